@@ -1,4 +1,4 @@
-// Conversions between R and the core that several glue files need.
+// Conversions between objects of R and of the core that several glue files need.
 #pragma once
 
 #include <Rcpp.h>
@@ -18,25 +18,25 @@
 namespace glue {
 
 fallible::PatternView view(const Rcpp::List& patterns);
-// With the confidence of a model's ratings, if it has any: `levels`, how many there are, and
-// `level`, that of each rating (0 is none), or empty if there is none at all; and with abstentions,
-// if the model has them: `abstained`, a list of `start` and `rater` like those of patterns.
+// The same, with the parts of `model` that refer to single ratings. If the model uses confidence:
+// `levels`, the number of levels, and `level`, the level of each rating (0 for none). If the model
+// uses abstentions: `abstained`, a list of `start` and `rater` as in patterns.
 fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model);
 std::vector<double> doubles(const Rcpp::NumericVector& x);
-// From a vector that is laid out row by row, and to one.
+// Conversions from and to a vector that contains a matrix row by row.
 Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
 std::vector<double> row_by_row(const Rcpp::NumericMatrix& x);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
-// The core counts from 0, R from 1.
-Rcpp::IntegerVector from_one(const std::vector<int>& places);
-std::vector<int> from_zero(SEXP places);
+// Conversions of positions: the core counts from 0, R from 1.
+Rcpp::IntegerVector from_one(const std::vector<int>& positions);
+std::vector<int> from_zero(SEXP positions);
 
-// Where the numbers of an integer vector are, null where it has none; any other kind is an
-// error, since a copy in integers would be gone with the call.
+// Pointer to the integers of an R vector, null if the vector is empty. Throws an error for other
+// types, because the integers of a converted copy would be freed at the end of the call.
 const int* integers(SEXP x);
 
-// What a name stands for; any other name is an error.
+// Returns the value that belongs to a name. Throws an error if `all` does not contain the name.
 template <class T>
 T choice(const std::string& name, std::initializer_list<std::pair<const char*, T>> all) {
   for (const auto& one : all) {
@@ -45,46 +45,51 @@ T choice(const std::string& name, std::initializer_list<std::pair<const char*, T
   throw std::invalid_argument("the core does not know \"" + name + "\"");
 }
 
-// One field of every row.
+// Returns one field of all rows as a vector, a column of a table.
 template <class Row, class Value>
 std::vector<Value> column(const std::vector<Row>& rows, Value Row::*field) {
   std::vector<Value> out;
   for (const Row& row : rows) out.push_back(row.*field);
   return out;
 }
-// As it is in R, but DataFrame::create() would call R to make it.
+// Makes a data frame from a list of columns. DataFrame::create() would call R, which is slower.
 Rcpp::List data_frame(Rcpp::List columns);
 
 fallible::LatentModel latent_model(const Rcpp::List& x);
 fallible::LatentPrior latent_prior(const Rcpp::List& x);
 // `method` is "likelihood" or "pairs".
 fallible::Fitting latent_fitting(const std::string& method);
-// truth: category of each pattern, or empty; raters: a matrix each, NULL where unknown, or empty.
+// Converts a list of `truth` (known category of each pattern, or empty), `raters` (known confusion
+// matrices, NULL for a rater without) and `counts` (of calibration samples, likewise). May also
+// contain `population`, `design` and `report` for covariates.
 fallible::Known known(const Rcpp::List& x);
-// From a `setup`, see core_estimator().
+// Converts the list `setup` that core_estimator() describes.
 fallible::EstimatorOptions estimator_options(const Rcpp::List& setup);
-// From a list of pattern (or another place of cases), weight and cluster by case; NULL: none.
+// Converts a list of pattern (or another unit of the resampling), weight and cluster, one entry per
+// case. NULL: there are no clusters.
 fallible::Clusters clusters(SEXP x);
-// From replicates, threads, seed and clusters.
+// Converts a list of replicates, threads, seed, clusters and, optionally, first.
 fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options);
 fallible::Design design(const Rcpp::List& x);
 Rcpp::List intervals(const std::vector<fallible::Interval>& x);
 
-// A seed comes in two words.
+// Makes a 64-bit seed from two integers of R.
 std::uint64_t seed(const Rcpp::IntegerVector& words);
 
-// Polls R for interrupts and lets `tick` know how many items are done.
+// Host that checks R for interrupts and reports the number of finished items to the R function
+// `tick`.
 fallible::Host host(const Rcpp::Function& tick);
 
-// While an object of this class exists, long computations of the core check R for interrupts and
-// call `tick`, if it is given, to report progress.
+// While an object of this class exists, long computations of the core check R for interrupts. They
+// also call the R function `tick`, if it is given, to report progress.
 class Interruptible : fallible::Watch {
  public:
   Interruptible();
   explicit Interruptible(const Rcpp::Function& tick);
 };
 
-// Calls the core and turns its interrupt into R's.
+// Calls the core. If the core was interrupted, throws the exception that Rcpp converts to an
+// interrupt of R.
 template <class Call>
 auto interruptible(Call call) {
   const Interruptible here;

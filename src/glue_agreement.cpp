@@ -1,4 +1,4 @@
-// Agreement measures.
+// Agreement measures: functions that R calls.
 #include <cmath>
 
 #include "core/agreement/agreement.hpp"
@@ -9,8 +9,9 @@ using namespace fallible;
 
 namespace {
 
-// Fields of `selection`: rater and system (judge of each, 0 for none), judges, category (new
-// numbers), categories, exchangeable, least.
+// Selects answers and makes distinct rows. Fields of `selection`: `rater` and `system` (judge of
+// each, 0 to leave it out), `judges` (their number), `category` (new number of each), `categories`
+// (their number), `exchangeable`, and `least` (number of judges that a case needs).
 RatedRows rated_rows(const List& patterns, const NumericVector& weight, const List& selection) {
   Selection out;
   out.rater = as<std::vector<int>>(selection["rater"]);
@@ -23,7 +24,8 @@ RatedRows rated_rows(const List& patterns, const NumericVector& weight, const Li
   return select_rows(glue::view(patterns), glue::doubles(weight), out);
 }
 
-// Fields of `options`: kernel, scale (categories x categories), pooling.
+// Fields of `options`: `kernel` (name of the measure), `scale` (agreement weights, categories x
+// categories) and `pooling` ("pairs", "cases" or "fleiss-cuzick").
 KernelOptions kernel_options(const List& options) {
   KernelOptions out;
   out.name = as<std::string>(options["kernel"]);
@@ -34,7 +36,7 @@ KernelOptions kernel_options(const List& options) {
   return out;
 }
 
-// Copies a value of each row to its patterns; 0 for patterns without a row.
+// Copies the value of each row to its patterns. Patterns without a row get 0.
 NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
   NumericVector out(static_cast<R_xlen_t>(x.empty() ? 0 : rows.of_pattern.size()));
   for (R_xlen_t p = 0; p < out.size(); ++p) {
@@ -46,9 +48,10 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 
 }  // namespace
 
-// Returns the estimate, the reason why it is undefined ("" if it is defined) and the patterns that
-// entered it. Also returns the influence of one case of each pattern. The influence is analytic or
-// by jackknife; it is NULL if it is undefined or not requested.
+// Returns a list: `estimate`; `undefined`, the reason why it is NaN (otherwise ""); `used`, true
+// for patterns that enter the estimate. Also `influence` of one case of each pattern, NULL if it is
+// undefined or not requested, and `null_error`, the standard error under independence. Argument
+// `influence`: "jackknife", "none", or another string for the analytic influence.
 // [[Rcpp::export(rng = false)]]
 List core_agreement(List patterns, NumericVector weight, List selection, List options,
                     std::string influence, Function tick) {
@@ -85,13 +88,15 @@ NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List
       [&] { return bootstrap_kernel(rows, *kernel, resample, glue::host(tick)); }));
 }
 
-// Input for kernels written in R: the distinct rows, with one entry per answer, numbered from 1.
+// Returns the distinct rows of selected answers, for agreement measures that are written in R.
+// `row`, `judge` and `category` have one entry per answer, `weight` one per row, `of_pattern` one
+// per pattern. All numbers start at 1.
 // [[Rcpp::export(rng = false)]]
 List core_rated_rows(List patterns, NumericVector weight, List selection) {
   const auto rows = rated_rows(patterns, weight, selection);
   std::vector<int> rows_of, judges, categories;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int r : rows.places(i)) {
+    for (const int r : rows.positions(i)) {
       rows_of.push_back(i + 1);
       judges.push_back(rows.judge[r] + 1);
       categories.push_back(rows.category[r] + 1);

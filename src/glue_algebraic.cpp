@@ -1,4 +1,4 @@
-// The K-model by algebra.
+// The K-model, fitted by algebra: functions that R calls.
 #include <RcppEigen.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Bounds of accuracy.
+// Bounds of the accuracy under any dependence of errors: functions that R calls.
 #include "core/accuracy/bounds.hpp"
 #include "glue.h"
 
@@ -14,8 +14,10 @@ List ranges(const std::vector<fallible::Range>& x) {
 
 }  // namespace
 
-// Ranges of systems, and of differences of systems. Columns of `pairs` are pairs of systems, from
-// 1. `known` contains the true category of each pattern, or is empty.
+// Returns the lowest and highest possible accuracy of each system, and of the difference of each
+// pair of systems. `known`: true category of each pattern (0 if unknown), or empty. `posterior`:
+// patterns x categories. `size`: least weight of a group of patterns. `pairs`: systems (from 1),
+// one column per pair.
 // [[Rcpp::export(rng = false)]]
 List core_accuracy_bounds(List patterns, IntegerVector known, NumericVector weight,
                           NumericMatrix posterior, double size, IntegerMatrix pairs) {

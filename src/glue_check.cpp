@@ -1,4 +1,4 @@
-// Checks of the K-properties.
+// Tests of the K-properties: functions that R calls.
 #include <RcppEigen.h>
 
 #include "core/model/check_k.hpp"
@@ -21,7 +21,8 @@ NumericVector values(const KStatistics& x) {
 
 }  // namespace
 
-// Are the parameters of a model identified from the ratings of judges who rated the same cases?
+// Returns true if all parameters of a model are identified. Raters are judges and so is the system,
+// unless `system` is -1. Identification depends on which judges rated the same cases.
 // [[Rcpp::export(rng = false)]]
 bool core_identified(List patterns, NumericVector weight, int system, List model) {
   return identified_judges(joined_rows(patterns, weight, system), glue::latent_model(model),
@@ -29,8 +30,10 @@ bool core_identified(List patterns, NumericVector weight, int system, List model
       .all;
 }
 
-// `tests`: list of tests, each with null, alternative (NULL for none), pairs and residual. Returns
-// a list with one element per test.
+// Runs bootstrap tests of the K-properties. Each element of `tests` contains the models `null` and
+// `alternative` (or NULL), and the flags `pairs` and `residual`. Returns a list with one element
+// per test: observed and drawn statistics, and tables of disagreeing pairs and of the agreement of
+// pairs of judges.
 // [[Rcpp::export(rng = false)]]
 List core_check_k(List patterns, NumericVector weight, int system, List tests, List options,
                   Function tick) {

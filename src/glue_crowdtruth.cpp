@@ -1,5 +1,6 @@
-// CrowdTruth. Judgements are a list of unit, worker and label (0 for an empty answer), sorted, with
-// the numbers of units, workers and labels.
+// CrowdTruth: functions that R calls. Their argument `x` is a list of unit, worker and label (from
+// 1; label 0 for an empty answer), with one entry per label given, sorted by unit, worker and
+// label. It also contains the numbers of units, workers and labels.
 #include "core/crowdtruth/crowdtruth.hpp"
 #include "glue.h"
 
@@ -15,11 +16,12 @@ Judgements judgements(const List& x) {
                          x["labels"]);
 }
 
-// Units and labels are numbered from 1, as in R.
+// Converts the votes to a list with one entry per unit and label. Units and labels are numbered
+// from 1, as in R.
 List votes_list(const Votes& votes) {
   IntegerVector unit(votes.label.size()), label(votes.label.size());
   for (int u = 0; u < votes.rows(); ++u) {
-    for (const int e : votes.places(u)) {
+    for (const int e : votes.positions(u)) {
       unit[e] = u + 1;
       label[e] = votes.label[e] + 1;
     }

@@ -1,5 +1,5 @@
-// Estimators of accuracy. A fitted estimator is an external pointer while a function of R uses it.
-// Saved objects contain no estimator.
+// Estimators of accuracy: functions that R calls. A fitted estimator exists as an external pointer
+// only while a function of R uses it. Saved objects contain no estimator.
 #include <RcppEigen.h>
 
 #include <algorithm>
@@ -43,7 +43,9 @@ EstimatorOptions estimator_options(const List& setup) {
   if (has("used")) out.used = setup["used"];
   if (has("common")) {
     const SEXP common = setup["common"];
-    if (TYPEOF(common) != STRSXP) out.common = as<double>(common);  // "typical", or a number
+    // The argument is a number or "typical". Without a number, the core uses the typical
+    // correction.
+    if (TYPEOF(common) != STRSXP) out.correction = as<double>(common);
   }
   return out;
 }
@@ -60,7 +62,8 @@ BootstrapOptions bootstrap_options(const List& options) {
   return out;
 }
 
-// Columns: std.error, low, high, lack ("" if there is an interval), same, value.
+// Converts intervals to columns: std.error, low, high, lack ("failed" or "constant" if there is no
+// interval, otherwise ""), same and value.
 List intervals(const std::vector<Interval>& x) {
   using Lack = Interval::Lack;
   std::vector<std::string> lack;
@@ -80,7 +83,8 @@ namespace {
 Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
-  // Patterns that differ only in confidence are equal in a model without confidence.
+  // Patterns may differ only in the confidence of ratings, even if the model does not use it. With
+  // `level`, the core can distinguish such patterns.
   if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
@@ -89,7 +93,8 @@ SEXP tag() { return Rf_install("fallible_estimator"); }
 
 double tolerance(bool iterated) { return iterated ? iteration_tolerance : rounding_tolerance; }
 
-// A pointer that was saved and read again is null.
+// The fitted estimator behind an external pointer. If the pointer was saved and read again, its
+// address is null, and the function stops with an error.
 const Estimator& estimator(const SEXP pointer) {
   const bool ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
   const void* address = ours ? R_ExternalPtrAddr(pointer) : nullptr;
@@ -124,11 +129,13 @@ List member_table(const std::vector<MemberResult>& members) {
 
 }  // namespace
 
-// Fields of `setup`:
-//   method; known (see glue::known()); threads;
-//   for "average": common ("typical" or a share), ordered, and, if patterns do not contain all
-//     categories in use, used (number of categories that raters use);
-//   for "binned" and "unbinned": clip and bin_width;
+// Fits an estimator and returns a pointer to it. Fields of `setup`:
+//   method: "average", "binned", "unbinned", "joint" or "shared";
+//   known: see glue::known(); threads: number of threads;
+//   for "average": common (the correction from 0 to 1, or "typical"), ordered (true if categories
+//     are ordered), and used (number of categories that raters use, if patterns do not contain all
+//     of them);
+//   for "binned" and "unbinned": clip ("bin", "overall" or "none") and bin_width;
 //   for "joint" and "shared": model, and fitting ("likelihood" or "pairs");
 //   for "joint": deviance, if the maximum is also searched along a profile.
 // `tick` receives the progress of a long fit in percent.
@@ -138,13 +145,14 @@ SEXP core_estimator(List patterns, NumericVector weight, List setup, Function ti
   const auto options = glue::estimator_options(setup);
   auto made =
       glue::interruptible([&] { return make_estimator(ratings, options, glue::host(tick)); });
-  // The estimator refers to these R objects, so they must exist as long as the estimator.
+  // The estimator refers to memory of these R objects. The pointer protects them from R's garbage
+  // collector as long as the estimator exists.
   return XPtr<Estimator>(made.release(), true, tag(), List::create(patterns, setup));
 }
 
-// Returns `systems` (a list per system), identified, converged, and whether the estimates are
-// iterative. Quantities that a method does not compute are NaN, or tables and posteriors without
-// rows.
+// Returns the results of an estimator: `systems` (a list per system), whether parameters are
+// identified and the fit has converged, and whether estimates come from an iteration. Quantities
+// that the method does not compute are NaN, or tables and posteriors without rows.
 // [[Rcpp::export(rng = false)]]
 List core_estimate(SEXP pointer) {
   const Estimator& of = estimator(pointer);
@@ -172,9 +180,9 @@ List core_estimate(SEXP pointer) {
                       _["iterated"] = of.tolerance() > rounding_tolerance);
 }
 
-// Returns replicates x systems for "accuracy". For "counts" returns expected numbers of cases by
-// truth and answer: replicates x (answers within truths within systems). `resampling`: see
-// bootstrap_options().
+// Returns bootstrap replicates. `what` is "accuracy" (replicates x systems) or "counts" (expected
+// numbers of cases by system, truth and answer: replicates x numbers, answers change fastest).
+// `resampling`: see bootstrap_options().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, Function tick) {
   const Estimator& of = estimator(pointer);
@@ -188,8 +196,9 @@ NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, F
   return NumericMatrix(options.replicates, static_cast<int>(numbers), values.begin());
 }
 
-// First-order approximation of the replicates of joint accuracy (replicates x systems), without an
-// estimator. See core_estimator() and core_replicates().
+// Approximate bootstrap replicates of the method "joint": replicates x systems. They are computed
+// from the influence of each case, without refits and without an estimator. `setup` and
+// `resampling` are as for core_estimator() and core_replicates().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List setup,
                                      List resampling, Function tick) {
@@ -201,7 +210,8 @@ NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List s
   return NumericMatrix(draws.replicates, ratings.patterns.systems, values.begin());
 }
 
-// One interval per column of replicates. `iterated`: the estimates are iterative.
+// Percentile intervals, one per column of `replicates`. `iterated`: true if estimates come from an
+// iteration, so that small differences are numerical errors.
 // [[Rcpp::export(rng = false)]]
 List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool iterated) {
   std::vector<Interval> out;
@@ -212,7 +222,8 @@ List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool
   return glue::intervals(out);
 }
 
-// Intervals of the differences between pairs of columns.
+// Percentile intervals of differences between columns of `replicates`: column `first` minus column
+// `second` (from 1) for each pair.
 // [[Rcpp::export(rng = false)]]
 List core_difference_intervals(NumericMatrix replicates, IntegerVector first, IntegerVector second,
                                double conf_level, bool iterated) {
@@ -225,7 +236,8 @@ List core_difference_intervals(NumericMatrix replicates, IntegerVector first, In
   return glue::intervals(out);
 }
 
-// Share of replicates in which the first column of a pair is higher.
+// For each pair of columns: share of replicates in which column `first` is higher than column
+// `second`; ties count 1/2.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
                                IntegerVector second) {
@@ -237,8 +249,8 @@ NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
   return out;
 }
 
-// Calls robust_error() for each system. `kind` is "people", "machines" or "undeclared": one value
-// for all systems or one per system.
+// Centre, standard error and hidden error of robust intervals, for each system, by robust_error().
+// `kind` is "people", "machines" or "undeclared": one value per system, or one for all.
 // [[Rcpp::export(rng = false)]]
 List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap,
                        NumericVector dependence, NumericVector rater_error, NumericVector range,
@@ -259,21 +271,23 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
                       _["hidden"] = glue::column(out, &RobustError::hidden));
 }
 
-// One row per leading category: see rater_leans().
+// Returns a table of the categories that raters use most often: category, share of the ratings, and
+// kappa. It has one row unless categories tie.
 // [[Rcpp::export(rng = false)]]
 List core_rater_leans(List patterns, NumericVector weight) {
-  const auto found = rater_leans(glue::view(patterns), glue::doubles(weight));
-  return glue::data_frame(List::create(_["category"] = glue::column(found, &Lean::category),
-                                       _["share"] = glue::column(found, &Lean::share),
-                                       _["kappa"] = glue::column(found, &Lean::kappa)));
+  const auto found = leading_categories(glue::view(patterns), glue::doubles(weight));
+  return glue::data_frame(List::create(_["category"] = glue::column(found, &LeadingCategory::category),
+                                       _["share"] = glue::column(found, &LeadingCategory::share),
+                                       _["kappa"] = glue::column(found, &LeadingCategory::kappa)));
 }
 
-// One range per system. `leans` may be computed from more cases.
+// Range of the accuracy of each system over all base rates that are compatible with the ratings.
+// `leans` is a result of core_rater_leans(), possibly for more cases.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
   const IntegerVector category = leans["category"];
   const NumericVector share = leans["share"], kappa = leans["kappa"];
-  std::vector<Lean> of;
+  std::vector<LeadingCategory> of;
   for (R_xlen_t i = 0; i < category.size(); ++i) of.push_back({category[i], share[i], kappa[i]});
   const PatternView view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
@@ -284,9 +298,10 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
   return out;
 }
 
-// Combines the estimate from gold cases with the estimate from ratings only, see blend.hpp. Columns
-// of `prior`: centre, sd and vague. Columns of `stated`: value, and size for shares, or error,
-// freedom and end for differences.
+// Combines the estimates from gold cases (`stated`) with the estimates from ratings only (`prior`),
+// one row each. Columns of `prior`: centre, sd and vague (probability of the flat part). Columns of
+// `stated`: value; for shares also size; for differences also error, freedom and end, see
+// blend.hpp.
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],

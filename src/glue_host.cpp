@@ -1,4 +1,4 @@
-// Interrupts and progress: functions of R that the core calls during its work.
+// Interrupts and progress: R functions that the core calls during long computations.
 #include <Rcpp.h>
 
 #include "glue.h"
@@ -15,14 +15,14 @@ bool interrupted() { return R_ToplevelExec(check_interrupt, nullptr) == FALSE; }
 }  // namespace
 
 Interruptible::Interruptible()
-    : Watch([patience = Patience()]() mutable {
-        if (patience.over() && interrupted()) throw Rcpp::internal::InterruptedException();
+    : Watch([timer = IntervalTimer()]() mutable {
+        if (timer.has_elapsed() && interrupted()) throw Rcpp::internal::InterruptedException();
         return true;
       }) {}
 
 Interruptible::Interruptible(const Function& tick)
-    : Watch([tick, patience = Patience()]() mutable {
-        if (!patience.over()) return true;
+    : Watch([tick, timer = IntervalTimer()]() mutable {
+        if (!timer.has_elapsed()) return true;
         if (interrupted()) throw Rcpp::internal::InterruptedException();
         tick();
         return true;

@@ -1,4 +1,4 @@
-// Latent class models.
+// Latent class models: functions that R calls.
 #include <RcppEigen.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ LatentModel latent_model(const List& x) {
                                             {"free", Errors::free},
                                             {"ordinal", Errors::ordinal}});
   out.strata = choice<bool>(x["difficulty"], {{"none", false}, {"strata", true}});
-  out.own = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
+  out.separate_system = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
   return out;
 }
 
@@ -65,7 +65,7 @@ Known known(const List& x) {
     return of;
   };
   out.matrix = matrices("raters");
-  out.before = matrices("counts");
+  out.calibration = matrices("counts");
   if (x.containsElementNamed("design")) {
     out.populations.of_pattern = from_zero(x["population"]);
     out.populations.design = as<Eigen::MatrixXd>(x["design"]);
@@ -82,15 +82,17 @@ Fitting latent_fitting(const std::string& method) {
 
 namespace {
 
-// Patterns x categories. Patterns without ratings have the base rates.
+// Posterior probabilities of the categories: patterns x categories. Patterns without ratings get
+// the base rates of their population.
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
-  const Reading reading(latent.layout, x);
-  const auto rates = reading.population_rates();
+  const ParameterReader reader(latent.layout, x);
+  const auto rates = reader.population_rates();
   return glue::by_row(by_pattern(latent.layout.rows, latent.posterior(x), rates),
                       latent.layout.categories);
 }
 
-// A latent class model of the raters, together with the rows of ratings that it refers to.
+// A latent class model of the raters. Keeps its rows, settings and prior in memory, because the
+// model refers to them.
 struct RatedClass {
   RatedClass(const List& patterns, const NumericVector& weight, const List& known,
              const List& model)
@@ -106,14 +108,14 @@ struct RatedClass {
   const LatentClass latent;
 };
 
-// The parts of a fit that R receives.
+// Converts a fit to the list that R receives.
 List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJudges& identified,
               const NumericMatrix& posterior) {
   const LatentRows& rows = latent.layout.rows;
   const int N = rows.categories;
   const Law law(latent.layout, top.x);
-  const Reading reading(latent.layout, top.x);
-  const Naturals naturals = reading.naturals();
+  const ParameterReader reader(latent.layout, top.x);
+  const NaturalParameters naturals = reader.naturals();
   NumericVector confusion(Dimension(rows.judges, N, N));
   for (int u = 0; u < rows.judges; ++u) {
     const auto matrix = law.confusion(u);
@@ -126,13 +128,14 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["iterations"] = top.iterations, _["converged"] = top.converged,
       _["parameters"] = latent.layout.free_parameters(), _["identified"] = identified.model,
       _["informed"] = LogicalVector(identified.judge.begin(), identified.judge.end()),
-      _["base_rates"] = reading.base_rates(), _["confusion"] = confusion,
+      _["base_rates"] = reader.base_rates(), _["confusion"] = confusion,
       _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.of,
                                    _["part"] = naturals.part, _["value"] = naturals.value),
       _["posterior"] = posterior);
 }
 
-// A fit around a centre, and the model with the prior that follows from the centre.
+// A pooled fit, and the latent class model in which its centre is the prior. Identification and
+// parameters are those of this model.
 struct PooledClass {
   PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& given,
               PooledFit fitted)
@@ -165,21 +168,22 @@ List pooled_list(const PooledClass& of, const PooledOptions& options) {
       _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
   if (options.constant.empty()) return out;
   const Answering& answering = fit.answering;
-  const bool depends = !answering.counted.empty();
+  const bool depends = !answering.used_judges.empty();
   out["answering"] =
       List::create(_["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
                    _["kappa"] = depends ? answering.kappa : NA_REAL,
                    _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
-                   _["raters"] = glue::from_one(answering.counted),
+                   _["raters"] = glue::from_one(answering.used_judges),
                    _["answered"] = glue::by_row(fit.answered, rows.categories));
   return out;
 }
 
 }  // namespace
 
-// `known`: see glue::known(). `method`: "likelihood" or "pairs". Confusion matrices are judges x
-// truths x ratings, posteriors are patterns x categories. `start`: theta of a former fit,
-// identified, and the number of its raters; or NULL. `tick` is called up to 20 times a second.
+// Fits a latent class model. `method`: "likelihood" or "pairs". `start`: a list with `theta` and
+// `raters` (their number) of an identified fit to the same data with fewer raters, or NULL.
+// `known`: see glue::known(). The result contains confusion matrices (judges x truths x ratings)
+// and posteriors (patterns x categories).
 // [[Rcpp::export(rng = false)]]
 List core_fit_latent(List patterns, NumericVector weight, List known, List model,
                      std::string method, int iterations, Nullable<List> start, Function tick) {
@@ -200,10 +204,10 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
   return fit_list(latent, top, identified, posterior_of_patterns(latent, top.x));
 }
 
-// Fits models with a pooled prior around a centre of the panel: one for each element of `one_coin`,
-// which is whether the centre is a one-coin model. Each result also contains `centre`; its `rows`
-// are the prior given the centre (judges x truths x ratings, row by row). `theta` are parameters of
-// the model with these fixed rows as its prior.
+// Fits the hierarchical model, once for each element of `one_coin` (true if the centre is a
+// one-coin model). Each result has the elements of core_fit_latent() and `centre`. Its `rows` are
+// the Dirichlet parameters given the centre: judges x truths x ratings, row by row. `theta` are
+// parameters of the model that has these rows as its prior.
 // [[Rcpp::export(rng = false)]]
 List core_fit_pooled(List patterns, NumericVector weight, List known, List model,
                      std::vector<bool> one_coin, double tolerance, int rounds, int threads,
@@ -235,13 +239,15 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   return out;
 }
 
-// Name of each class, from 1. `gain` is truths x ratings, row by row. See names_by_majority().
+// Returns the category, from 1, that is the best name of each class. `gain`: truths x ratings, row
+// by row. The names maximise the sum of the chosen entries of `gain`.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_best_names(NumericVector gain, int categories) {
   return glue::from_one(names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
 }
 
-// Agreement beyond chance and chi-square statistic over all pairs of raters.
+// Returns the agreement of all pairs of raters beyond chance (in cases), and a chi-square statistic
+// of their association with its degrees of freedom.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_association(List patterns, NumericVector weight) {
   const glue::Interruptible here;
@@ -251,8 +257,9 @@ NumericVector core_association(List patterns, NumericVector weight) {
                                _["df"] = found.df);
 }
 
-// Association of replies between raters; `pairs` is the number of pairs. `identified`: true if
-// `classes` classes are identified from replies. Only the field `abstained` of `model` matters.
+// Returns the association between raters' replies, which are answers and abstentions. `pairs`:
+// number of pairs of raters. `identified`: true if a model with `classes` classes is identified
+// from replies. Only the field `abstained` of `model` is used.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_reply_association(List patterns, NumericVector weight, List model, int classes) {
   const glue::Interruptible here;
@@ -264,8 +271,9 @@ NumericVector core_reply_association(List patterns, NumericVector weight, List m
                                _["identified"] = identified_by_replies(rows, classes));
 }
 
-// Covariance and variances of the natural parameters at the maximum `theta`. `covariance` is NULL
-// if it would take too long. `variance` exists whenever there is a likelihood.
+// Returns the covariance matrix and the variances of the natural parameters (accuracies, base
+// rates, ...) at the maximum `theta`. `covariance` is NULL if its computation would take too long.
+// `variance` is then an approximation, or NULL for some models.
 // [[Rcpp::export(rng = false)]]
 List core_latent_covariance(List patterns, NumericVector weight, List known, List model,
                             std::string method, NumericVector theta) {
@@ -287,7 +295,7 @@ List core_latent_covariance(List patterns, NumericVector weight, List known, Lis
   return List::create(_["covariance"] = covariance, _["variance"] = variance);
 }
 
-// Second derivatives of the log posterior with respect to all parameters.
+// Returns the second derivatives of the log posterior density at `theta`: parameters x parameters.
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List known, List model,
                                   NumericVector theta) {
@@ -296,8 +304,8 @@ NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List know
   return wrap(log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
 }
 
-// Influence of one case of each pattern on the natural parameters at the maximum `theta` (patterns
-// x natural parameters).
+// Returns the influence of one case of each pattern on the estimates at the maximum `theta`:
+// patterns x natural parameters.
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_latent_influence(List patterns, NumericVector weight, List known, List model,
                                     NumericVector theta) {
@@ -317,8 +325,9 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
   return wrap(out);
 }
 
-// Posteriors of any patterns of the same raters for parameters `theta`, and the probability of each
-// rating: classes (category within stratum) x ratings x raters.
+// Returns probabilities under parameters `theta` for any patterns of the same raters. `posterior`:
+// patterns x categories. `probability` of each rating: classes (category within stratum) x ratings
+// x raters.
 // [[Rcpp::export(rng = false)]]
 List core_latent_probabilities(List patterns, NumericVector weight, List known, List model,
                                NumericVector theta) {
@@ -338,8 +347,9 @@ List core_latent_probabilities(List patterns, NumericVector weight, List known, 
                       _["probability"] = probability);
 }
 
-// Returns for each system both ends of the profile interval, whether all fits converged, and
-// whether the profile found a higher maximum than the fit.
+// Returns the profile interval of each system's accuracy: limits `low` and `high`, whether all fits
+// have converged, and `moved`, true if a higher maximum was found along the profile. `deviance`:
+// twice the drop of the log posterior at the limits.
 // [[Rcpp::export(rng = false)]]
 List core_latent_profile(List patterns, NumericVector weight, List known, List model,
                          double deviance, int threads, Function tick) {

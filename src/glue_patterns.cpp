@@ -1,4 +1,4 @@
-// Patterns and counts of pairs.
+// Patterns of ratings, and counts of ratings and pairs: functions that R calls.
 #include "core/ratings/constant.hpp"
 #include "core/ratings/tallies.hpp"
 #include "glue.h"
@@ -45,14 +45,14 @@ std::vector<double> row_by_row(const NumericMatrix& x) { return doubles(transpos
 
 NumericMatrix square(const std::vector<double>& x, int n) { return NumericMatrix(n, n, x.begin()); }
 
-IntegerVector from_one(const std::vector<int>& places) {
-  IntegerVector out(places.begin(), places.end());
+IntegerVector from_one(const std::vector<int>& positions) {
+  IntegerVector out(positions.begin(), positions.end());
   for (int& place : out) ++place;
   return out;
 }
 
-std::vector<int> from_zero(SEXP places) {
-  auto out = as<std::vector<int>>(places);
+std::vector<int> from_zero(SEXP positions) {
+  auto out = as<std::vector<int>>(positions);
   for (int& place : out) --place;
   return out;
 }
@@ -141,7 +141,7 @@ NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> 
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_split(IntegerVector index, IntegerVector code, int codes) {
   IntegerVector out(index.size());
-  split(index.begin(), code.begin(), codes, index.size(), out.begin());
+  number_pairs(index.begin(), code.begin(), codes, index.size(), out.begin());
   return out;
 }
 
@@ -158,7 +158,8 @@ List core_rater_counts(List patterns, NumericVector weight) {
   return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
 }
 
-// Numbers of the raters who always give the same answer: see constant_raters().
+// Returns the numbers of the constant raters, who always give the same answer although chance makes
+// this unlikely. `cases`: number of cases of each pattern.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_constant_raters(List patterns, NumericVector cases) {
   const auto constant = constant_raters(glue::view(patterns), glue::doubles(cases));

@@ -1,4 +1,4 @@
-// Draws from posteriors of latent class models.
+// Draws from posteriors of latent class models: functions that R calls.
 #include "core/posterior/gibbs.hpp"
 #include "glue.h"
 
@@ -7,8 +7,9 @@ using namespace fallible;
 
 namespace {
 
-// Priors of confusion matrices. `rows`: Dirichlet parameters, as a matrix with truths in rows or as
-// two numbers for right and wrong answers. `fixed`: a known matrix, or NULL.
+// Converts priors of confusion matrices. Each element of `rows` contains Dirichlet parameters: a
+// matrix with truths in rows, or two numbers for right and wrong answers. Each element of `fixed`
+// is a known matrix, or NULL.
 std::vector<MatrixPrior> matrix_priors(const List& rows, const List& fixed) {
   std::vector<MatrixPrior> out;
   for (R_xlen_t m = 0; m < rows.size(); ++m) {
@@ -60,7 +61,8 @@ ChainOptions chain_options(const List& x) {
   return out;
 }
 
-// Stacks chains, and the draws within each chain, as rows.
+// Makes a matrix from a field of all chains, with `columns` columns. The draws of the first chain
+// come first, one per row.
 NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
                       std::vector<double> PosteriorChain::*field, int columns, int kept) {
   const int draws = static_cast<int>(chains.size()) * kept;
@@ -75,7 +77,8 @@ NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
   return out;
 }
 
-// Mean over draws (patterns x classes); NA for patterns without a row.
+// Posterior probabilities of the classes, averaged over all draws of all chains: patterns x
+// classes. NA for patterns without a row.
 NumericMatrix mean_probability(const std::vector<PosteriorChain>& chains, const PosteriorRows& rows,
                                int kept) {
   const int patterns = static_cast<int>(rows.of_pattern.size());
@@ -93,7 +96,7 @@ NumericMatrix mean_probability(const std::vector<PosteriorChain>& chains, const 
   return out;
 }
 
-// Row of each pattern, from 1; NA for patterns without a row.
+// Row of each pattern, from 1. NA for patterns without a row.
 IntegerVector row_of_pattern(const PosteriorRows& rows) {
   IntegerVector out(rows.of_pattern.begin(), rows.of_pattern.end());
   for (int& row : out) row = row < 0 ? NA_INTEGER : row + 1;
@@ -102,12 +105,14 @@ IntegerVector row_of_pattern(const PosteriorRows& rows) {
 
 }  // namespace
 
-// `truth`: category of each pattern (0 for unknown), or empty.
+// Draws from the posterior by Markov chains.
+// `truth`: known category of each pattern (0 if unknown), or empty.
 // `population`: population of each pattern, from 1, or empty.
-// `prior`: matrix_of (of each judge), rows, fixed, system, base_rates, pooled, raters, order,
-//   dependence and its pairs (of judges, one column per pair).
+// `joined`: true if systems are judges, numbered after the raters.
+// `prior`: matrix_of (matrix of each judge, from 1); rows and fixed (priors of the matrices);
+//   system (priors of systems that are not judges); base_rates; pooled; raters (their number);
+//   order; dependence; pairs (of judges, one column per pair).
 // `options`: chains, kept, warmup, thin, threads, seed and log_likelihood.
-// `joined`: systems are judges that follow the raters.
 // [[Rcpp::export(rng = false)]]
 List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth,
                          IntegerVector population, bool joined, List prior, List options,

@@ -1,4 +1,4 @@
-// Weights of bootstrap samples, for computations in R.
+// Bootstrap resamples for computations in R: functions that R calls.
 #include <cmath>
 #include <numeric>
 
@@ -22,7 +22,8 @@ Clusters clusters(SEXP x) {
 
 }  // namespace glue
 
-// Draws from units (patterns, cases, ...). `weight` is the number of cases of each unit.
+// Returns a resampler, from which core_resample() draws. A unit is a pattern, a case or another
+// group of equal cases. `weight`: number of cases of each unit. `clusters`: see glue::clusters().
 // [[Rcpp::export(rng = false)]]
 SEXP core_resampler(NumericVector weight, SEXP clusters) {
   std::vector<int> itself(weight.size());
@@ -30,9 +31,9 @@ SEXP core_resampler(NumericVector weight, SEXP clusters) {
   return XPtr<Resampler>(new Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
 }
 
-// Number of times that each unit is drawn in a replicate. `replicate` is its number (from 0).
-// Estimators of the core use the same draws. `size` is the number of draws; NaN for the number of
-// cases or clusters in the data.
+// Returns how often each unit is drawn in a replicate. `replicate`: number of the replicate, from
+// 0. Estimators of the core use the same draws for the same seed and number. `size`: number of
+// draws; NaN for the number of cases or clusters in the data.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
   const XPtr<Resampler> of(resampler);

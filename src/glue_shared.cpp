@@ -1,12 +1,13 @@
-// Errors that pairs of judges share, and comparison of answers with the other ratings of a case.
+// Shared errors of pairs of judges, and the alternative annotator test: functions that R calls.
 #include "core/agreement/shared.hpp"
 #include "glue.h"
 
 using namespace Rcpp;
 using namespace fallible;
 
-// `cells`: pattern (from 1), truth (0 for unknown) and weight. Returns a list of columns with one
-// entry per pair of judges that share cases. Judges are numbered from 1, systems after raters.
+// Compares all pairs of judges that have common cases. `cells`: a list of pattern (from 1), truth
+// (0 if unknown) and weight, one entry per group of cases. Returns a list of columns with one entry
+// per pair. Judges are numbered from 1, raters before systems.
 // [[Rcpp::export(rng = false)]]
 List core_shared_pairs(List patterns, List cells, Function tick) {
   using Pair = SharedPair;
@@ -32,7 +33,9 @@ List core_shared_pairs(List patterns, List cells, Function tick) {
                       _["surplus"] = glue::column(pairs, &Pair::surplus));
 }
 
-// `system` is from 1; `closeness` is categories x categories. Returns one entry per rating.
+// Returns for each rating whether the answer of `system` (from 1) is closer to the other ratings of
+// the case than the rating is (1), less close (-1) or neither (0). `closeness`: categories x
+// categories.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_nearer_answers(List patterns, int system, NumericMatrix closeness) {
   return wrap(glue::interruptible(

@@ -1,4 +1,4 @@
-// Confusion matrices and simulated panels.
+// Confusion matrices and simulated panels: functions that R calls.
 #include <string>
 
 #include "core/simulation/simulate.hpp"
@@ -85,8 +85,9 @@ NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates, d
       n);
 }
 
-// Columns of answers and matrices (by stratum within judge) are first raters, then systems. Hidden
-// systems have matrices only.
+// Draws a panel. `item` selects the random stream of the seed. In the result, columns of `answers`
+// are raters, then systems. `matrices` are sorted by judge, and by stratum within a judge. Hidden
+// systems, which are only copied from, have matrices but no answers.
 // [[Rcpp::export(rng = false)]]
 List core_simulate(List design, double cases, IntegerVector seed, double item) {
   const glue::Interruptible here;

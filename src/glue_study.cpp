@@ -1,4 +1,4 @@
-// Studies of many simulated panels.
+// Simulation studies with many panels: functions that R calls.
 #include <RcppEigen.h>
 
 #include <string>
@@ -23,9 +23,10 @@ StudyEstimator study_estimator(const List& x) {
   return out;
 }
 
-// Fields of `x`: cases, runs, seed, first, threads; estimators; bootstrap_seeds (two words per run,
-// if there are replicates). Each estimator is a `setup` of core_estimator() with interval ("none",
-// "bootstrap" or "robust"), replicates, conf_level and margin.
+// Fields of `x`: cases (per panel), runs, seed, first (number of the first run), threads,
+// estimators, and bootstrap_seeds (two integers per run, if there are replicates). Each estimator
+// is a `setup` of core_estimator() with further fields: interval ("none", "bootstrap" or "robust"),
+// replicates, conf_level and margin.
 StudyOptions study_options(const List& x) {
   StudyOptions out;
   out.cases = as<std::size_t>(x["cases"]);
@@ -46,8 +47,9 @@ StudyOptions study_options(const List& x) {
 
 }  // namespace
 
-// Results of a study: vectors with an element per run; matrices runs x systems (expected and sample
-// accuracy); and a list with an element per estimator (estimates, intervals, identifiability).
+// Runs a simulation study. Returns vectors with one element per run, the matrices `expected` and
+// `sample` (accuracies, runs x systems), and `estimators`. The latter has an element per estimator
+// with its estimates, intervals and identifiability.
 // [[Rcpp::export(rng = false)]]
 List core_study(List design, List options, Function tick) {
   const Design settings = glue::design(design);
@@ -55,7 +57,7 @@ List core_study(List design, List options, Function tick) {
   const auto runs =
       glue::interruptible([&] { return run_study(settings, study, glue::host(tick)); });
 
-  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.shown());
+  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.visible_systems());
   CharacterVector identified(n);
   NumericVector agreement(n), kappa(n), rater_accuracy(n);
   NumericMatrix expected(n, systems), sample(n, systems);

@@ -1,4 +1,4 @@
-// Latent class model with one probability table per source of evidence.
+// Latent class model with one probability table per source of evidence: functions that R calls.
 #include <Rcpp.h>
 
 #include "core/model/table_classes.hpp"
@@ -7,9 +7,10 @@
 using namespace Rcpp;
 using namespace fallible;
 
-// `rows`: start (from 0), source and code (from 1), number of codes of each source, truth (a
-// category per row, 0 for unknown), categories. `start`: rows x categories. Tables are categories x
-// codes.
+// Fits the model by EM. Fields of `rows`: start (of each row, from 0), source and code (from 1),
+// codes (number of codes of each source), truth (known category of each row, 0 if unknown) and
+// categories. `start`: initial posterior probabilities, rows x categories. `mass`: number of prior
+// cases per category. The resulting tables are categories x codes.
 // [[Rcpp::export(rng = false)]]
 List core_fit_tables(List rows, NumericVector weight, NumericMatrix start, double mass,
                      int iterations) {

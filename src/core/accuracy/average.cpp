@@ -1,5 +1,5 @@
-// Accuracy averaged over models that relax the K-properties. Weights are posterior probabilities of
-// the models.
+// The method "average": accuracy averaged over several models that relax different K-properties.
+// The weight of each model is its posterior probability. A model in the average is called a member.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,15 +14,16 @@ namespace fallible {
 
 namespace {
 
-constexpr double negligible = 1e-8;  // smallest weight that counts
-constexpr double slack = 30;         // margin of log evidence for fits that are not polished
-constexpr double matters = 1e-3;     // members with a smaller weight are not refitted
+constexpr double negligible = 1e-8;     // smaller weights of members become 0
+constexpr double evidence_margin = 30;  // margin in log evidence for fits that ended early
+// Members with a smaller weight are not refitted to resamples.
+constexpr double least_refit_weight = 1e-3;
 
-// Posterior weights of models from the sums of log evidence and log prior. NaN and negligible
-// weights become 0.
-std::vector<double> weigh(const std::vector<double>& log_evidence) {
+// Converts sums of log evidence and log prior of members to weights with sum 1. NaN (a member that
+// is ruled out) and negligible weights become 0.
+std::vector<double> posterior_weights(const std::vector<double>& log_evidence) {
   double most = -std::numeric_limits<double>::infinity(), total = 0;
-  for (const double x : log_evidence) most = std::fmax(most, x);  // fmax ignores NaN
+  for (const double x : log_evidence) most = std::fmax(most, x);  // fmax() ignores NaN
   std::vector<double> out;
   for (const double x : log_evidence) {
     const double w = std::exp(x - most);
@@ -37,20 +38,23 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
   for (std::size_t i = 0; i < x.size(); ++i) to[i] += scale * x[i];
 }
 
-// Shift of an estimate caused by the system's Beta(2, 2) prior (one right and one wrong answer).
-// `independent` is the estimate after the shift.
+// By how much the system's Beta(2, 2) prior, which adds one right and one wrong answer, has moved
+// an estimate. `independent`: estimate that includes the prior. `cases`: number of answers.
 double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
 
-// Average for one system, or for the raters only: its members, their fits and their weights.
+// The average for one system: its members, their fits and weights. Also used without a system, for
+// the raters only.
 class SystemAverage {
  public:
-  SystemAverage(const Ratings& ratings, int system, bool ordered)  // -1 for the raters only
-      : alone_(system < 0), data_(ratings, system) {
+  // `system` is -1 for the raters only.
+  SystemAverage(const Ratings& ratings, int system, bool ordered)
+      : raters_only_(system < 0), data_(ratings, system) {
     if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
   }
 
-  // Members that depend on no other member. Each root is fitted with all members that depend on it,
-  // separately from other roots. Empty if there are no cases.
+  // Models in the average (members) that need no other member. Each is the root of a tree of
+  // members that start from it or extend it. Different trees are fitted in parallel. Empty if there
+  // are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> out;
     for (const auto& one : family_) {
@@ -59,128 +63,137 @@ class SystemAverage {
     return out;
   }
 
-  // Must be called for the leaders of all trees first, then for the other members.
+  // Fits the models (members) that start from `root` or extend it. `leaders`: true to fit the
+  // members whose evidence shows which weights are negligible; false to fit all others afterwards.
   void fit_tree(const Member* root, bool leaders) {
-    const double least = leaders ? any_matters : what_matters();
+    const double least = leaders ? no_least_weight : least_log_weight();
     for (const auto& one : family_) {
       const Member* base = one->base();
-      const bool stands = !base || !base->ruled_out();
-      if (one->root() == root && one->leads() == leaders && stands) one->fit(data_, least);
+      const bool can_be_fitted = !base || !base->ruled_out();
+      if (one->root() == root && one->is_leader() == leaders && can_be_fitted) {
+        one->fit(data_, least);
+      }
     }
   }
 
-  // Weighs the members after all are fitted. Fills all fields except those from the raters only.
-  // Empty without a case.
+  // Computes the weights after all members are fitted, and the quantities of the average. Only
+  // quantities that are computed from the raters without the system are left to the caller. Empty
+  // without cases.
   std::optional<AverageParts> average() {
     if (family_.empty()) return {};
-    AverageParts out = mix(family_, data_, posterior_);
+    AverageParts out = average_members(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
     for (const auto& one : family_) {
-      // A member has not been fitted if its base is ruled out.
+      // A member that extends another one (its base) is not fitted if the base is ruled out.
       if (one->base() && one->base()->ruled_out()) continue;
       const MemberResult& of = out.members.emplace_back(one->result());
       variance += of.weight * (square(of.std_error) + square(of.estimate - mean));
     }
-    const double alone = out.independent * (1 - out.independent) / (data_.cases() + 3);
-    out.std_error = std::sqrt(std::max(variance, alone));
+    const double sampling_variance = out.independent * (1 - out.independent) / (data_.cases() + 3);
+    out.std_error = std::sqrt(std::max(variance, sampling_variance));
     return out;
   }
 
-  // Rows x categories, after average().
+  // Posterior of the truth, averaged over all models: rows x categories. Empty before average().
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
-  // Estimate with independent errors for other cases, and the quantities that its correction needs.
-  // Members that matter are fitted again and weighed. The others are left out, because their
-  // evidence belongs to the cases of the first fit.
+  // Estimate with independent errors, and the quantities that its correction needs, for other
+  // weights of the cases. Refits only members with a weight of at least 0.001 and their bases, and
+  // computes new weights. The others are left out, because their evidence refers to the cases of
+  // the first fit.
   std::optional<AverageParts> with_weights(const std::vector<double>& of_patterns) const {
-    const Joined now = data_.with_weights(of_patterns);
+    const JointData now = data_.with_weights(of_patterns);
     if (!has_cases(now)) return {};
     std::set<const Member*> wanted;
     for (const auto& one : family_) {
-      if (one->result().weight >= matters) wanted.insert({one.get(), one->base()});
+      if (one->result().weight >= least_refit_weight) wanted.insert({one.get(), one->base()});
     }
     Family again;
-    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};  // old base -> new base
+    // Base in the first fit -> base in this fit.
+    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};
     for (const auto& one : family_) {
       if (wanted.count(one.get()) == 0) continue;
       again.push_back(one->refit(now, bases.at(one->base())));
       if (one->as_base()) bases[one->as_base()] = again.back()->as_base();
     }
     std::vector<double> posterior;
-    return mix(again, now, posterior);
+    return average_members(again, now, posterior);
   }
 
  private:
-  // True if there are answers to evaluate, or if there is no system.
-  bool has_cases(const Joined& data) const { return alone_ || data.cases() > 0; }
+  // True if there are answers to evaluate. Without a system, always true.
+  bool has_cases(const JointData& data) const { return raters_only_ || data.cases() > 0; }
 
-  // Sum of log evidence and log prior below which the weight of a member is negligible. The leaders
-  // must be fitted.
-  double what_matters() const {
-    double most = any_matters;
+  // Lower limit for the sum of a member's log evidence and log prior. Below it, the weight is
+  // negligible, and the fit may end early. Members with is_leader() must be fitted before.
+  double least_log_weight() const {
+    double most = no_least_weight;
     for (const auto& one : family_) {
-      if (one->leads()) most = std::fmax(most, one->log_weight());  // fmax ignores NaN
+      if (one->is_leader()) most = std::fmax(most, one->log_weight());  // fmax() ignores NaN
     }
-    return most + std::log(negligible) - slack;
+    return most + std::log(negligible) - evidence_margin;
   }
 
-  // Weighs fitted members and mixes their posteriors.
-  static AverageParts mix(const Family& members, const Joined& data,
-                          std::vector<double>& posterior) {
+  // Computes the weights of fitted members, and averages their posteriors into `posterior`.
+  static AverageParts average_members(const Family& members, const JointData& data,
+                                      std::vector<double>& posterior) {
     std::vector<double> log_weight;
     for (const auto& one : members) log_weight.push_back(one->log_weight());
-    const auto weights = weigh(log_weight);
+    const auto weights = posterior_weights(log_weight);
     AverageParts out;
     out.independence_weight = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      members[i]->weigh(weights[i]);
+      members[i]->set_weight(weights[i]);
       if (weights[i] == 0) continue;
       add_scaled(members[i]->posterior(data), weights[i], posterior);
-      if (members[i]->simple()) out.independence_weight += weights[i];
+      if (members[i]->has_no_shared_errors()) out.independence_weight += weights[i];
     }
-    // The prior of the system adds one right and one wrong answer.
+    // Prior of the system's accuracy: adds one right and one wrong answer.
     const double cases = data.cases();
     out.independent = (cases * data.mean_posterior(posterior) + 1) / (cases + 2);
     out.rater_error = data.rater_error(posterior);
     return out;
   }
 
-  bool alone_;
-  Joined data_;
+  bool raters_only_;
+  JointData data_;
   Family family_;
   std::vector<double> posterior_;
 };
 
-// Fit of the raters only: the hierarchical Dawid-Skene model, averaged with its one-coin limit. The
-// weights are computed from the variational bounds.
+// Fit of the raters without systems, from which the estimate with shared errors is computed.
+// Averages the hierarchical Dawid-Skene model and its one-coin limit (all judges' matrices equal to
+// their mean). The weights are computed from the variational bounds on the log evidence.
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
   DawidSkene one_coin, own;
-  std::vector<double> posterior;  // rows x categories
+  std::vector<double> posterior;  // averaged over both models: rows x categories
 };
 
-// Starts from given posteriors of the truth, or from the posterior of a one-coin model.
+// Fits both models. Starts from the given posteriors of the truth (rows x categories), or else from
+// the posterior of a simple one-coin model.
 SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin_start = {},
                      std::vector<double> own_start = {}) {
   SharedFit out;
   if (own_start.empty()) own_start = one_coin_start = one_coin_posterior(rows, false);
   VariationalOptions options;
   options.ordered = out.ordered = ordered;
-  options.concentration = no_own_matrices;
+  options.concentration = equal_matrices;
   out.one_coin = fit_dawid_skene(rows, LatentPrior(), std::move(one_coin_start), options);
-  options.concentration = own_matrices;
+  options.concentration = matrix_concentration;
   out.own = fit_dawid_skene(rows, LatentPrior(), std::move(own_start), options);
-  const auto weights = weigh({out.one_coin.bound, out.own.bound});
+  const auto weights = posterior_weights({out.one_coin.bound, out.own.bound});
   add_scaled(out.one_coin.posterior, weights[0], out.posterior);
   add_scaled(out.own.posterior, weights[1], out.posterior);
   out.rows = std::move(rows);
   return out;
 }
 
-// Refits to the same raters in other cases. Starts where the fit ended.
+// Refits both models to other weights of the same rows. Starts where the first fit ended.
+// `of_patterns`: weight of each pattern.
 SharedFit refit(const SharedFit& fit, const std::vector<double>& of_patterns) {
   LatentRows rows = fit.rows;
   rows.weight = row_weights(rows.of_pattern, of_patterns, rows.size());
@@ -201,7 +214,7 @@ class AverageEstimator : public Estimator {
  public:
   AverageEstimator(const Ratings& ratings, const EstimatorOptions& options)
       : Estimator(ratings, pattern_cells(ratings)),
-        common_(options.common),
+        given_correction_(options.correction),
         used_(options.used > 0 ? options.used : categories_used(ratings.patterns, ratings.weight)),
         panel_(ratings, -1, options.ordered) {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
@@ -213,7 +226,8 @@ class AverageEstimator : public Estimator {
     const LatentRows raters =
         latent_rows(ratings_.patterns, ratings_.weight, -1, {ratings_.known.truth, {}});
     shared_ = fit_shared(raters, options.ordered);
-    std::vector<std::pair<SystemAverage*, const Member*>> trees;  // systems and their roots
+    // Averages and the roots of their trees of members.
+    std::vector<std::pair<SystemAverage*, const Member*>> trees;
     for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
     for (SystemAverage& system : averages_) {
       for (const Member* root : system.roots()) trees.emplace_back(&system, root);
@@ -239,7 +253,8 @@ class AverageEstimator : public Estimator {
     }
   }
 
-  // Mixes the posteriors in the same way as the estimates.
+  // Posterior of the truth for a system: patterns x categories. Mixes the posteriors with
+  // independent and with shared errors in the same proportion as the estimates.
   std::vector<double> posterior(int system) const override {
     const SystemAverage& of = averages_[system];
     if (of.posterior().empty()) return {};
@@ -254,8 +269,8 @@ class AverageEstimator : public Estimator {
     const std::vector<double> now = of_patterns(weight);
     std::vector<std::optional<AverageParts>> systems;
     for (const SystemAverage& system : averages_) systems.push_back(system.with_weights(now));
-    const SharedFit shared = common_ == 0.0 ? shared_ : refit(shared_, now);
-    const auto panel = common_ ? std::nullopt : panel_.with_weights(now);
+    const SharedFit shared = given_correction_ == 0.0 ? shared_ : refit(shared_, now);
+    const auto panel = given_correction_ ? std::nullopt : panel_.with_weights(now);
     std::vector<double> out;
     for (std::optional<AverageParts>& parts : systems) {
       const int system = static_cast<int>(out.size());
@@ -265,12 +280,15 @@ class AverageEstimator : public Estimator {
   }
 
  private:
-  double correction(const AverageParts& parts) const { return common_.value_or(parts.typical); }
+  double correction(const AverageParts& parts) const {
+    return given_correction_.value_or(parts.typical);
+  }
 
-  // Returns the estimate, corrected for shared errors. The correction is computed from the raters
-  // only (`panel`, empty if the correction is given), so that it does not depend on the systems.
-  // Cases with known truth have no shared errors. There the independent and the shared value differ
-  // only by the shift of the system's prior, which is kept.
+  // Sets the shared estimate and the correction in `parts`, and returns the corrected estimate. The
+  // size of the correction is computed from the raters only, so that it does not depend on the
+  // systems. `panel`: average for the raters only, empty if the user gave the correction. Cases
+  // with known truth have no shared errors. For them both estimates differ only by the effect of
+  // the system's prior, which is kept.
   double correct(AverageParts& parts, const std::vector<double>& weight, int system,
                  const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
@@ -285,14 +303,15 @@ class AverageEstimator : public Estimator {
       parts.dependence = dependence_weight(panel->independence_weight, panel->rater_error, used_);
       parts.typical = typical_share(parts.dependence, used_);
     }
-    const double kept = common_ ? 0 : known * prior_pull(parts.independent, all.cases);
+    const double kept = given_correction_ ? 0 : known * prior_pull(parts.independent, all.cases);
     return corrected(parts.independent, parts.shared + kept, correction(parts));
   }
 
-  std::optional<double> common_;  // correction given by the user
+  // Correction given by the user, from 0 to 1; empty for the typical correction.
+  std::optional<double> given_correction_;
   int used_;
   SharedFit shared_;
-  SystemAverage panel_;  // raters only
+  SystemAverage panel_;  // average for the raters only
   std::vector<SystemAverage> averages_;
 };
 

@@ -9,8 +9,8 @@ namespace fallible {
 
 namespace {
 
-constexpr int base_rates = 201;
-constexpr double no_kappa = 1e-9;
+constexpr int grid_size = 201;
+constexpr double least_kappa = 1e-9;
 
 double ratings_of(const PatternView& patterns, int pattern, int category) {
   const int* of = patterns.category;
@@ -18,12 +18,13 @@ double ratings_of(const PatternView& patterns, int pattern, int category) {
       std::count(of + patterns.start[pattern], of + patterns.start[pattern + 1], category));
 }
 
-// Cohen's kappa of pairs of ratings of one case, for one category against all others.
+// Kappa of a category against all others, from pairs of ratings of the same case. Clipped to [0,
+// 1]; NaN without pairs. `share`: share of the category among all ratings.
 double kappa_of(const PatternView& patterns, const std::vector<double>& weight, int category,
                 double share) {
   double differing = 0, pairs = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
-    const double x = ratings_of(patterns, p, category), m = patterns.places(p).size();
+    const double x = ratings_of(patterns, p, category), m = patterns.positions(p).size();
     differing += weight[p] * x * (m - x);
     pairs += weight[p] * m * (m - 1);
   }
@@ -34,7 +35,8 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
 
 }  // namespace
 
-std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<double>& weight) {
+std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
+                                                const std::vector<double>& weight) {
   std::vector<double> given(patterns.categories, 0.0);
   double all = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
@@ -44,9 +46,9 @@ std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<dou
     }
   }
   const double most = *std::max_element(given.begin(), given.end());
-  std::vector<Lean> out;
+  std::vector<LeadingCategory> out;
   for (int k = 0; k < patterns.categories; ++k) {
-    if (given[k] < most * (1 - no_kappa)) continue;
+    if (given[k] < most * (1 - least_kappa)) continue;
     out.push_back({k + 1, given[k] / all, kappa_of(patterns, weight, k + 1, given[k] / all)});
   }
   return out;
@@ -59,13 +61,13 @@ std::pair<double, double> possible_base_rates(double share, double kappa) {
 
 double base_rate_range(double share, double kappa, double answers, double covariance) {
   if (std::isnan(kappa) || std::isnan(answers)) return not_a_number;
-  if (kappa < no_kappa) return 1;
+  if (kappa < least_kappa) return 1;
   const auto ends = possible_base_rates(share, kappa);
   double least = 1, most = 0;
-  for (int i = 0; i < base_rates; ++i) {
-    const double t = ends.first + i * (ends.second - ends.first) / (base_rates - 1);
+  for (int i = 0; i < grid_size; ++i) {
+    const double t = ends.first + i * (ends.second - ends.first) / (grid_size - 1);
     const double of_truth = t * (1 - t);
-    // Sensitivity + specificity - 1.
+    // Sensitivity + specificity - 1 of a rater, if the base rate is t.
     const double informed = of_truth > 0 ? std::sqrt(kappa * share * (1 - share) / of_truth) : 1;
     const double joint =
         std::min(std::max(answers * t + covariance / informed, std::max(0.0, answers + t - 1)),
@@ -78,24 +80,24 @@ double base_rate_range(double share, double kappa, double answers, double covari
 }
 
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
-                       const std::vector<Lean>& leans) {
+                       const std::vector<LeadingCategory>& leading) {
   double out = not_a_number;
-  for (const Lean& lean : leans) {
+  for (const LeadingCategory& leading_category : leading) {
     double cases = 0, answers = 0, share = 0, both = 0;
     for (int p = 0; p < patterns.patterns; ++p) {
-      const double m = patterns.places(p).size();
+      const double m = patterns.positions(p).size();
       const int answer = patterns.answer_of(p, system);
       if (answer < 1 || m == 0) continue;
-      const double of_raters = ratings_of(patterns, p, lean.category) / m;
+      const double of_raters = ratings_of(patterns, p, leading_category.category) / m;
       cases += weight[p];
       share += weight[p] * of_raters;
-      if (answer != lean.category) continue;
+      if (answer != leading_category.category) continue;
       answers += weight[p];
       both += weight[p] * of_raters;
     }
     const double q = answers / cases;
-    const double found =
-        base_rate_range(lean.share, lean.kappa, q, both / cases - q * share / cases);
+    const double found = base_rate_range(leading_category.share, leading_category.kappa, q,
+                                         both / cases - q * share / cases);
     if (!(found <= out)) out = found;
   }
   return out;

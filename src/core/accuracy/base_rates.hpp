@@ -1,5 +1,6 @@
-// Range of the accuracy of a system over all base rates that the ratings allow. Ratings may allow
-// many: raters who nearly always give one category agree nearly always, whatever the truth.
+// Range of the accuracy of a system over all base rates that are compatible with the ratings. Many
+// base rates may be compatible. For example, raters who nearly always give the same category agree
+// nearly always, whatever the truth is.
 #pragma once
 
 #include <utility>
@@ -9,29 +10,33 @@
 
 namespace fallible {
 
-// The category that raters use most, its share of all ratings, and the kappa of this category
-// against all others, in [0, 1]. Kappa is NaN if no case has two ratings or one category has all.
-struct Lean {
+// A category that raters use most often. `category`: its number, from 1. `share`: its share of all
+// ratings. `kappa`: kappa of this category against all others, in [0, 1]; NaN if no case has two
+// ratings or all ratings are this category.
+struct LeadingCategory {
   int category = 0;
   double share = 0, kappa = 0;
 };
 
-// All leading categories; there are several if they tie. `weight` has one entry per pattern.
-std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<double>& weight);
+// Returns the category that raters use most often, or several if they have the same share.
+// `weight`: weight of each pattern.
+std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
+                                                const std::vector<double>& weight);
 
-// Lowest and highest base rate of the category at which raters would have this share and kappa.
-// Raters have the same sensitivity and specificity and are independent given the truth.
+// Lowest and highest base rate of the category for which raters could have this share and kappa.
+// Assumes that raters have equal sensitivity and specificity, and are independent given the truth.
 std::pair<double, double> possible_base_rates(double share, double kappa);
 
-// Difference between the highest and the lowest accuracy of a system over these base rates. The
-// system gives the category in the share `answers` of its cases and is independent of the raters
-// given the truth. `covariance`: between the indicator of this answer and the share of a case's
-// ratings in the category.
+// Highest minus lowest accuracy of a system over these base rates. Assumes that the system is
+// independent of the raters given the truth. `answers`: share of the system's answers that are the
+// category. `covariance`: between two quantities of a case, whether the system's answer is the
+// category, and the share of its ratings that are.
 double base_rate_range(double share, double kappa, double answers, double covariance);
 
-// The same difference for a system, over cases with a rating. Returns the maximum over `leans`,
-// which may be computed from more cases. NaN if kappa or the answers are unknown.
+// Computes this difference for a system from the data, over cases that it answered and that have a
+// rating. Returns the maximum over `leading`, which may be computed from more cases. NaN if kappa
+// or the answers are unknown.
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
-                       const std::vector<Lean>& leans);
+                       const std::vector<LeadingCategory>& leading);
 
 }  // namespace fallible

@@ -10,15 +10,16 @@ namespace fallible {
 
 namespace {
 
-constexpr int cells = 2000;  // with equal probability under the flat part
+// Grid of the parameter: cells with equal probability under the flat part of the prior.
+constexpr int cells = 2000;
 constexpr double pi = 3.14159265358979323846;
 
 using Row = std::array<double, cells>;
 
 double middle(int i) { return (i + 0.5) / cells; }
 
-// Quantile p as a position from 0 to 1.
-double place(const Row& density, double total, double p) {
+// Position on the grid, from 0 to 1, below which the density (with sum `total`) has the share p.
+double quantile_position(const Row& density, double total, double p) {
   double before = 0;
   for (int i = 0; i < cells; ++i) {
     const double after = before + density[i];
@@ -28,42 +29,43 @@ double place(const Row& density, double total, double p) {
   return 1;
 }
 
-// `at` maps a position from 0 to 1 to a value. `value` is the value of each cell, `slope` its
-// derivative.
+// Computes the posterior on the grid. `at` maps a position on the grid, from 0 to 1, to a value of
+// the parameter. `value` and `slope`: value at the centre of each cell, and derivative of `at`
+// there.
 template <class At>
 Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
             const BlendPrior& prior, double conf_level) {
-  const double inside = normal_below((at(1) - prior.centre) / prior.sd) -
-                        normal_below((at(0) - prior.centre) / prior.sd);
-  const double scale = (1 - prior.vague) / (inside * prior.sd * std::sqrt(2 * pi));
+  const double normal_mass =
+      normal_cdf((at(1) - prior.centre) / prior.sd) - normal_cdf((at(0) - prior.centre) / prior.sd);
+  const double scale = (1 - prior.flat_weight) / (normal_mass * prior.sd * std::sqrt(2 * pi));
   const double top = *std::max_element(likelihood.begin(), likelihood.end());
   Row density;
   double total = 0, sum = 0, flat = 0;
   for (int i = 0; i < cells; ++i) {
     const double z = (value[i] - prior.centre) / prior.sd;
-    const double likely = std::exp(likelihood[i] - top);
-    density[i] = (scale * std::exp(-z * z / 2) * slope[i] + prior.vague) * likely;
+    const double likelihood_ratio = std::exp(likelihood[i] - top);
+    density[i] = (scale * std::exp(-z * z / 2) * slope[i] + prior.flat_weight) * likelihood_ratio;
     total += density[i];
     sum += density[i] * value[i];
-    flat += likely;
+    flat += likelihood_ratio;
   }
   const double mean = sum / total, tail = (1 - conf_level) / 2;
   double squares = 0;
   for (int i = 0; i < cells; ++i) squares += density[i] * (value[i] - mean) * (value[i] - mean);
-  return {mean, std::sqrt(squares / total), at(place(density, total, tail)),
-          at(place(density, total, 1 - tail)), prior.vague * flat / total};
+  return {mean, std::sqrt(squares / total), at(quantile_position(density, total, tail)),
+          at(quantile_position(density, total, 1 - tail)), prior.flat_weight * flat / total};
 }
 
 struct ShareGrid {
-  Row value, slope, hit, miss;
+  Row value, slope, log_share, log_rest;
   static double at(double u) { return std::sin(pi * u / 2) * std::sin(pi * u / 2); }
 
   ShareGrid() {
     for (int i = 0; i < cells; ++i) {
       value[i] = at(middle(i));
       slope[i] = pi / 2 * std::sin(pi * middle(i));
-      hit[i] = std::log(value[i]);
-      miss[i] = std::log1p(-value[i]);
+      log_share[i] = std::log(value[i]);
+      log_rest[i] = std::log1p(-value[i]);
     }
   }
 };
@@ -74,7 +76,7 @@ Blend blend_share(double share, double size, const BlendPrior& prior, double con
   static const ShareGrid grid;
   Row likelihood;
   for (int i = 0; i < cells; ++i) {
-    likelihood[i] = size * (share * grid.hit[i] + (1 - share) * grid.miss[i]);
+    likelihood[i] = size * (share * grid.log_share[i] + (1 - share) * grid.log_rest[i]);
   }
   return blend(ShareGrid::at, grid.value, grid.slope, likelihood, prior, conf_level);
 }

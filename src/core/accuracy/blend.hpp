@@ -1,24 +1,28 @@
-// Combines the estimate from gold cases with the estimate from ratings only, on a grid. The prior
-// is normal around the latter, and has a flat part in case the ratings are wrong.
+// Combines the estimate from gold cases (cases with known truth) with the estimate from ratings
+// only. The posterior is computed on a grid. The likelihood is that of the gold cases. The prior is
+// normal around the estimate from ratings, plus a flat part in case the ratings are misleading.
 #pragma once
 
 namespace fallible {
 
 struct BlendPrior {
-  double centre, sd;  // centre and standard deviation of the normal part
-  double vague;       // weight of the flat part
+  double centre, sd;   // mean and standard deviation of the normal part
+  double flat_weight;  // probability of the flat part, before the gold cases
 };
 
-// Posterior mean, standard deviation, ends of the interval, and probability of the flat part.
+// Posterior mean and standard deviation, limits of the interval, and posterior probability of the
+// flat part of the prior.
 struct Blend {
   double mean, sd, low, high, flat;
 };
 
-// A share with the precision of `size` cases. The flat part is Beta(1/2, 1/2).
+// Posterior of a share that was estimated with the precision of `size` cases. The flat part of the
+// prior is Beta(1/2, 1/2).
 Blend blend_share(double share, double size, const BlendPrior& prior, double conf_level);
 
-// A difference within [-end, end]. Its error has Student's t distribution, which is normal if
-// `freedom` is infinite.
+// Posterior of a difference in [-end, end], with estimate `value` and standard error `error`. The
+// error has Student's t distribution with `freedom` degrees of freedom, which is normal if they are
+// infinite. The flat part of the prior is uniform on [-end, end].
 Blend blend_difference(double value, double error, double freedom, double end,
                        const BlendPrior& prior, double conf_level);
 

@@ -42,9 +42,9 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
   const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, what);
   std::vector<double> out(replicates * numbers);
   for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
-    const auto found =
+    const auto estimates =
         accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
-    for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
+    for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = estimates[i];
   });
   return out;
 }
@@ -61,7 +61,8 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   }
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(values, tail), high = quantile(values, 1 - tail);
-  // Iterative estimates are probabilities or their differences, so their tolerance is absolute.
+  // Iterative estimates are probabilities or differences of probabilities, so their tolerance is
+  // absolute. Others have a relative tolerance.
   const double least = tolerance > rounding_tolerance ? 1 : 0;
   if (high - low <= tolerance * std::max(least, std::fabs(high))) {
     out.lack = Interval::Lack::constant;

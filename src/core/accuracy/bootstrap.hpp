@@ -1,4 +1,5 @@
-// Bootstrap of cases or of clusters of cases. Resamples the cells of an estimator and refits it.
+// Bootstrap of cases or of clusters of cases: resamples the cases, and computes the estimates of an
+// estimator for each resample.
 #pragma once
 
 #include <vector>
@@ -11,43 +12,47 @@ namespace fallible {
 
 enum class Quantity { accuracy, counts };
 
-// Numbers per replicate: one per system, or systems x truths x answers. 0 if the estimator has no
-// confusion matrix.
+// How many numbers a replicate has: one per system for accuracy, systems x truths x answers for
+// counts. 0 if the estimator computes no confusion matrix.
 std::size_t numbers_of(const Estimator& estimator, Quantity what);
 
-// Replicates x numbers, column by column; NaN if a replicate has no estimate. Weights must be whole
-// numbers of cases. Cases with neither a rating nor a known truth are not drawn.
+// Returns replicates x numbers (see numbers_of()), column by column. NaN if a resample has no
+// estimate. Weights must be whole numbers of cases. Cases with neither a rating nor a known truth
+// are not drawn, because they have no effect.
 std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
                               const BootstrapOptions& options, const Host& host);
 
-// Replicates x systems, column by column, of Method::joint by likelihood, to first order
-// (infinitesimal jackknife; Efron 1982). The influence of each case is computed once per system,
-// and no replicate is fitted. Uses the same draws as bootstrap(); NaN for a system without a case.
+// Approximate bootstrap of Method::joint: replicates x systems, column by column. Uses the
+// infinitesimal jackknife (Efron, 1982). The influence of each case on the estimates is computed
+// once, and replicates are sums of influences instead of fits. Uses the same draws as bootstrap().
+// NaN for a system without cases.
 std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOptions& options,
                                       const BootstrapOptions& draws, const Host& host);
 
-// Error of one estimate. Without an interval, all are NaN.
+// Standard error and interval of one estimate. All are NaN if there is no interval.
 struct Interval {
   enum class Lack { none, failed, constant };
-  Lack lack = Lack::none;  // failed: most replicates have no estimate; constant: limits are equal
+  // `failed`: most replicates have no estimate. `constant`: both limits are equal.
+  Lack lack = Lack::none;
   double std_error = not_a_number;
   double low = std_error;
   double high = std_error;
-  double same = 0;  // share of replicates that are equal to `value`
+  double same = 0;  // share of replicates that are equal to `value`; only if `lack` is `constant`
   double value = 0;
 };
 
-// `replicates` may contain NaN. Limits are quantiles that interpolate between order statistics
-// (type 7 of Hyndman and Fan, 1996). Limits are equal if their relative difference is below
-// `tolerance`.
+// Percentile interval and standard deviation of n replicates; those that are NaN are left out.
+// Limits are quantiles, interpolated between order statistics (type 7 of Hyndman and Fan, 1996). If
+// both limits are equal up to `tolerance`, there is no interval and `lack` is `constant`.
 Interval percentile_interval(const double* replicates, std::size_t n, double conf_level,
                              double tolerance = rounding_tolerance);
 
-// Interval of the differences between two columns of replicates.
+// Interval of a difference of two systems. `first`, `second`: n replicates of each, from the same
+// resamples.
 Interval difference_interval(const double* first, const double* second, std::size_t n,
                              double conf_level, double tolerance = rounding_tolerance);
 
-// Share of replicates in which the first value is higher; ties count 1/2.
+// Share of replicates in which the first system is higher than the second; ties count 1/2.
 double share_ahead(const double* first, const double* second, std::size_t n);
 
 }  // namespace fallible

@@ -10,9 +10,9 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie = 1e-9;  // smaller differences of probabilities are ignored
+constexpr double tie_tolerance = 1e-9;  // probabilities that differ by less count as equal
 
-// Patterns with the same ratings.
+// Patterns with the same ratings. `highest`: probability of the most probable category.
 struct Cell {
   double weight = 0, highest = 0;
   std::vector<int> patterns;
@@ -22,15 +22,18 @@ struct Cell {
   }
 };
 
-// Cells with equal highest probabilities stay together, so that their order does not matter. If the
-// last group is too small, it is added to the group before it.
-std::vector<Cell> join(std::vector<Cell> small, double size) {
+// Joins cells with few cases to groups with a weight of at least `size`, in the order of their
+// highest probability. Cells with equal highest probability are never separated, so their order
+// does not matter. If the last group is too small, it is added to the group before it.
+std::vector<Cell> join_small_cells(std::vector<Cell> small, double size) {
   std::sort(small.begin(), small.end(),
             [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
   std::vector<Cell> out;
   bool full = true;
   for (const Cell& cell : small) {
-    if (full && (out.empty() || cell.highest - out.back().highest > tie)) out.emplace_back();
+    if (full && (out.empty() || cell.highest - out.back().highest > tie_tolerance)) {
+      out.emplace_back();
+    }
     Cell& last = out.back();
     last.highest = cell.highest;
     last.weight += cell.weight;
@@ -55,10 +58,10 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
       group_(patterns.patterns, -1) {
   const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(truth.empty() ? 0 : truth[p]);
-    for (const int i : patterns.places(p)) {
+    for (const int i : patterns.positions(p)) {
       key.insert(key.end(), {patterns.rater[i], patterns.category[i]});
     }
-    return is_judged(patterns, truth, p);
+    return has_truth_information(patterns, truth, p);
   });
   std::vector<Cell> cells(groups.size()), small;
   for (int p = 0; p < patterns.patterns; ++p) {
@@ -68,14 +71,15 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     cell.weight += weight_[p];
     cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
   }
-  Cell certain;  // both sums are linear in these cells, so joining them loses nothing
+  // Patterns whose truth is certain; they form one group, because bounds are linear in them.
+  Cell certain;
   const auto make_group = [this](const Cell& cell, bool ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
     ranked_.push_back(ranked);
     ++groups_;
   };
   for (Cell& cell : cells) {
-    if (cell.highest > 1 - tie) {
+    if (cell.highest > 1 - tie_tolerance) {
       certain.add(cell.patterns);
     } else if (cell.weight >= size) {
       make_group(cell, false);
@@ -84,10 +88,11 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     }
   }
   if (!certain.patterns.empty()) make_group(certain, true);
-  for (const Cell& cell : join(std::move(small), size)) make_group(cell, true);
+  for (const Cell& cell : join_small_cells(std::move(small), size)) make_group(cell, true);
 }
 
-// Sums by category or rank (rows) and group (columns).
+// Sums of weights within each group (column). Rows are categories or, in ranked groups, ranks of
+// probability. `truth`: true categories; `answer`, `other`: answers of one or two systems.
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
   Eigen::MatrixXd truth, answer = truth, other = truth;
@@ -95,8 +100,9 @@ struct AccuracyBounds::Sums {
   Sums(int categories, int groups)
       : weight(Eigen::VectorXd::Zero(groups)), truth(Eigen::MatrixXd::Zero(categories, groups)) {}
 
-  // Answers may give some of the weight to no category.
-  Range right(const Eigen::MatrixXd& answers, int group) const {
+  // Least and greatest weight of right answers in a group, given the margins. In comparisons of two
+  // systems, some cases of a group have no answer in `answers`, because both answers are equal.
+  Range range_of_right(const Eigen::MatrixXd& answers, int group) const {
     const auto of = truth.col(group), given = answers.col(group);
     return {std::max((of + given).maxCoeff() - weight[group], 0.0), of.cwiseMin(given).sum()};
   }
@@ -132,7 +138,8 @@ void AccuracyBounds::add_answer(Eigen::MatrixXd& to, int pattern, int answer) co
     return;
   }
   const auto more = probability_.row(pattern).array() - probability_(pattern, answer);
-  const Eigen::Index above = (more > tie).count(), tied = (more.abs() <= tie).count();
+  const Eigen::Index above = (more > tie_tolerance).count(),
+                     tied = (more.abs() <= tie_tolerance).count();
   to.col(group).segment(above, tied).array() += weight_[pattern] / static_cast<double>(tied);
 }
 
@@ -144,7 +151,7 @@ Range AccuracyBounds::system(int s) const {
     add_truth(sums, p);
     add_answer(sums.answer, p, answer - 1);
   }
-  return over_groups(sums, [&](int g) { return sums.right(sums.answer, g); });
+  return over_groups(sums, [&](int g) { return sums.range_of_right(sums.answer, g); });
 }
 
 Range AccuracyBounds::difference(int a, int b) const {
@@ -153,12 +160,13 @@ Range AccuracyBounds::difference(int a, int b) const {
     const int first = view_.answer_of(p, a), second = view_.answer_of(p, b);
     if (group_[p] < 0 || first < 1 || second < 1) continue;
     add_truth(sums, p);
-    if (first == second) continue;  // both systems are right, or both are wrong
+    if (first == second) continue;  // equal answers do not change the difference
     add_answer(sums.answer, p, first - 1);
     add_answer(sums.other, p, second - 1);
   }
   return over_groups(sums, [&](int g) {
-    const Range of_a = sums.right(sums.answer, g), of_b = sums.right(sums.other, g);
+    const Range of_a = sums.range_of_right(sums.answer, g),
+                of_b = sums.range_of_right(sums.other, g);
     return Range{of_a.lowest - of_b.highest, of_a.highest - of_b.lowest};
   });
 }

@@ -1,6 +1,6 @@
-// Correction for shared errors: moves an estimate from the value with independent errors towards
-// the value with shared errors. Agreement does not identify the size of the correction. It is
-// computed from a weight of dependence and a typical share.
+// Correction for shared errors, that is, errors of the system in the same cases as the raters'
+// errors. Moves the estimate that assumes independent errors towards the estimate that assumes
+// shared errors. The ratings do not identify how far. The default is a typical correction.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,26 @@
 
 namespace fallible {
 
-// Weight of dependence, from 0 (the data support models without shared errors) to 1. It is 1 if
-// raters are at chance, because no model is evidence for independence then. `categories`: number of
-// categories that raters used.
+// Weight of dependence, from 0 (the data support models in which errors are independent) to 1.
+// `independence_weight`: posterior weight of these models. `rater_error`: share of wrong ratings.
+// If raters are at chance, no model is evidence for independence, and the weight is 1.
+// `categories`: number of categories that raters use.
 inline double dependence_weight(double independence_weight, double rater_error, int categories) {
-  constexpr double at_chance = 0.9;  // relative to the error rate of guesses
+  constexpr double at_chance = 0.9;  // as a share of the error rate of random guesses
   if (rater_error > at_chance * (1 - 1.0 / categories)) return 1;
   return std::max(1 - 2 * independence_weight, 0.0);
 }
 
-// Typical share of the correction: the weight of dependence times the probability that two wrong
-// answers are equal. Wrong answers that are spread evenly are equal with probability 1 / (N - 1).
-// Real wrong answers prefer some categories, so 1 / sqrt(N - 1) is used. NaN for one category.
+// Typical correction: the share of the distance to the shared estimate. It is the weight of
+// dependence times an approximate probability that two wrong answers are equal. With N categories
+// this is 1 / (N - 1) if wrong answers are spread evenly. They rarely are, so 1 / sqrt(N - 1) is
+// used. NaN for one category.
 inline double typical_share(double dependence, int categories) {
   return categories < 2 ? not_a_number : dependence / std::sqrt(categories - 1);
 }
 
-// Moves the independent value by `share` of its distance to the shared value. Returns exactly the
-// independent value if the share is 0.
+// Moves the estimate with independent errors by `share` of its distance to the estimate with shared
+// errors. If the share is 0, the result is exactly `independent`, also if `shared` is NaN.
 inline double corrected(double independent, double shared, double share) {
   return share == 0 ? independent : independent - share * (independent - shared);
 }

@@ -31,7 +31,7 @@ Cells pattern_cells(const Ratings& ratings) {
   out.of_pattern.resize(order.size());
   for (const int p : order) {
     out.of_pattern[p] = static_cast<int>(out.cases.size());
-    out.cases.push_back(is_judged(ratings.patterns, truth, p) ? ratings.weight[p] : 0);
+    out.cases.push_back(has_truth_information(ratings.patterns, truth, p) ? ratings.weight[p] : 0);
   }
   return out;
 }

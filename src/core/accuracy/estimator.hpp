@@ -1,4 +1,5 @@
-// Estimators of the accuracy of systems, from ratings and from resamples of these ratings.
+// Estimators of the accuracy of systems from ratings: the methods of estimate_accuracy() in R. All
+// have one interface, which the bootstrap and simulation studies use.
 #pragma once
 
 #include <cstddef>
@@ -15,28 +16,32 @@
 
 namespace fallible {
 
-// average: average over models of raters and system together.
-// binned, unbinned: Lehner (2015), equation 7.
-// shared: the system has no information beyond the raters' information. Its accuracy is the mean
-//   posterior probability of its answers, computed from the raters only.
-// joint: errors of the system are independent of the raters' errors. The system is one more rater.
-// rater.
+// Methods. A system is compared with raters, whose accuracy is estimated from their agreement.
+//   average: average over several models in which the system is one more rater.
+//   binned, unbinned: Lehner (2015), equation 7, for bins of cases or for all cases at once.
+//   shared: the raters only are fitted. The system's accuracy is the mean posterior probability of
+//     its answers, as if it had no information beyond the raters'.
+//   joint: the system is one more rater, whose errors are independent of the raters' errors.
 enum class Method { average, binned, unbinned, joint, shared };
 enum class Clip { bin, overall, none };
 
 struct EstimatorOptions {
   Method method = Method::average;
-  Clip clip = Clip::bin;  // for binned and unbinned
+  Clip clip = Clip::bin;  // how binned and unbinned estimates are clipped to [0, 1]
   double bin_width = 0.1;
-  LatentModel model;  // for joint and shared
+  LatentModel model;  // for methods joint and shared
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  double deviance = 0;           // for joint: if not 0, also searches along a profile of this width
-  std::optional<double> common;  // correction for average; empty for the typical correction
-  bool ordered = false;  // categories are ordered: includes members whose errors depend on distance
-  int used = 0;          // number of categories that raters use; 0 to count them in the patterns
-  int threads = 1;       // for the first fit of average
+  // For method joint. If positive, also searches for a higher maximum along a profile down to this
+  // deviance.
+  double deviance = 0;
+  // Correction for method average, from 0 to 1; empty for the typical one.
+  std::optional<double> correction;
+  // True if categories are ordered. The average then has members whose errors depend on distance.
+  bool ordered = false;
+  int used = 0;     // number of categories that raters use; if 0, counted in the patterns
+  int threads = 1;  // threads of the first fit of method average
 };
 
 struct KModelFit {
@@ -46,29 +51,30 @@ struct KModelFit {
 
 KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& weight);
 
-// The memory of the patterns must outlive the estimator.
+// The data of an estimator. The arrays of `patterns` must exist longer than the estimator.
 struct Ratings {
   PatternView patterns;
   std::vector<double> weight;  // total weight of the cases of each pattern
   Known known;
-  std::shared_ptr<const KModelFit> k_model;  // fit of the K-model, or null
+  // A fit of the K-model that several estimators share, or null.
+  std::shared_ptr<const KModelFit> k_model;
 };
 
-// Calls visit(pattern, its row, answer from 0) for each pattern with an answer that can be
-// evaluated. If the answer is the only information about a case, it cannot be evaluated and is left
-// out.
+// Calls visit(pattern, row of the pattern, answer) for each pattern with an answer of the system.
+// The answer is a category from 0. Patterns with neither a rating nor a known truth are left out,
+// because their answers cannot be evaluated.
 template <class Visit>
 void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
                      const Visit& visit) {
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system);
-    if (answer < 1 || !is_judged(ratings.patterns, ratings.known.truth, p)) continue;
+    if (answer < 1 || !has_truth_information(ratings.patterns, ratings.known.truth, p)) continue;
     visit(p, rows.of_pattern[p], answer - 1);
   }
 }
 
-// Weight of cases with an answer, and the sum of the posterior probabilities (rows x categories) of
-// these answers.
+// `cases`: weight of the cases with an answer of the system. `right`: expected weight of the right
+// answers, which is the sum of the posterior probabilities (rows x categories) of the answers.
 struct RightAnswers {
   double cases = 0, right = 0;
 
@@ -76,31 +82,34 @@ struct RightAnswers {
                const LatentRows& rows, const std::vector<double>& posterior);
 };
 
-// Expected numbers of these cases by answer within truth.
+// Expected numbers of cases with each answer of the system and each true category: truths x
+// answers, row by row.
 std::vector<double> answer_counts(const Ratings& ratings, const std::vector<double>& weight,
                                   int system, const LatentRows& rows,
                                   const std::vector<double>& posterior);
 
-// Cases whose highest probability is in (lower, upper].
+// Cases whose most probable category, the best category, has a probability in (lower, upper].
 struct Bin {
   double lower;
   double upper;
-  double probability;   // mean highest probability
-  double cases;         // total weight
-  double agreement;     // share of system answers equal to the most probable category
-  double estimate_raw;  // NaN if the bin carries no information
-  double estimate;      // clipped if bins are clipped
+  double probability;   // mean probability of the best category
+  double cases;         // weight of the cases in the bin
+  double agreement;     // share of the system's answers that are the best category
+  double estimate_raw;  // accuracy by equation 7; NaN without information
+  double estimate;      // `estimate_raw`, clipped to [0, 1] if bins are clipped
 };
 
-// Labels that users read.
+// Properties of a model in the average, as users see them.
 struct MemberLabel {
-  std::string accuracy;                 // `"common"` or `"rater"`
-  std::string errors;                   // `"uniform"`, `"distance"`, `"own"` or `"matrix"`
-  double difficulty = 0;                // shift of accuracy between strata, 0 for none
-  double concentration = not_a_number;  // concentration of separate error rows; NaN for none
+  std::string accuracy;  // "common" (one accuracy for all raters) or "rater"
+  // `"uniform"`, `"distance"`, `"own"` (error rates per judge) or `"matrix"` (per judge).
+  std::string errors;
+  double difficulty = 0;  // difference in accuracy between strata of difficulty; 0 without strata
+  // Concentration of separate errors around the common ones; NaN without.
+  double concentration = not_a_number;
 };
 
-// Results of a member of the average.
+// Results of one model in the average (a member).
 struct MemberResult {
   MemberLabel label;
   double log_prior = 0;
@@ -108,63 +117,69 @@ struct MemberResult {
   double weight = 0;
   double estimate = 0;  // mean posterior probability of the system's answers
   double std_error = 0;
-  double rater_accuracy = 0;  // mean over raters
+  double rater_accuracy = 0;  // mean accuracy of the raters
 };
 
-// Quantities computed by algebra.
+// Quantities that only methods binned and unbinned compute.
 struct AlgebraParts {
-  double cases = 0;                      // total weight of cases with an answer and a rating
-  double uninformative = 0;              // weight of the cases in bins without information
-  double mean_posterior = not_a_number;  // mean posterior of the system's answers
-  std::vector<Bin> bins;                 // bins with cases, highest first; empty when unbinned
+  double cases = 0;                      // weight of cases with answer and rating
+  double uninformative = 0;              // weight of cases in bins without information
+  double mean_posterior = not_a_number;  // mean posterior probability of the system's answers
+  std::vector<Bin> bins;  // bins with cases, highest probability first; empty for method unbinned
 };
 
-// Quantities computed by average.
+// Quantities that only method average computes.
 struct AverageParts {
-  double independent = not_a_number;  // estimate with independent errors
-  double shared = not_a_number;       // estimate from the raters only
-  double dependence = not_a_number;   // weight of dependence, see common.hpp
-  double typical = not_a_number;      // typical share, see common.hpp
-  double std_error = not_a_number;    // sampling error: within and between members
-  double rater_error = not_a_number;  // share of ratings that are wrong
-  // Weight of the members with equally difficult cases and judges that differ at most in accuracy.
+  // Estimate if errors of the system are independent of raters' errors.
+  double independent = not_a_number;
+  double shared = not_a_number;      // estimate if the system shares the raters' errors
+  double dependence = not_a_number;  // weight of dependence, from 0 to 1 (dependence_weight())
+  double typical = not_a_number;     // typical correction, from 0 to 1 (typical_share())
+  // Standard error, without hidden errors: within and between members.
+  double std_error = not_a_number;
+  double rater_error = not_a_number;  // share of wrong ratings
+  // Weight of the models in the average without shared errors: all cases are equally difficult, and
+  // judges differ at most in accuracy.
   double independence_weight = not_a_number;
-  // Expected numbers of cases with independent and with shared errors, by answer within truth.
+  // Expected numbers of cases, truths x answers, for independent and for shared errors.
   std::vector<double> independent_counts, shared_counts;
   std::vector<MemberResult> members;
 };
 
-// Estimate for one system. A method computes at most one of the parts.
+// Result for one system. `algebra` exists for methods binned and unbinned, `average` for method
+// average.
 struct SystemEstimate {
-  double estimate = not_a_number;  // NaN if it is not identified, or without a case
+  double estimate = not_a_number;  // NaN if it is not identified or the system has no case
   std::optional<AlgebraParts> algebra;
-  std::optional<AverageParts> average;  // empty without a case
+  std::optional<AverageParts> average;  // empty if the system has no case
 };
 
-// How cases are binned by their highest probability. There is an estimate for each bin of this
-// width (table 4). If the width is 0, all cases are used at once, and each category counts with its
-// probability.
-struct Rule {
+// How cases are binned by the probability of their most probable category. Each bin has a separate
+// estimate (table 4 of Lehner, 2015). If the width is 0, there are no bins: all cases are used at
+// once, and each category counts with its probability.
+struct BinningRule {
   Clip clip = Clip::bin;
   double width = 0;
 };
 
-// One result per system. `weight` has one entry per tally.
+// Estimates by equation 7, one per system. `weight`: weight of each tally.
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
-                                            const Rule& rule);
+                                            const BinningRule& rule);
 
-// Cells for the bootstrap. Cases that are equal for an estimator are in one cell. The order of
-// cells does not depend on the order of cases, so neither do the draws.
+// The units that a bootstrap draws. A cell contains all cases that are equivalent for an estimator.
+// The order of the cells, and therefore the draws, do not depend on the order of cases.
 struct Cells {
-  std::vector<double> cases;    // number of cases per cell; 0 without a rating or known truth
-  std::vector<int> of_pattern;  // cell of each pattern
+  // Number of cases in each cell; 0 for cases with neither a rating nor a known truth.
+  std::vector<double> cases;
+  std::vector<int> of_pattern;  // cell of each pattern, from 0
 };
 
-// One cell per pattern.
+// Cells for an estimator that distinguishes all patterns: one cell per pattern.
 Cells pattern_cells(const Ratings& ratings);
 
-// Relative tolerances for equal limits of intervals: for rounding, and for iterative estimates.
+// Replicates whose relative difference is smaller count as equal. The first tolerance covers
+// rounding errors, the second errors of iterative fits.
 constexpr double rounding_tolerance = 1e-9;
 constexpr double iteration_tolerance = 1e-5;
 
@@ -176,21 +191,24 @@ class Estimator {
 
   const Ratings& ratings() const { return ratings_; }
   const std::vector<SystemEstimate>& systems() const { return systems_; }
-  // True if the parameters are identified from these ratings. Otherwise there is no estimate.
+  // True if the parameters are identified from the ratings. If they are not, there are no
+  // estimates.
   bool identified() const { return identified_; }
   bool converged() const { return converged_; }
-  // Posterior of the truth for this system (patterns x categories). Empty if the method has none.
+  // Posterior of the truth for this system: patterns x categories, row by row. Empty if the method
+  // computes none.
   virtual std::vector<double> posterior(int) const { return {}; }
 
   const Cells& cells() const { return cells_; }
-  // Estimates for other weights of the cells. Starts where the fit to the data ended. NaN for a
-  // system without a case.
+  // Estimates for other weights of the cells, one per system, for example in a resample. Starts
+  // where the fit to the data ended. NaN for a system without cases.
   virtual std::vector<double> with_weights(const std::vector<double>& weight) const = 0;
-  // Expected numbers of cases for other weights: systems x truths x answers. Empty if the method
-  // has no confusion matrix. counts() is the length.
+  // counts_with_weights(): expected numbers of cases for other weights of the cells, systems x
+  // truths x answers. Empty if the method has no confusion matrix. counts(): how many numbers these
+  // are.
   virtual std::vector<double> counts_with_weights(const std::vector<double>&) const { return {}; }
   virtual std::size_t counts() const { return 0; }
-  // Smaller differences between estimates are ignored.
+  // Estimates that differ by less count as equal.
   virtual double tolerance() const { return iteration_tolerance; }
 
  protected:
@@ -203,12 +221,13 @@ class Estimator {
   bool identified_ = true, converged_ = true;
 };
 
-// Fits an estimator. A long fit reports its progress to the host, from 0 to `fit_steps`.
+// Fits an estimator to the ratings. A long fit reports its progress to the host, as a number from 0
+// to `fit_steps` (percent).
 constexpr std::size_t fit_steps = 100;
 std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const EstimatorOptions& options,
                                           const Host& host);
 
-std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const Rule& rule);
+std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const BinningRule& rule);
 std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorOptions& options,
                                         const Host& host);
 std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options);

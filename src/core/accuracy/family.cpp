@@ -10,8 +10,10 @@ namespace fallible {
 
 namespace {
 
-constexpr double own_errors[] = {30, 8};  // concentrations of separate error rows
-constexpr int crowd = 120;  // larger panels have confusion matrices, but no error rows
+// Concentrations of separate error rates around the common ones.
+constexpr double error_concentrations[] = {30, 8};
+// Larger panels have no members with separate error rates, which would be too slow.
+constexpr int most_raters = 120;
 
 template <class One, class... Arguments>
 const One* add(Family& family, const Arguments&... arguments) {
@@ -21,15 +23,17 @@ const One* add(Family& family, const Arguments&... arguments) {
   return out;
 }
 
-// Adds a member for each shift. Each fit starts from the fit before it. Returns the first member.
+// Adds one-coin members, one for each shift in accuracy between strata. Each starts from the fit of
+// the one before it. If `own` is true, also adds members that extend it by separate error rates.
+// Returns the first one-coin member.
 const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool own) {
-  const auto variants = static_cast<int>(std::size(own_errors));
+  const auto variants = static_cast<int>(std::size(error_concentrations));
   const OneCoin *first = nullptr, *last = nullptr;
   for (const double shift : shifts) {
     last = add<OneCoin>(family, OneCoinSettings{by_rater, distance, shift}, last);
     if (!first) first = last;
     const OwnErrorRows* start = nullptr;
-    for (const double concentration : own_errors) {
+    for (const double concentration : error_concentrations) {
       if (own) start = add<OwnErrorRows>(family, last, concentration, variants, start);
     }
   }
@@ -45,20 +49,20 @@ const Member* Member::root() const {
 
 Family make_family(const LatentRows& rows, bool ordered) {
   Family out;
-  // If there are two categories, there is only one possible error.
-  const bool rows_of_own = rows.categories > 2 && rows.raters <= crowd;
+  // With two categories there is only one possible error, so there are no separate error rates.
+  const bool has_error_rows = rows.categories > 2 && rows.raters <= most_raters;
   const bool by_distance = rows.categories > 2 && ordered;
-  add_one_coins(out, false, false, rows_of_own && !by_distance);
-  const OneCoin* richest = add_one_coins(out, true, false, rows_of_own && !by_distance);
+  add_one_coins(out, false, false, has_error_rows && !by_distance);
+  const OneCoin* richest = add_one_coins(out, true, false, has_error_rows && !by_distance);
   if (by_distance) {
-    add_one_coins(out, false, true, rows_of_own);
-    richest = add_one_coins(out, true, true, rows_of_own);
+    add_one_coins(out, false, true, has_error_rows);
+    richest = add_one_coins(out, true, true, has_error_rows);
   }
   add<Matrices>(out, richest, by_distance);
   return out;
 }
 
-Joined::Joined(const Ratings& ratings, int system)
+JointData::JointData(const Ratings& ratings, int system)
     : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})),
       exchangeable_(regardless_of_rater(rows_)) {
   answer_.assign(rows_.size(), -1);
@@ -67,20 +71,20 @@ Joined::Joined(const Ratings& ratings, int system)
   count_cases();
 }
 
-Joined Joined::with_weights(const std::vector<double>& of_patterns) const {
-  Joined out = *this;
+JointData JointData::with_weights(const std::vector<double>& of_patterns) const {
+  JointData out = *this;
   out.rows_.weight = row_weights(rows_.of_pattern, of_patterns, rows_.size());
-  out.exchangeable_.weigh(out.rows_.weight);
+  out.exchangeable_.reweight(out.rows_.weight);
   out.count_cases();
   return out;
 }
 
-void Joined::count_cases() {
+void JointData::count_cases() {
   cases_ = 0;
   for (int i = 0; i < rows_.size(); ++i) cases_ += answer_[i] >= 0 ? rows_.weight[i] : 0;
 }
 
-double Joined::mean_posterior(const std::vector<double>& posterior) const {
+double JointData::mean_posterior(const std::vector<double>& posterior) const {
   double out = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] >= 0) out += rows_.weight[i] * answer_in(posterior, i) / cases_;
@@ -88,7 +92,7 @@ double Joined::mean_posterior(const std::vector<double>& posterior) const {
   return out;
 }
 
-double Joined::conditional_error(const std::vector<double>& posterior) const {
+double JointData::conditional_error(const std::vector<double>& posterior) const {
   const double p = mean_posterior(posterior), all = p * (1 - p);
   double missing = 0;
   for (int i = 0; i < rows_.size(); ++i) {
@@ -99,7 +103,7 @@ double Joined::conditional_error(const std::vector<double>& posterior) const {
   return all / std::sqrt(std::max(cases_ * (all - missing), 0.05 * cases_ * all + 0.25));
 }
 
-double Joined::rater_error(const std::vector<double>& posterior) const {
+double JointData::rater_error(const std::vector<double>& posterior) const {
   double wrong = 0, all = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     const double* of = &posterior[static_cast<std::size_t>(i) * rows_.categories];

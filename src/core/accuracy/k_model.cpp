@@ -1,4 +1,5 @@
-// Estimates from the posterior probabilities of the K-model: Lehner (2015), equation 7.
+// Methods binned and unbinned: accuracy of systems from the posterior probabilities of the K-model,
+// by equation 7 of Lehner (2015).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,36 +10,41 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie_tolerance = 1e-9;      // relative; for the most probable categories
-constexpr double edge_tolerance = 1e-9;     // for a probability on the edge of a bin
-constexpr double information_floor = 1e-6;  // minimum of N Pg - 1
+// Probabilities whose relative difference is smaller count as equal.
+constexpr double tie_tolerance = 1e-9;
+// Distance from the edge of a bin that counts as rounding error.
+constexpr double edge_tolerance = 1e-9;
+// Below this value of N Pg - 1, cases contain no information on the system.
+constexpr double information_floor = 1e-6;
 
-// Equation 7, for a mean probability and a mean agreement over any cases. NaN without information.
+// Equation 7 for a set of cases: accuracy of a system from the mean probability Pg of the best
+// category and the agreement of the system with it. NaN if the cases contain no information.
 double solve_accuracy(int categories, double probability, double agreement) {
   const double information = categories * probability - 1;
   if (information < information_floor) return not_a_number;
   return ((categories - 1) * agreement - 1 + probability) / information;
 }
 
-// Sums over the cases of one bin, or over all cases.
+// Weighted sums over the cases of one bin, or over all cases if there are no bins.
 struct Sums {
   double cases = 0, probability = 0, agreement = 0;
 };
 
 double clip01(double x) { return std::clamp(x, 0.0, 1.0); }
 
-std::size_t bins(const Rule& rule) {
+std::size_t bins(const BinningRule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
 }
 
-// Bins are numbered from the top. A probability on an edge is in the bin below the edge.
-std::size_t bin_of(const Rule& rule, double highest) {
+// Number of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
+// belongs to the lower one.
+std::size_t bin_of(const BinningRule& rule, double highest) {
   if (rule.width == 0) return 0;
   const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
   return std::min(static_cast<std::size_t>(std::max(steps, 0.0)), bins(rule) - 1);
 }
 
-Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
+Bin make_bin(const BinningRule& rule, int categories, std::size_t b, const Sums& sum) {
   Bin out;
   const double above = static_cast<double>(b);
   out.upper = 1 - above * rule.width;
@@ -51,8 +57,10 @@ Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
   return out;
 }
 
-// Requires at least one case. Adds bins to the part that exists.
-void solve(const Rule& rule, int categories, const std::vector<Sums>& sums, SystemEstimate& out) {
+// Estimate from the sums of all bins, averaged over bins with information. Also adds the bins to
+// `out`. Needs at least one case.
+void solve(const BinningRule& rule, int categories, const std::vector<Sums>& sums,
+           SystemEstimate& out) {
   double informative = 0, total = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b].cases == 0) continue;
@@ -77,21 +85,23 @@ Cells cells_of(const Tallies& tallies) {
   return out;
 }
 
-// Estimator for exchangeable raters.
+// Estimator of the K-model, in which all raters are exchangeable.
 class KEstimator : public Estimator {
  public:
   using Model = std::shared_ptr<const KModelFit>;
 
-  KEstimator(const Ratings& ratings, const Rule& rule, Model model)
-      : Estimator(ratings, cells_of(model->tallies)), rule_(rule), model_(std::move(model)) {
+  KEstimator(const Ratings& ratings, const BinningRule& rule, Model model)
+      : Estimator(ratings, cells_of(model->tallies)),
+        binning_rule_(rule),
+        model_(std::move(model)) {
     identified_ = model_->fit.identified == Identified::yes;
-    systems_ = system_accuracy(model_->tallies, model_->tallies.weight, model_->fit, rule_);
+    systems_ = system_accuracy(model_->tallies, model_->tallies.weight, model_->fit, binning_rule_);
   }
 
   std::vector<double> with_weights(const std::vector<double>& weight) const override {
     std::vector<double> out;
     const KFit fit = fit_algebraic(model_->tallies, weight);
-    for (const auto& system : system_accuracy(model_->tallies, weight, fit, rule_)) {
+    for (const auto& system : system_accuracy(model_->tallies, weight, fit, binning_rule_)) {
       out.push_back(system.estimate);
     }
     return out;
@@ -100,7 +110,7 @@ class KEstimator : public Estimator {
   double tolerance() const override { return rounding_tolerance; }
 
  private:
-  Rule rule_;
+  BinningRule binning_rule_;
   Model model_;
 };
 
@@ -114,11 +124,11 @@ KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& we
 
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
-                                            const Rule& rule) {
+                                            const BinningRule& rule) {
   const int systems = tallies.systems;
   const bool identified = fit.identified == Identified::yes, binned = rule.width > 0;
   std::vector<std::vector<Sums>> sums(systems, std::vector<Sums>(bins(rule)));
-  std::vector<double> cases(systems, 0.0), own(systems, 0.0);
+  std::vector<double> cases(systems, 0.0), posterior_sum(systems, 0.0);
   std::vector<double> probability(tallies.categories);
   const Posterior posterior(tallies, fit);
   for (int i = 0; i < tallies.size(); ++i) {
@@ -128,7 +138,8 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     const double highest = *std::max_element(probability.begin(), probability.end());
     const double nearly = highest * (1 - tie_tolerance);
     double squares = 0;
-    int tied = 0;  // number of categories with the highest probability
+    // Number of categories that have the highest probability.
+    int tied = 0;
     for (const double p : probability) {
       squares += p * p;
       tied += p >= nearly;
@@ -138,11 +149,12 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       const int answer = tallies.answer_of(i, s);
       if (answer < 0) continue;
       cases[s] += w;
-      own[s] += w * probability[answer];
+      posterior_sum[s] += w * probability[answer];
       Sums& sum = sums[s][bin];
       sum.cases += w;
       sum.probability += w * (binned ? highest : squares);
-      // Tied categories share the credit, so that the order of categories does not matter.
+      // If several categories are most probable, an answer counts in part. Otherwise the result
+      // would depend on the order of the categories.
       const double credit = probability[answer] >= nearly ? w / tied : 0;
       sum.agreement += binned ? credit : w * probability[answer];
     }
@@ -153,12 +165,12 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     out[s].algebra.emplace().cases = cases[s];
     if (!identified || cases[s] == 0) continue;
     solve(rule, tallies.categories, sums[s], out[s]);
-    out[s].algebra->mean_posterior = own[s] / cases[s];
+    out[s].algebra->mean_posterior = posterior_sum[s] / cases[s];
   }
   return out;
 }
 
-std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const Rule& rule) {
+std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const BinningRule& rule) {
   auto model = ratings.k_model;
   if (!model) {
     model = std::make_shared<const KModelFit>(fit_k_model(ratings.patterns, ratings.weight));

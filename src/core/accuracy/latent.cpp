@@ -1,4 +1,5 @@
-// Accuracy under latent class models, if errors of the system are all shared or all independent.
+// Methods joint and shared: accuracy under one latent class model. The system's errors are
+// independent of the raters' errors (joint), or all shared with them (shared).
 #include <utility>
 
 #include "../base/special.hpp"
@@ -11,7 +12,8 @@ namespace fallible {
 
 namespace {
 
-// One fit of the raters only (shared), or one fit per system with this system as a rater (joint).
+// Method shared has one fit of the raters for all systems. Method joint has one fit per system, in
+// which the system is one more rater.
 class LatentEstimator : public Estimator {
  public:
   LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
@@ -76,7 +78,7 @@ class LatentEstimator : public Estimator {
   struct Fitted {
     LatentRows rows;
     LatentPrior prior;
-    Eigen::VectorXd x;  // empty before the fit
+    Eigen::VectorXd x;  // parameters; empty before the fit
   };
 
   bool shared() const { return options_.method == Method::shared; }
@@ -87,8 +89,8 @@ class LatentEstimator : public Estimator {
     return fit_latent(model(of), of.x, options_.optimiser, options_.fitting, polished);
   }
 
-  // Refits to other weights. Starts where the fit to the data ended. Calls visit(system, its fit,
-  // weights of patterns).
+  // Refits the models to other weights of the cells. Starts where the fits to the data ended. Then
+  // calls visit(system, its fit, weights of the patterns).
   template <class Visit>
   void refit(const std::vector<double>& weight, const Visit& visit) const {
     const std::vector<double> now = of_patterns(weight);
@@ -100,7 +102,8 @@ class LatentEstimator : public Estimator {
     for (int s = 0; s < ratings_.patterns.systems; ++s) visit(s, again[shared() ? 0 : s], now);
   }
 
-  // With a weak prior, one right and one wrong answer are added.
+  // Accuracy of a system: mean posterior probability of its answers. With a prior, one right and
+  // one wrong answer are added for method joint.
   double accuracy(int system, const Fitted& of, const std::vector<double>& weight) const {
     const RightAnswers answers(ratings_, weight, system, of.rows, model(of).posterior(of.x));
     if (answers.cases == 0) return not_a_number;
@@ -110,7 +113,8 @@ class LatentEstimator : public Estimator {
 
   EstimatorOptions options_;
   std::vector<Fitted> fitted_;
-  // Fits for replicates. They have fewer rows if raters are exchangeable.
+  // Fits that with_weights() refits. If raters are exchangeable, their rows are merged, so that
+  // refits are faster.
   std::vector<Fitted> resampled_;
 };
 

@@ -10,35 +10,39 @@ namespace fallible {
 
 namespace {
 
-constexpr double flat = 1e-8;  // smallest curvature that counts, relative to the largest
-constexpr std::size_t most_numbers = 1e7;  // numbers in memory at a time
+// A curvature below this share of the largest one counts as zero.
+constexpr double least_curvature_share = 1e-8;
+// Limit for patterns x systems, numbers in memory at a time.
+constexpr std::size_t most_numbers = 1e7;
 
-// Directions without curvature are not moved.
+// Returns curvature^-1 * slope. Directions without curvature get step 0, because they are not
+// identified.
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(curvature);
   const Eigen::VectorXd& values = parts.eigenvalues();
   Eigen::VectorXd along = parts.eigenvectors().transpose() * slope;
   for (int i = 0; i < along.size(); ++i) {
-    along[i] = values[i] > flat * values.maxCoeff() ? along[i] / values[i] : 0;
+    along[i] = values[i] > least_curvature_share * values.maxCoeff() ? along[i] / values[i] : 0;
   }
   return parts.eigenvectors() * along;
 }
 
-// Gradient of the sum of the posterior probabilities of the answers of rows (-1 for none). The
-// derivative of a log posterior probability is the derivative of the log probability of row and
-// class, minus its mean over the classes.
-Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& x,
-                               const std::vector<int>& answer) {
+// Gradient of the sum of the posterior probabilities of the system's answers, with respect to the
+// parameters. `answer`: answer of each row, -1 for none. Uses that the derivative of a log
+// posterior probability is the derivative of the log probability of row and class, minus its mean
+// over the classes.
+Eigen::VectorXd gradient_of_right(const LatentClass& model, const Eigen::VectorXd& x,
+                                  const std::vector<int>& answer) {
   const Law law(model.layout, x);
-  Counts counts(model.layout);
-  std::vector<double> moved(law.classes);
+  ExpectedCounts counts(model.layout);
+  std::vector<double> change(law.classes);
   model.expect(law, nullptr, [&](int row, const double* p) {
     if (answer[row] < 0) return;
     const auto is_right = [&](int c) { return c % law.categories == answer[row]; };
     double right = 0;
     for (int c = 0; c < law.classes; ++c) right += is_right(c) ? p[c] : 0;
-    for (int c = 0; c < law.classes; ++c) moved[c] = p[c] * (is_right(c) - right);
-    model.layout.rows.add_expected(row, moved.data(), law.classes, counts.classes.data(),
+    for (int c = 0; c < law.classes; ++c) change[c] = p[c] * (is_right(c) - right);
+    model.layout.rows.add_expected(row, change.data(), law.classes, counts.classes.data(),
                                    counts.ratings.data());
   });
   Eigen::VectorXd out = Eigen::VectorXd::Zero(model.layout.size);
@@ -46,8 +50,8 @@ Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& 
   return out;
 }
 
-// Estimate of a system that has joined the raters. `influence`: change of the estimate caused by
-// one more case of each pattern.
+// Estimate of a system by method joint. Also writes to `influence` by how much the estimate changes
+// with one more case of each pattern, to first order.
 double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, int system,
                       Eigen::VectorXd& influence) {
   LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);
@@ -62,11 +66,12 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   const LatentClass model(rows, options.model, prior);
   const Eigen::VectorXd x = fit_latent(model, {}, options.optimiser, Fitting::likelihood, true).x;
   const auto posterior = model.posterior(x);
-  const RightAnswers now(ratings, ratings.weight, system, rows, posterior);
+  const RightAnswers answers(ratings, ratings.weight, system, rows, posterior);
   influence.setZero(static_cast<Eigen::Index>(rows.of_pattern.size()));
-  if (now.cases == 0) return not_a_number;
-  const double before = prior.none ? 0 : 1;  // right, and wrong, answers of the prior
-  const double cases = now.cases + 2 * before, value = (now.right + before) / cases;
+  if (answers.cases == 0) return not_a_number;
+  // The prior adds this number of right and of wrong answers.
+  const double before = prior.none ? 0 : 1;
+  const double cases = answers.cases + 2 * before, value = (answers.right + before) / cases;
   std::vector<int> of_row(rows.size(), -1);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
     of_row[row] = answer;
@@ -74,7 +79,7 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   });
   const Eigen::MatrixXd curvature = -log_posterior_hessian(model, x, Kinks::smoothed);
   const Eigen::VectorXd by_row =
-      model.scores(x) * solve(curvature, slope_of_right(model, x, of_row) / cases);
+      model.scores(x) * solve(curvature, gradient_of_right(model, x, of_row) / cases);
   for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
     if (rows.of_pattern[p] >= 0) influence[p] += by_row[rows.of_pattern[p]];
   }
@@ -95,22 +100,22 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
   for (std::size_t first = 0; first < systems; first += block) {
     const std::size_t size = std::min(block, systems - first);
     std::vector<double> value(size);
-    const Host here{[&](std::size_t done) { return host.tick(first + done); }};
-    for_each_item(size, draws.threads, here, [&](std::size_t i) {
+    const Host block_host{[&](std::size_t done) { return host.tick(first + done); }};
+    for_each_item(size, draws.threads, block_host, [&](std::size_t i) {
       Eigen::VectorXd of;
       value[i] = joint_estimate(ratings, options, static_cast<int>(first + i), of);
       influence.col(i) = of;
     });
-    const Host quiet{[&](std::size_t) { return host.tick(first + size); }};
-    for_each_replicate(resampler, draws, quiet, [&](std::size_t r, const auto& drawn) {
-      Eigen::VectorXd more(patterns);
+    const Host replicate_host{[&](std::size_t) { return host.tick(first + size); }};
+    for_each_replicate(resampler, draws, replicate_host, [&](std::size_t r, const auto& drawn) {
+      Eigen::VectorXd extra_cases(patterns);
       for (std::size_t p = 0; p < patterns; ++p) {
         const int cell = cells.of_pattern[p];
-        more[p] = drawn[cell] - cells.cases[cell];
+        extra_cases[p] = drawn[cell] - cells.cases[cell];
       }
-      const Eigen::VectorXd moved = influence.leftCols(size).transpose() * more;
+      const Eigen::VectorXd change = influence.leftCols(size).transpose() * extra_cases;
       for (std::size_t i = 0; i < size; ++i) {
-        out[(first + i) * replicates + r] = value[i] + moved[i];
+        out[(first + i) * replicates + r] = value[i] + change[i];
       }
     });
   }

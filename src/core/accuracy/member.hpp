@@ -1,5 +1,6 @@
-// The family of models for the average. Members are models of raters and system together, and each
-// relaxes some K-properties. A new member needs a header with its class and a line in family.cpp.
+// Models that method average combines. Such a model is a member of the family. All are models of
+// raters and system together, and each relaxes some of the K-properties. A new member needs a
+// header with its class and a line in family.cpp.
 #pragma once
 
 #include <cmath>
@@ -13,27 +14,28 @@
 
 namespace fallible {
 
-// Ratings and the answers of one system, to which members are fitted.
-class Joined {
+// The data to which members are fitted: the ratings, and the answers of one system as one more
+// judge.
+class JointData {
  public:
-  Joined(const Ratings& ratings, int system);  // -1 for the raters only
+  JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
 
-  // Same raters and system, other cases.
-  Joined with_weights(const std::vector<double>& of_patterns) const;
+  // The same raters and system with other weights of the patterns, for a bootstrap.
+  JointData with_weights(const std::vector<double>& of_patterns) const;
 
   const LatentRows& rows() const { return rows_; }
-  // Rows for models in which raters are exchangeable.
+  // The same data for models in which all raters have equal parameters: merged rows.
   const ExchangeableRows& exchangeable() const { return exchangeable_; }
-  // Total weight of the cases with an answer that can be evaluated.
+  // Weight of the cases with an answer of the system that can be evaluated.
   double cases() const { return cases_; }
 
-  // The arguments of these functions are posteriors of the truth, rows x categories. Returns the
-  // mean probability of the system's answers.
+  // Mean posterior probability of the system's answers. Here and below, `posterior` contains the
+  // probabilities of the true categories: rows x categories.
   double mean_posterior(const std::vector<double>& posterior) const;
-  // Standard error of the share of right answers if all parameters were known. The information is
-  // less than with known truth, because the truth is known only by its probabilities.
+  // Standard error of the share of right answers, if all parameters of the model were known. It is
+  // larger than with known truth, because only the probabilities of the true categories are known.
   double conditional_error(const std::vector<double>& posterior) const;
-  // Share of ratings that are wrong.
+  // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
 
  private:
@@ -44,47 +46,52 @@ class Joined {
 
   LatentRows rows_;
   ExchangeableRows exchangeable_;
-  std::vector<int> answer_;  // of the system in each row; -1 if it cannot be evaluated
+  // Answer of the system in each row, from 0; -1 if it cannot be evaluated.
+  std::vector<int> answer_;
   double cases_ = 0;
 };
 
 class OneCoin;
 
-constexpr double any_matters = -std::numeric_limits<double>::infinity();
+constexpr double no_least_weight = -std::numeric_limits<double>::infinity();
 
-// A member refers to the members that it needs. They are constructed and fitted before it.
+// A model in the average. It has pointers to the members that it needs. These are constructed and
+// fitted before it.
 class Member {
  public:
   virtual ~Member() = default;
 
-  // Fits the member. If log evidence and log prior cannot sum to `matters`, the weight of the
-  // member is negligible and the fit need not be polished.
-  virtual void fit(const Joined& data, double matters) = 0;
-  // Fits to other cases of the same raters and system. Starts where this fit ended; `base` is
-  // already refitted.
-  virtual std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const = 0;
+  // Fits the member. `least_log_weight`: if the sum of log evidence and log prior cannot reach it,
+  // the weight of the member is negligible, and the fit may end early.
+  virtual void fit(const JointData& data, double least_log_weight) = 0;
+  // Returns this member fitted to other weights of the same data. Starts where this fit ended.
+  // `base`: the refitted base of this member, or null.
+  virtual std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const = 0;
 
-  // base(): the member that this member extends; it is refitted together with this member. start():
-  // the member whose optimum is the start of the first fit. Null for none.
+  // base(): the member that this member extends, which must be refitted whenever this member is.
+  // start(): the member at whose optimum the first fit of this member starts. Null if there is
+  // none.
   virtual const OneCoin* base() const { return nullptr; }
   virtual const Member* start() const { return nullptr; }
-  // First member in the chain of base() and start().
+  // The member at the beginning of the chain of base() and start(), itself if it needs no other.
   const Member* root() const;
-  // This member, if other members can extend it; otherwise null.
+  // This member as a possible base of others, or null if no member can extend it.
   virtual const OneCoin* as_base() const { return nullptr; }
 
-  // Posterior of the truth (rows x categories) for the fitted data.
-  virtual std::vector<double> posterior(const Joined& data) const = 0;
+  // Posterior of the truth under this member, for the data to which it was fitted: rows x
+  // categories.
+  virtual std::vector<double> posterior(const JointData& data) const = 0;
   // True if all cases are equally difficult and judges have no separate error rates.
-  virtual bool simple() const { return false; }
+  virtual bool has_no_shared_errors() const { return false; }
 
-  // True for leaders. They are fitted first and decide which weights are negligible.
-  virtual bool leads() const { return false; }
+  // True if this member is fitted in the first round. The evidence of these members shows which
+  // weights of the others are negligible.
+  virtual bool is_leader() const { return false; }
 
   const MemberResult& result() const { return result_; }
   bool ruled_out() const { return std::isnan(result_.log_evidence); }
   double log_weight() const { return result_.log_evidence + result_.log_prior; }
-  void weigh(double weight) { result_.weight = weight; }
+  void set_weight(double weight) { result_.weight = weight; }
 
  protected:
   Member(MemberLabel label, double log_prior) {
@@ -97,10 +104,11 @@ class Member {
   MemberResult result_;
 };
 
-// A member comes after the members that it needs.
+// The models that are averaged (members). A member comes after the members that it needs.
 using Family = std::vector<std::unique_ptr<Member>>;
 
-// `ordered`: categories have an order, and errors may depend on distance.
+// Makes all members that are useful for this panel. `ordered`: the categories have an order, so
+// errors may depend on the distance between categories.
 Family make_family(const LatentRows& rows, bool ordered);
 
 }  // namespace fallible

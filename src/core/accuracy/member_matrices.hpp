@@ -1,4 +1,5 @@
-// Dawid-Skene model: judges have separate confusion matrices around the matrices of the base.
+// The member with most freedom, the hierarchical Dawid-Skene model: each judge has a separate
+// confusion matrix. The prior of the matrices is around those of a one-coin model, the base.
 #pragma once
 
 #include <algorithm>
@@ -8,28 +9,31 @@
 
 namespace fallible {
 
-constexpr double own_matrices = 4;  // concentration of the prior of matrices
+// Concentration of this prior: larger values make matrices more similar.
+constexpr double matrix_concentration = 4;
 
 class Matrices : public Member {
  public:
   Matrices(const OneCoin* base, bool ordered)
-      : Member({"rater", "matrix", 0, own_matrices}, 0), base_(base), ordered_(ordered) {}
+      : Member({"rater", "matrix", 0, matrix_concentration}, 0), base_(base), ordered_(ordered) {}
 
   const OneCoin* base() const override { return base_; }
 
-  // Evidence: that of the base, plus the gain in the bound compared with the limit without freedom.
-  // The limit is the model of the base.
-  void fit(const Joined& data, double) override {
+  // Fits the model. Its evidence is the evidence of the base plus a difference of two variational
+  // bounds: the bound with separate matrices minus the bound in the limit of equal matrices. In
+  // this limit the model is the base, for which a better approximation of the evidence is
+  // available.
+  void fit(const JointData& data, double) override {
     std::vector<std::vector<double>> own_starts{posterior_}, one_coin_starts{one_coin_};
     if (posterior_.empty()) {
       own_starts = one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data)};
     }
-    DawidSkene own = best_of(data, own_starts, own_matrices);
-    DawidSkene one_coin = best_of(data, one_coin_starts, no_own_matrices);
-    const MemberResult& under = base_->result();
-    result_.log_evidence = under.log_evidence + (own.bound - one_coin.bound);
+    DawidSkene own = best_of(data, own_starts, matrix_concentration);
+    DawidSkene one_coin = best_of(data, one_coin_starts, equal_matrices);
+    const MemberResult& base_member = base_->result();
+    result_.log_evidence = base_member.log_evidence + (own.bound - one_coin.bound);
     result_.estimate = data.mean_posterior(own.posterior);
-    result_.std_error = std::max(under.std_error, data.conditional_error(own.posterior));
+    result_.std_error = std::max(base_member.std_error, data.conditional_error(own.posterior));
     const int raters = data.rows().raters;
     result_.rater_accuracy = 0;
     for (int u = 0; u < raters; ++u) result_.rater_accuracy += own.accuracy[u] / raters;
@@ -37,18 +41,18 @@ class Matrices : public Member {
     one_coin_ = std::move(one_coin.posterior);
   }
 
-  std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const override {
+  std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
     auto out = std::make_unique<Matrices>(*this);
     out->base_ = base;
-    out->fit(data, any_matters);
+    out->fit(data, no_least_weight);
     return out;
   }
 
-  std::vector<double> posterior(const Joined&) const override { return posterior_; }
-  bool leads() const override { return true; }
+  std::vector<double> posterior(const JointData&) const override { return posterior_; }
+  bool is_leader() const override { return true; }
 
  private:
-  DawidSkene best_of(const Joined& data, const std::vector<std::vector<double>>& starts,
+  DawidSkene best_of(const JointData& data, const std::vector<std::vector<double>>& starts,
                      double concentration) const {
     VariationalOptions options;
     options.ordered = ordered_;
@@ -61,15 +65,17 @@ class Matrices : public Member {
     return out;
   }
 
-  // Posterior of the one-coin model by rater. Without an order this is the base.
-  std::vector<double> by_rater(const Joined& data) const {
+  // Posterior of a one-coin model with an accuracy per rater, as a start. If categories have no
+  // order, this model is the base.
+  std::vector<double> by_rater(const JointData& data) const {
     return ordered_ ? one_coin_posterior(data.rows(), true) : base_->posterior(data);
   }
 
   const OneCoin* base_;
   bool ordered_;
   std::vector<double> posterior_;
-  std::vector<double> one_coin_;  // posterior in the limit without freedom
+  // Posterior in the limit in which all matrices are equal to those of the base.
+  std::vector<double> one_coin_;
 };
 
 }  // namespace fallible

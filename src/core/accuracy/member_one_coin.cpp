@@ -8,12 +8,13 @@ namespace fallible {
 
 namespace {
 
-// Prior weights of shifts. The shift 0 has weight 1/3. The other weights are proportional to a
-// half-normal density with this standard deviation.
+// Prior of the shift in accuracy between strata: probability 1/3 of shift 0; the other shifts share
+// 2/3 in proportion to a half-normal density with this standard deviation.
 constexpr double shift_sd = 0.2;
-constexpr double prior_of_none = 1.0 / 3;
+constexpr double prior_of_shift_zero = 1.0 / 3;
 
-// Tolerance so small that no estimate depends on the order of categories.
+// Options with a small tolerance. Otherwise the last digits of estimates would depend on the order
+// of the categories.
 OptimiserOptions fine_options() {
   OptimiserOptions out;
   out.value_tolerance = 1e-14;
@@ -29,11 +30,11 @@ double mean_rater_accuracy(const LatentClass& model, const Eigen::VectorXd& x) {
 }  // namespace
 
 double OneCoin::log_prior(const OneCoinSettings& settings) {
-  if (settings.shift == 0) return std::log(prior_of_none);
+  if (settings.shift == 0) return std::log(prior_of_shift_zero);
   const auto density = [](double d) { return std::exp(-0.5 * d * d / (shift_sd * shift_sd)); };
   double total = 0;
   for (const double d : shifts) total += d > 0 ? density(d) : 0;
-  return std::log((1 - prior_of_none) * density(settings.shift) / total);
+  return std::log((1 - prior_of_shift_zero) * density(settings.shift) / total);
 }
 
 LatentModel OneCoin::model(const OneCoinSettings& settings) {
@@ -51,42 +52,46 @@ OneCoin::OneCoin(const OneCoinSettings& settings, const OneCoin* start)
       settings_(settings),
       start_(start) {}
 
-OneCoin OneCoin::refitted(const Joined& data) const {
+OneCoin OneCoin::refitted(const JointData& data) const {
   OneCoin out = *this;
   out.start_ = this;
-  out.fit(data, any_matters);
+  out.fit(data, no_least_weight);
   return out;
 }
 
-void OneCoin::fit(const Joined& data, double matters) {
+void OneCoin::fit(const JointData& data, double least_log_weight) {
   const double shift = settings_.shift;
   const LatentClass latent(rows_of(data), model(settings_), LatentPrior(), {shift, nullptr});
-  OptimiserOptions how = fine_options();
-  if (start_) how.useful = matters - result_.log_prior - start_->volume_;
-  LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), how);
+  OptimiserOptions optimiser_options = fine_options();
+  if (start_) {
+    optimiser_options.useful_value = least_log_weight - result_.log_prior - start_->volume_;
+  }
+  LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), optimiser_options);
   x_ = std::move(found.x);
   log_posterior_ = found.value;
-  rough_ = found.hopeless;
-  // A fit that does not matter uses the volume of the member that it started from.
+  unpolished_ = found.hopeless;
+  // If the fit ended early, its weight is negligible. Then the volume of the posterior, which is
+  // slow to compute, is copied from the member at which it started.
   const Evidence evidence =
-      rough_ ? Evidence{log_posterior_ + start_->volume_, start_->result_.std_error}
-             : laplace_evidence(latent, x_);
+      unpolished_ ? Evidence{log_posterior_ + start_->volume_, start_->result_.std_error}
+                  : laplace_evidence(latent, x_);
   volume_ = evidence.log_evidence - log_posterior_;
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
-  // Raters must be better than chance in hard cases.
+  // Raters must be better than chance also in difficult cases. Otherwise the member is ruled out.
   if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
   result_.estimate = data.mean_posterior(posterior(data));
 }
 
-const LatentRows& OneCoin::rows_of(const Joined& data) const {
+const LatentRows& OneCoin::rows_of(const JointData& data) const {
   return settings_.by_rater ? data.rows() : data.exchangeable().rows;
 }
 
-std::vector<double> OneCoin::posterior(const Joined& data) const {
-  const Held held{settings_.shift, nullptr};
-  auto out = LatentClass(rows_of(data), model(settings_), LatentPrior(), held).posterior(x_);
+std::vector<double> OneCoin::posterior(const JointData& data) const {
+  const FixedValues fixed_values{settings_.shift, nullptr};
+  auto out =
+      LatentClass(rows_of(data), model(settings_), LatentPrior(), fixed_values).posterior(x_);
   return settings_.by_rater ? out : data.exchangeable().by_row(out);
 }
 

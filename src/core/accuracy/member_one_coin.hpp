@@ -1,37 +1,39 @@
-// One-coin members, which other members extend. A judge is right with one probability. Errors are
-// equally probable, or depend on distance.
+// One-coin members, which other members extend. A judge has one accuracy for all categories. Wrong
+// answers are equally probable, or depend on the distance from the truth.
 #pragma once
 
 #include "member.hpp"
 
 namespace fallible {
 
-// Shifts take values on a grid, because the posterior of a shift has jumps where the accuracy in a
-// stratum reaches 0 or 1.
+// Differences in accuracy between strata of difficulty ("shifts"). Each value is a separate member,
+// because the likelihood of the shift is not smooth: it has kinks where the accuracy in a stratum
+// reaches 0 or 1.
 constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 
 struct OneCoinSettings {
   bool by_rater = false;
   bool distance = false;
-  double shift = 0;  // difference in accuracy between strata of difficulty; 0 for none
+  // Difference in accuracy between neighbouring strata of difficulty; 0: no strata.
+  double shift = 0;
 };
 
 class OneCoin : public Member {
  public:
   explicit OneCoin(const OneCoinSettings& settings, const OneCoin* start = nullptr);
 
-  void fit(const Joined& data, double matters) override;
-  OneCoin refitted(const Joined& data) const;
-  std::unique_ptr<Member> refit(const Joined& data, const OneCoin*) const override {
+  void fit(const JointData& data, double least_log_weight) override;
+  OneCoin refitted(const JointData& data) const;
+  std::unique_ptr<Member> refit(const JointData& data, const OneCoin*) const override {
     return std::make_unique<OneCoin>(refitted(data));
   }
   const Member* start() const override { return start_; }
   const OneCoin* as_base() const override { return this; }
-  std::vector<double> posterior(const Joined& data) const override;
-  bool simple() const override { return settings_.shift == 0; }
-  bool leads() const override { return simple(); }
-  // True if the fit is not polished, because the member does not matter.
-  bool rough() const { return rough_; }
+  std::vector<double> posterior(const JointData& data) const override;
+  bool has_no_shared_errors() const override { return settings_.shift == 0; }
+  bool is_leader() const override { return has_no_shared_errors(); }
+  // True if the fit ended early because the weight of this member is negligible.
+  bool is_unpolished() const { return unpolished_; }
 
   const OneCoinSettings& settings() const { return settings_; }
   const Eigen::VectorXd& x() const { return x_; }
@@ -41,17 +43,20 @@ class OneCoin : public Member {
   static LatentModel model(const OneCoinSettings& settings);
 
  private:
-  const LatentRows& rows_of(const Joined& data) const;
+  const LatentRows& rows_of(const JointData& data) const;
 
   OneCoinSettings settings_;
   const OneCoin* start_;
   Eigen::VectorXd x_;
   double log_posterior_ = 0;
-  double volume_ = 0;  // logarithm of the volume of the posterior around its maximum
-  bool rough_ = false;
+  // Log evidence minus log posterior density at the maximum: logarithm of the volume of the
+  // posterior.
+  double volume_ = 0;
+  bool unpolished_ = false;
 };
 
-// Posterior of the truth, rows x categories.
+// Posterior of the truth under a one-coin model without strata: rows x categories. `by_rater`: true
+// for one accuracy per rater, false for one for all raters.
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater);
 
 }  // namespace fallible

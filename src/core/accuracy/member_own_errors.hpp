@@ -1,5 +1,7 @@
-// One-coin models in which judges have separate error rows around the errors of the base, with this
-// concentration. The `variants` members with different concentrations share the prior weight.
+// Members in which judges have separate error rates. They extend a one-coin member (the base): the
+// error shares of each judge vary around those of the base with a given concentration. There are
+// `variants` members with different concentrations. Together they have the prior probability of the
+// base.
 #pragma once
 
 #include <algorithm>
@@ -23,43 +25,43 @@ class OwnErrorRows : public Member {
   const OneCoin* base() const override { return base_; }
   const Member* start() const override { return start_; }
 
-  void fit(const Joined& data, double matters) override {
-    climb(data, *base_, matters);
-    if (!base_->rough() || fit_.hopeless) return;
+  void fit(const JointData& data, double least_log_weight) override {
+    fit_from(data, *base_, least_log_weight);
+    if (!base_->is_unpolished() || fit_.hopeless) return;
     const OneCoin polished = base_->refitted(data);
-    climb(data, polished, matters);
+    fit_from(data, polished, least_log_weight);
     if (polished.ruled_out()) rule_out();
   }
 
-  std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const override {
+  std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
     auto out = std::make_unique<OwnErrorRows>(*this);
     out->base_ = base;
     out->start_ = this;
-    out->fit(data, any_matters);
+    out->fit(data, no_least_weight);
     return out;
   }
 
-  std::vector<double> posterior(const Joined& data) const override {
-    const Held held{settings_.shift, &fit_.log_error};
-    return LatentClass(data.rows(), OneCoin::model(settings_), LatentPrior(), held)
+  std::vector<double> posterior(const JointData& data) const override {
+    const FixedValues fixed_values{settings_.shift, &fit_.log_error};
+    return LatentClass(data.rows(), OneCoin::model(settings_), LatentPrior(), fixed_values)
         .posterior(fit_.x);
   }
 
  private:
-  // Starts from the counts of ratings behind the rows of `start_`, and from the parameters of the
-  // base.
-  void climb(const Joined& data, const OneCoin& under, double matters) {
+  // Fits the model with the base `base_member`. Starts from the expected numbers of the member
+  // `start_`, which has another concentration, and from the parameters of the base.
+  void fit_from(const JointData& data, const OneCoin& base_member, double least_log_weight) {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;
-    const double more = under.result().log_evidence - under.log_posterior();
+    const double log_volume = base_member.result().log_evidence - base_member.log_posterior();
     fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), LatentPrior(), settings_.shift,
-                          under.x(), result_.label.concentration, std::move(counts),
-                          matters - result_.log_prior - more);
-    result_.log_evidence = fit_.bound + more;
-    result_.rater_accuracy = under.result().rater_accuracy;
+                          base_member.x(), result_.label.concentration, std::move(counts),
+                          least_log_weight - result_.log_prior - log_volume);
+    result_.log_evidence = fit_.bound + log_volume;
+    result_.rater_accuracy = base_member.result().rater_accuracy;
     const auto truth = posterior(data);
     result_.estimate = data.mean_posterior(truth);
-    result_.std_error = std::max(under.result().std_error, data.conditional_error(truth));
+    result_.std_error = std::max(base_member.result().std_error, data.conditional_error(truth));
   }
 
   const OneCoin* base_;

@@ -10,18 +10,22 @@ namespace fallible {
 
 namespace {
 
-constexpr double tolerance = 1e-4;  // for the square root of the deviance
-constexpr double farthest = 20;     // logit; accuracies beyond it are 0 or 1
+// The search ends if the square root of the deviance is this close to its target.
+constexpr double tolerance = 1e-4;
+// Largest logit of the search; beyond it, accuracies are 0 or 1.
+constexpr double largest_logit = 20;
 constexpr int most_steps = 60;
 
-// A path along the profile. Its parameter is the logit of the accuracy.
+// A way to move along the profile likelihood of the accuracy. The position is the logit of the
+// accuracy.
 struct Path {
-  // Maximises the log posterior at this accuracy, or close to it.
+  // Maximises the log posterior with the accuracy fixed at the position `at`, or close to it.
   std::function<Optimum(double at, const Eigen::VectorXd& start)> climb;
-  double from;  // logit at the maximum
+  double from;  // position of the maximum of the log posterior
 };
 
-// For models in which the accuracy is one parameter: fixes it and maximises over all others.
+// Path for models in which the system's accuracy is one parameter: this parameter is fixed, and all
+// others are optimised.
 Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
                  const OptimiserOptions& options) {
   const int fixed = model.layout.system_at();
@@ -37,13 +41,15 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
   return {climb, top[fixed]};
 }
 
-// For other models. A steep penalty keeps the accuracy near `at`. The result may have a slightly
-// different accuracy, but it is the maximum of the log posterior at that accuracy.
+// Path for models in which the system's accuracy is a function of several parameters. A steep
+// penalty keeps the accuracy near `at`. The result may have a slightly different accuracy, but it
+// maximises the log posterior at that accuracy.
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;
-  const double begin = inside(model.accuracy(top, system));
-  double cost = 0;  // 10 times the information in the accuracies of a sample of this size
+  const double begin = clip_probability(model.accuracy(top, system));
+  // Weight of the penalty: 10 times the information on the accuracy in this number of cases.
+  double cost = 0;
   for (const double w : model.layout.rows.weight) cost += 10 * w / (begin * (1 - begin));
   const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
     CompleteCurvature seen;
@@ -62,47 +68,51 @@ Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
   return {climb, std::log(begin / (1 - begin))};
 }
 
-struct End {
+struct Limit {
   double accuracy;
   bool converged = true;
 };
 
-// Follows the profile from the maximum to one side. The square root of the deviance is nearly
-// linear along the profile, so a few secant steps find the point where it is `root`. If the path
-// leads to a higher value than `top`, moves `top` there and ends the search.
-End find_end(const LatentClass& model, const Path& path, Optimum& top, int side, double root,
-             bool& higher) {
+// Follows the profile from the maximum to one side. Finds the accuracy where the square root of the
+// deviance is `target_root`. This square root is nearly linear along the profile, so a few secant
+// steps are sufficient. If a higher maximum is found, writes it to `top`, sets `found_higher`, and
+// ends the search.
+Limit find_limit(const LatentClass& model, const Path& path, Optimum& top, int side,
+                 double target_root, bool& found_higher) {
   const auto accuracy = [&model](const Optimum& at) {
     return model.accuracy(at.x, model.layout.rows.raters);
   };
-  Optimum here = top;
-  double below = path.from, below_root = 0;  // a point inside the interval, and its root deviance
-  double above = side * farthest, above_root = std::numeric_limits<double>::infinity();
+  Optimum current = top;
+  // Position inside the interval, and root of the deviance there.
+  double below = path.from, below_root = 0;
+  double above = side * largest_logit, above_root = std::numeric_limits<double>::infinity();
   double step = 0.5;
   for (int i = 0; i < most_steps; ++i) {
     double at = below + side * step;
     if (std::isfinite(above_root)) {
-      const bool halve = i % 4 == 3;  // if the secant approaches from one side only
-      at =
-          below + (above - below) * (halve ? 0.5 : (root - below_root) / (above_root - below_root));
-    } else if (side * at >= farthest) {
-      if (side * below >= farthest) return {side > 0 ? 1.0 : 0.0};
-      at = side * farthest;
+      // Bisects now and then, in case secant steps approach from one side only.
+      const bool halve = i % 4 == 3;
+      at = below +
+           (above - below) * (halve ? 0.5 : (target_root - below_root) / (above_root - below_root));
+    } else if (side * at >= largest_logit) {
+      if (side * below >= largest_logit) return {side > 0 ? 1.0 : 0.0};
+      at = side * largest_logit;
     }
-    here = path.climb(at, here.x);
-    if (here.value > top.value + 1e-6) {
-      top = here;
-      higher = true;
-      return {accuracy(here)};
+    current = path.climb(at, current.x);
+    if (current.value > top.value + 1e-6) {
+      top = current;
+      found_higher = true;
+      return {accuracy(current)};
     }
-    const double now = std::sqrt(2 * std::max(top.value - here.value, 0.0));
-    if (std::fabs(now - root) < tolerance || std::fabs(above - below) < 1e-7) {
-      return {accuracy(here), here.converged};
+    const double now = std::sqrt(2 * std::max(top.value - current.value, 0.0));
+    if (std::fabs(now - target_root) < tolerance || std::fabs(above - below) < 1e-7) {
+      return {accuracy(current), current.converged};
     }
-    if (now < root) {
-      // Extrapolates the slope so far; the factor 1.1 helps to bracket the end.
+    if (now < target_root) {
+      // Predicts the distance to the end of the interval from the slope so far. The factor 1.1
+      // makes it likely that the next position is outside the interval. The end is then bracketed.
       const double slope = (now - below_root) / std::fabs(at - below);
-      step = slope > 0 ? std::min(1.1 * (root - now) / slope, 3.0) : 2 * step;
+      step = slope > 0 ? std::min(1.1 * (target_root - now) / slope, 3.0) : 2 * step;
       below = at;
       below_root = now;
     } else {
@@ -110,7 +120,7 @@ End find_end(const LatentClass& model, const Path& path, Optimum& top, int side,
       above_root = now;
     }
   }
-  return {accuracy(here), false};
+  return {accuracy(current), false};
 }
 
 }  // namespace
@@ -121,12 +131,13 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
   out.top = fit_latent(model, options);
   Optimum top = out.top;
   for (int attempt = 0; attempt < 5; ++attempt) {
-    bool higher = false;
+    bool found_higher = false;
     const Path path = model.layout.system_at() < 0 ? along_accuracy(model, top.x, options)
                                                    : along_logit(model, top.x, options);
-    const End low = find_end(model, path, top, -1, std::sqrt(deviance), higher);
-    const End high = higher ? low : find_end(model, path, top, 1, std::sqrt(deviance), higher);
-    if (higher) {  // there is a higher maximum: restart from it
+    const Limit low = find_limit(model, path, top, -1, std::sqrt(deviance), found_higher);
+    const Limit high =
+        found_higher ? low : find_limit(model, path, top, 1, std::sqrt(deviance), found_higher);
+    if (found_higher) {  // the search found a higher maximum: start again from there
       out.moved = true;
       out.top = fit_latent(model, top.x, options);
       top = out.top;

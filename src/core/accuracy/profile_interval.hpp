@@ -1,4 +1,5 @@
-// Profile interval for the accuracy of a system that has joined the raters, from the log posterior.
+// Profile likelihood interval (with a prior: profile posterior) for the accuracy of a system that
+// has joined the raters as a judge.
 #pragma once
 
 #include "../base/special.hpp"
@@ -10,12 +11,15 @@ struct ProfileInterval {
   double low = not_a_number;
   double high = low;
   bool converged = true;
-  LatentFit top;  // the fit; if `moved`, a higher maximum that the profile found
+  // The fit. If `moved`, the maximum is one that was found along the profile and is higher than the
+  // first one.
+  LatentFit top;
   bool moved = false;
 };
 
-// Accuracies at which the log posterior, maximised over all other parameters, is at most `deviance`
-// / 2 below its maximum. An end that is not identified from the data is 0 or 1.
+// The interval contains all accuracies for which the maximum of the log posterior over all other
+// parameters is at most `deviance` / 2 below the overall maximum. A limit that the data do not
+// identify is 0 or 1.
 ProfileInterval profile_interval(const LatentClass& model, const OptimiserOptions& options,
                                  double deviance);
 

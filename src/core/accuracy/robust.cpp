@@ -9,43 +9,45 @@ namespace fallible {
 
 namespace {
 
-// Standard deviation of the bias: for raters who hardly ever disagree, per share of wrong ratings,
-// and per distance from the shared estimate. These values were chosen on 24 families of public data
-// sets with known truth and human raters. The first two were increased after 7 more families.
+// Standard deviation of the bias of estimates from human raters. Its parts: a constant, a part per
+// share of wrong ratings, and a part per distance to the estimate with shared errors. The values
+// were chosen on 24 families of public data sets with known truth, and the first two increased
+// after 7 more families.
 constexpr double least_bias = 0.04;
 constexpr double bias_per_error = 0.25;
 constexpr double bias_per_gap = 0.5;
 
-// Standard deviation of a uniform distribution, per unit of its range. Nothing is fitted here.
+// Ratio between the standard deviation and the range of a uniform distribution. It is not fitted to
+// data.
 const double bias_per_range = 1 / std::sqrt(12.0);
 
-// Values from six families of panels of machines. `middle_of_machines`: centre of the true
-// accuracies. `way_to_middle`: share of the distance by which estimates are shrunk to this centre,
-// a compromise between language models and programs. `bias_of_machines`: root mean square of the
-// remaining error.
-constexpr double middle_of_machines = 0.65;
-constexpr double way_to_middle = 0.5;
+// Values for raters that are machines, from six families of panels. `typical_accuracy_of_machines`:
+// typical true accuracy. `shrinkage_of_machines`: share of the distance by which an estimate is
+// moved to this value, a compromise between language models and other programs. `bias_of_machines`:
+// root mean square of the remaining error.
+constexpr double typical_accuracy_of_machines = 0.65;
+constexpr double shrinkage_of_machines = 0.5;
 constexpr double bias_of_machines = 0.17;
 
 }  // namespace
 
-RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters) {
+RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind raters) {
   double centre = estimate, hidden = 0;
   if (raters == RaterKind::machines) {
-    centre += of.open_share * way_to_middle * (middle_of_machines - estimate);
+    centre += parts.open_share * shrinkage_of_machines * (typical_accuracy_of_machines - estimate);
     hidden = bias_of_machines;
   } else {
-    // If raters leave all base rates possible, models are no evidence for independence.
-    const double dependence = of.range >= 1 ? 1 : of.dependence;
-    const double of_error = bias_per_error * of.rater_error;
-    const double of_range = bias_per_range * of.range;
+    // If the ratings are compatible with all base rates, no model is evidence for independence.
+    const double dependence = parts.range >= 1 ? 1 : parts.dependence;
+    const double of_error = bias_per_error * parts.rater_error;
+    const double of_range = bias_per_range * parts.range;
     const double of_raters = of_range > of_error ? of_range : of_error;
     hidden = std::sqrt(dependence *
-                       (square(least_bias) + square(of_raters) + square(bias_per_gap * of.gap)));
+                       (square(least_bias) + square(of_raters) + square(bias_per_gap * parts.gap)));
   }
-  if (of.open_share == 0) return {centre, of.sampling, 0};
-  hidden *= of.open_share;
-  return {centre, std::sqrt(square(of.sampling) + square(hidden)), hidden};
+  if (parts.open_share == 0) return {centre, parts.sampling, 0};
+  hidden *= parts.open_share;
+  return {centre, std::sqrt(square(parts.sampling) + square(hidden)), hidden};
 }
 
 void set_limits(double value, double std_error, double margin, Interval& interval) {

@@ -13,11 +13,11 @@ namespace fallible {
 
 namespace {
 
-using Answer = std::pair<int, int>;  // judge and category
+using Answer = std::pair<int, int>;  // judge and category, both from 0
 
 std::vector<Answer> answers_of(const PatternView& x, int p, const Selection& selection) {
   std::vector<Answer> out;
-  for (const int r : x.places(p)) {
+  for (const int r : x.positions(p)) {
     const int judge = selection.rater[x.rater[r] - 1];
     if (judge >= 1) out.emplace_back(judge - 1, selection.category[x.category[r] - 1] - 1);
   }
@@ -37,8 +37,9 @@ int count_judges(const std::vector<Answer>& sorted) {
   return out;
 }
 
-// Replaces judges by slots, in the order of their categories.
-void forget_judges(std::vector<Answer>& answers) {
+// Replaces judges by slot numbers, assigned in the order of the categories. Cases with the same
+// numbers of answers per category then have equal keys.
+void replace_judges_by_slots(std::vector<Answer>& answers) {
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.second < b.second; });
   for (std::size_t i = 0; i < answers.size(); ++i) answers[i].first = static_cast<int>(i);
@@ -53,7 +54,7 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
     const int judges = count_judges(answers);
     if (judges < selection.least) return false;
     if (selection.exchangeable && judges == static_cast<int>(answers.size())) {
-      forget_judges(answers);
+      replace_judges_by_slots(answers);
     }
     for (const auto& answer : answers) {
       key.push_back(answer.first);

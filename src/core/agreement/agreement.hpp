@@ -1,8 +1,8 @@
-// Agreement measures: selection of ratings, and the interface of a measure.
+// Agreement measures: selection of the answers that are compared, and the interface of a measure.
 
-// A measure is a kernel: a function of the weights of distinct rows of ratings. Its standard error
-// comes from the change of the estimate if a row has one case more or less. Costs grow with the
-// number of distinct rows, not of cases.
+// A measure is a kernel: a function of the weights of the distinct rows of ratings. Its standard
+// error is computed from the change of the estimate if a row has one case more or less. Time is
+// proportional to the number of distinct rows, not of cases.
 #pragma once
 
 #include <memory>
@@ -16,29 +16,31 @@
 
 namespace fallible {
 
-// Answers of patterns that are compared. A judge is a rater or a system.
+// Which answers are compared. A judge is a rater or a system. Several raters may be the same judge.
 struct Selection {
-  std::vector<int> rater;   // judge of each rater, from 1; 0 if left out
-  std::vector<int> system;  // the same for systems
+  std::vector<int> rater;   // judge of each rater, from 1; 0 if the rater is left out
+  std::vector<int> system;  // judge of each system, from 1; 0 if the system is left out
   int judges = 0;
-  std::vector<int> category;  // new number of each category, from 1
+  std::vector<int> category;  // new number of each category, from 1; several may become one
   int categories = 0;
-  bool exchangeable = false;  // ignore who gave a rating, unless a judge answers twice
-  int least = 1;              // cases with answers of fewer judges are left out
+  // True: which judge gave a rating is ignored, except in cases that a judge answers twice.
+  bool exchangeable = false;
+  int least = 1;  // cases with answers of fewer judges than this are left out
 };
 
-// Distinct rows of selected answers. If judges are exchangeable, they are numbered slots.
+// Makes distinct rows of the selected answers. If judges are exchangeable, answers have slot
+// numbers instead of judges.
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection);
 
-// Why a measure has no value.
+// Reason why a measure has no value; `no` if it has one.
 enum class Undefined { no, no_pairs, certain, unused, zero_cells, no_entropy, unshared };
 
-// Name of the reason in R.
+// Name of the reason in R; "" for `no`.
 const char* name(Undefined why);
 
 struct Estimate {
-  double value;  // NaN if undefined
+  double value;  // NaN if the measure is undefined
   Undefined why = Undefined::no;
 };
 
@@ -48,37 +50,44 @@ class Kernel {
 
   virtual Estimate estimate(const std::vector<double>& weight) const = 0;
 
-  // Derivative of the estimate with respect to the weight of each row. Shares of rows are
-  // proportional to weights, so that the weighted sum is zero. Empty if there is no derivative.
+  // Derivative of the estimate with respect to the weight of each row. The weighted sum is zero,
+  // because the estimate depends only on the proportions of the weights. Empty if there is no
+  // derivative.
   virtual std::vector<double> influence(const std::vector<double>& weight) const = 0;
 
-  // Estimate without one case of each row; NaN if it is undefined, and for rows without a case.
+  // Estimate if one case of the row is left out, for each row. NaN if it is undefined, or if the
+  // row has no whole case.
   virtual std::vector<double> without_one(const std::vector<double>& weight,
                                           const Host& host) const = 0;
 
-  // Standard error if ratings are independent of cases and of each other; NaN if not known.
+  // Standard error under the null hypothesis that ratings are independent of the cases and of each
+  // other. NaN if there is no formula.
   virtual double null_error(const std::vector<double>& weight) const;
 };
 
-// Unit of equal weight if cases have different numbers of ratings: pairs of ratings, cases, or, as
-// in Fleiss and Cuzick (1979), all ratings of a case but one.
+// How cases with different numbers m of ratings are weighted in the observed agreement: each pair
+// of ratings has the same weight, each case has the same weight, or each case has the weight m - 1
+// (Fleiss and Cuzick, 1979).
 enum class Pooling { pairs, cases, fleiss_cuzick };
 
 struct KernelOptions {
   std::string name;
-  std::vector<double> scale;  // categories x categories: weight of a pair of answers, 1 if equal
+  // Agreement weight of each pair of categories: categories x categories, 1 on the diagonal.
+  std::vector<double> scale;
   Pooling pooling = Pooling::pairs;
 };
 
-// Throws std::invalid_argument for an unknown name.
+// Makes the kernel with the name `options.name`. Throws std::invalid_argument if there is no such
+// measure. The rows must exist as long as the kernel.
 std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& options);
 
-// Influences as in `influence`, by leaving out one case at a time. Empty if an estimate is
-// undefined.
+// Influence of each row, as in Kernel::influence(), from estimates without one case (jackknife).
+// Empty if one of these estimates is undefined.
 std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,
                                         const Host& host);
 
-// Estimates for resamples of rows (without clusters); NaN if undefined.
+// Estimates for bootstrap resamples of the cases, one per replicate. NaN if an estimate is
+// undefined.
 std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel,
                                      const BootstrapOptions& options, const Host& host);
 

@@ -1,6 +1,8 @@
-// Krippendorff's alpha: 1 - observed / expected disagreement over the coincidences of categories.
+// Krippendorff's alpha: 1 - observed disagreement / disagreement expected by chance. Both are
+// computed from coincidences of categories, which are pairs of ratings of the same case.
 
-// In a case with m ratings each pair has weight 1 / (m - 1), so that the case has m coincidences.
+// In a case with m ratings, each ordered pair of ratings has weight 1 / (m - 1). The case then has
+// m coincidences in all.
 #include <cmath>
 
 #include "kernels.hpp"
@@ -12,15 +14,15 @@ namespace {
 struct AlphaSums {
   const RowCounts* rows;
   bool ordinal;
-  Eigen::MatrixXd coincidence;  // categories x categories
-  Eigen::VectorXd total;        // per category
+  Eigen::MatrixXd coincidence;  // weighted pairs of ratings: categories x categories
+  Eigen::VectorXd total;        // weighted number of ratings of each category
   double all = 0;
 
   void add(int i, double w) {
     const double each = w / (rows->ratings[i] - 1);
-    for (const int a : rows->places(i)) {
+    for (const int a : rows->positions(i)) {
       const int k = rows->category[a];
-      for (const int b : rows->places(i)) {
+      for (const int b : rows->positions(i)) {
         const double pairs = rows->count[a] * (rows->count[b] - (a == b));
         coincidence(k, rows->category[b]) += each * pairs;
       }
@@ -29,25 +31,27 @@ struct AlphaSums {
     all += w * rows->ratings[i];
   }
 
-  // Mean rank of each category among all ratings.
+  // Mean rank of the ratings of each category, if all ratings are sorted by category.
   Eigen::VectorXd midranks() const {
     Eigen::VectorXd out = total / 2;
     for (Eigen::Index k = 1; k < out.size(); ++k) out[k] += total.head(k).sum();
     return out;
   }
-  // Difference of midranks for each pair of categories.
+  // Differences between the mean ranks of all pairs of categories: categories x categories.
   Eigen::MatrixXd steps() const {
     const Eigen::VectorXd middle = midranks();
     return middle.replicate(1, middle.size()).rowwise() - middle.transpose();
   }
 
-  // Squared distances of midranks, or 1 minus the agreement weights.
+  // Disagreement of each pair of categories: squared difference of mean ranks for the ordinal
+  // measure, otherwise 1 minus the agreement weight.
   Eigen::MatrixXd distances() const {
     if (ordinal) return steps().cwiseAbs2();
     return 1 - rows->scale.array();
   }
 
-  // Sum of distances over coincidences; and the sum expected by chance, times `all`.
+  // observed(): sum of the disagreements of all coincidences. expected(): the sum expected by
+  // chance, times the number of ratings.
   double observed(const Eigen::MatrixXd& distance) const {
     return coincidence.cwiseProduct(distance).sum();
   }
@@ -66,16 +70,18 @@ class AlphaKernel : public SumKernel<AlphaSums> {
  public:
   AlphaKernel(RowCounts rows, bool ordinal) : rows_(std::move(rows)), ordinal_(ordinal) {}
 
-  // Influence on 1 - all * observed / expected. The estimate has all - 1 for all, which is equal in
-  // the limit; Gwet ignores the difference as well.
+  // Influence on 1 - all * observed / expected, where `all` is the number of ratings. The estimate
+  // has `all - 1` instead of `all`. The difference vanishes in large samples, and Gwet's formula
+  // ignores it as well.
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const AlphaSums sums = total(weight);
     const Eigen::MatrixXd distance = sums.distances();
     const double observed = sums.observed(distance), expected = sums.expected(distance);
     const double ratio = sums.all * observed / expected;
-    // Derivatives of the ratio with respect to the total of each category: through `expected` and,
-    // for the ordinal scale, through the midranks. A midrank changes by half of the change of its
-    // category's total and by the changes of all lower totals.
+    // Derivative of the ratio with respect to the number of ratings of each category. It has two
+    // parts: the change of `expected`, and for the ordinal measure the change of the mean ranks.
+    // The mean rank of a category increases by half of the change of its number of ratings, plus
+    // the changes of the numbers of all lower categories.
     Eigen::VectorXd by_total = -2 * ratio / expected * (distance * sums.total);
     if (ordinal_) {
       const Eigen::MatrixXd step = 4 * sums.steps();
@@ -90,8 +96,8 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double own = 0, change = 0;
-      for (const int a : rows_.places(i)) {
-        for (const int b : rows_.places(i)) {
+      for (const int a : rows_.positions(i)) {
+        for (const int b : rows_.positions(i)) {
           own += rows_.count[a] * (rows_.count[b] - (a == b)) *
                  distance(rows_.category[a], rows_.category[b]);
         }
@@ -104,7 +110,7 @@ class AlphaKernel : public SumKernel<AlphaSums> {
   }
 
  protected:
-  AlphaSums none() const override {
+  AlphaSums empty_sums() const override {
     const Eigen::Index k = rows_.scale.rows();
     return {&rows_, ordinal_, Eigen::MatrixXd::Zero(k, k), Eigen::VectorXd::Zero(k)};
   }
@@ -116,7 +122,7 @@ class AlphaKernel : public SumKernel<AlphaSums> {
 
 }  // namespace
 
-MadeKernel alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal) {
+KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal) {
   return std::make_unique<AlphaKernel>(count_rows(rows, scale_of(rows, options)), ordinal);
 }
 

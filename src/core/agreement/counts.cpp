@@ -1,7 +1,8 @@
-// Measures that use only counts of ratings per category and case, so that raters need not be
+// Agreement measures that use only the number of ratings per category and case. Raters need not be
 // identified.
 
-// Notation: W is the scale, and pi are the shares of categories.
+// Notation in this file: W is the matrix of agreement weights (`scale`), pi the vector of the
+// categories' shares of all ratings.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +30,7 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
         agreeing += scale(out.category[a], out.category[b]) * out.count[a] * out.count[b];
       }
     }
-    // Subtracts the pairs of ratings by one judge, including each rating with itself.
+    // Subtracts pairs of ratings by the same judge, including pairs of a rating with itself.
     for_each_run(begin, end, rows.judge, [&](int a, int b) {
       for (int u = a; u < b; ++u) {
         for (int v = a; v < b; ++v) agreeing -= scale(rows.category[u], rows.category[v]);
@@ -46,11 +47,13 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
 
 namespace {
 
-// Observed agreement and shares of categories, with equal weights of ratings or of cases.
+// Weighted sums over cases, from which the observed agreement and the shares of categories are
+// computed. Ratings or cases have equal weights, depending on the pooling.
 struct PairSums {
   Observed observed;
   Chance chance = Chance::none;
-  Eigen::VectorXd weight;  // per category; the shares are proportional to it
+  // Weighted number of ratings of each category; proportional to the shares.
+  Eigen::VectorXd weight;
   double ratings = 0;
 
   double rating_weight(int i) const {
@@ -61,7 +64,7 @@ struct PairSums {
     const RowCounts& rows = *observed.rows;
     observed.add(i, w);
     const double each = w * rating_weight(i);
-    for (const int c : rows.places(i)) {
+    for (const int c : rows.positions(i)) {
       weight[rows.category[c]] += each * rows.count[c];
     }
     ratings += each * rows.ratings[i];
@@ -69,22 +72,26 @@ struct PairSums {
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
   Eigen::VectorXd shares() const { return weight / ratings; }
-  Eigen::VectorXd scaled_shares() const { return scale().transpose() * shares(); }  // W pi
-  double of_gwet() const {
+  // For each category, its agreement with a random rating: the vector W' pi, where W are the
+  // agreement weights and pi the category shares.
+  Eigen::VectorXd scaled_shares() const { return scale().transpose() * shares(); }
+  double gwet_factor() const {
     return scale().sum() / static_cast<double>(weight.size() * (weight.size() - 1));
   }
 
   double expected() const {
     if (chance == Chance::none) return 0;
     if (chance == Chance::uniform) return scale().mean();
-    if (chance == Chance::gwet) return of_gwet() * shares().dot((1 - shares().array()).matrix());
+    if (chance == Chance::gwet) {
+      return gwet_factor() * shares().dot((1 - shares().array()).matrix());
+    }
     return shares().dot(scaled_shares());
   }
 
-  // Derivative of expected agreement with respect to each share.
+  // Derivative of the agreement expected by chance with respect to the share of each category.
   Eigen::VectorXd slope() const {
     if (chance == Chance::shares) return 2 * scaled_shares();
-    if (chance == Chance::gwet) return of_gwet() * (1 - 2 * shares().array());
+    if (chance == Chance::gwet) return gwet_factor() * (1 - 2 * shares().array());
     return Eigen::VectorXd::Zero(weight.size());
   }
 
@@ -94,7 +101,8 @@ struct PairSums {
   }
 };
 
-// Percent agreement and the kappas for raters that are not identified.
+// Percent agreement, and the kappas for raters that are not identified. They differ in the
+// agreement expected by chance (`chance`).
 class PairKernel : public SumKernel<PairSums> {
  public:
   PairKernel(RowCounts rows, Chance chance, Pooling pooling)
@@ -108,7 +116,7 @@ class PairKernel : public SumKernel<PairSums> {
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double by_chance = 0;
-      for (const int c : rows_.places(i)) {
+      for (const int c : rows_.positions(i)) {
         by_chance += rows_.count[c] * (slope[rows_.category[c]] - mean_slope);
       }
       by_chance *= sums.rating_weight(i) / sums.ratings;
@@ -117,9 +125,10 @@ class PairKernel : public SumKernel<PairSums> {
     return out;
   }
 
-  // Under independence, observed minus expected agreement is a degenerate statistic of pairs. Its
-  // variance comes from the doubly centred scale. For nominal ratings this is Fleiss, Nee and
-  // Landis (1979).
+  // If ratings are independent, the difference between observed and expected agreement is a
+  // degenerate U-statistic of pairs of ratings. Its variance is computed from the matrix W after
+  // rows and columns are centred at zero. For nominal categories this is the formula of Fleiss, Nee
+  // and Landis (1979).
   double null_error(const std::vector<double>& weight) const override {
     const PairSums sums = total(weight);
     if (chance_ != Chance::shares) return not_a_number;
@@ -130,7 +139,8 @@ class PairKernel : public SumKernel<PairSums> {
     centred.rowwise() -= scaled.transpose();
     const double spread = share.dot(centred.cwiseAbs2() * share);
     const double linear_spread = share.dot((scaled.array() - expected).square().matrix());
-    // If ratings have different weights in observed and expected agreement, a linear part remains.
+    // If ratings have different weights in the observed and in the expected agreement, the
+    // difference also has a part that is linear in single ratings. Its variance is added.
     double squares = 0, linear = 0;
     for (int i = 0; i < rows_.size(); ++i) {
       const double r = rows_.ratings[i];
@@ -149,7 +159,7 @@ class PairKernel : public SumKernel<PairSums> {
   }
 
  protected:
-  PairSums none() const override {
+  PairSums empty_sums() const override {
     return {{&rows_, pooling_}, chance_, Eigen::VectorXd::Zero(rows_.scale.rows())};
   }
 
@@ -159,7 +169,9 @@ class PairKernel : public SumKernel<PairSums> {
   Pooling pooling_;
 };
 
-// Among the pairs of ratings whose first is the first category, the pairs whose second is too.
+// Sums for specific agreement. Among ordered pairs of ratings whose first rating is in category 1:
+// number of pairs (`first`), and of pairs whose second rating is also in category 1 (`both`), per
+// row.
 struct SpecificSums {
   const std::vector<double>* both;
   const std::vector<double>* first;
@@ -178,8 +190,8 @@ struct SpecificSums {
 class SpecificKernel : public SumKernel<SpecificSums> {
  public:
   SpecificKernel(const RatedRows& rows, Pooling pooling) {
-    // With these scales, agreeing pairs are the pairs within the category, and the pairs that start
-    // from it.
+    // With the scale `within`, count_rows() counts the pairs with both ratings in the category.
+    // With the scale `from`, it counts the pairs with the first rating in the category.
     Eigen::MatrixXd within = Eigen::MatrixXd::Zero(rows.categories, rows.categories), from = within;
     within(0, 0) = 1;
     from.row(0).setOnes();
@@ -205,7 +217,7 @@ class SpecificKernel : public SumKernel<SpecificSums> {
   }
 
  protected:
-  SpecificSums none() const override { return {&both_, &first_}; }
+  SpecificSums empty_sums() const override { return {&both_, &first_}; }
 
  private:
   std::vector<double> both_, first_;
@@ -213,11 +225,11 @@ class SpecificKernel : public SumKernel<SpecificSums> {
 
 }  // namespace
 
-MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options) {
+KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<SpecificKernel>(rows, options.pooling);
 }
 
-MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
+KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
   return std::make_unique<PairKernel>(count_rows(rows, scale_of(rows, options)), chance,
                                       options.pooling);
 }

@@ -1,4 +1,4 @@
-// Common parts of the kernels of agreement measures, and functions that make kernels.
+// Parts that kernels of several agreement measures share, and the functions that make the kernels.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,7 +11,7 @@
 
 namespace fallible {
 
-constexpr double certain_tolerance = 1e-12;  // difference from 1 that is due to rounding
+constexpr double certain_tolerance = 1e-12;  // smaller differences from 1 are rounding errors
 
 inline Estimate undefined(Undefined why) { return {not_a_number, why}; }
 
@@ -20,8 +20,9 @@ inline Estimate beyond_chance(double observed, double expected) {
   return {chance_corrected(observed, expected), Undefined::no};
 }
 
-// A measure that is a function of sums over cases. `Sums` has add(row, weight), which adds a row
-// with this weight, and value().
+// Base of measures that are functions of sums over cases. `Sums` has a function add(row, weight),
+// which adds a row with this weight, and value(), which returns the estimate. Estimates without one
+// case then need only one addition instead of a new pass.
 template <class Sums>
 class SumKernel : public Kernel {
  public:
@@ -43,10 +44,10 @@ class SumKernel : public Kernel {
   }
 
  protected:
-  virtual Sums none() const = 0;
+  virtual Sums empty_sums() const = 0;
 
   Sums total(const std::vector<double>& weight) const {
-    Sums out = none();
+    Sums out = empty_sums();
     for (std::size_t i = 0; i < weight.size(); ++i) {
       if (weight[i] != 0) out.add(static_cast<int>(i), weight[i]);
     }
@@ -54,15 +55,15 @@ class SumKernel : public Kernel {
   }
 };
 
-// Ratings of each row per category, and its pairs of ratings by different judges. Pairs are
-// ordered, so each counts twice.
+// Number of ratings of each category in each row, and number of pairs of ratings by different
+// judges. Pairs are ordered: each pair of ratings counts twice.
 struct RowCounts : Ragged {
-  Eigen::MatrixXd scale;      // categories x categories, see KernelOptions
-  std::vector<int> category;  // from 0, ascending within a row
+  Eigen::MatrixXd scale;      // agreement weights: categories x categories, see KernelOptions
+  std::vector<int> category;  // from 0; categories of row i in ascending order
   std::vector<double> count;
-  std::vector<double> ratings;   // of row i
-  std::vector<double> pairs;     // of row i
-  std::vector<double> agreeing;  // of row i, each pair weighted by the scale
+  std::vector<double> ratings;   // number of ratings of each row
+  std::vector<double> pairs;     // number of ordered pairs of ratings of each row
+  std::vector<double> agreeing;  // sum of the agreement weights of these pairs
 
   int size() const { return static_cast<int>(ratings.size()); }
 };
@@ -73,7 +74,8 @@ inline Eigen::MatrixXd scale_of(const RatedRows& rows, const KernelOptions& opti
   return Eigen::MatrixXd::Map(options.scale.data(), rows.categories, rows.categories).transpose();
 }
 
-// Share of agreeing pairs, a weighted mean over the cases that have pairs.
+// Observed agreement: weighted mean over cases of the share of agreeing pairs. Only cases with
+// pairs of ratings by different judges are used.
 struct Observed {
   const RowCounts* rows = nullptr;
   Pooling pooling = Pooling::pairs;
@@ -85,27 +87,30 @@ struct Observed {
     if (pooling == Pooling::cases) return pairs_of_row > 0;
     return pairs_of_row > 0 ? pairs_of_row / rows->ratings[i] : 0;
   }
-  double of_row(int i) const { return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0; }
+  double share_of_row(int i) const {
+    return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0;
+  }
 
   void add(int i, double w) {
-    agreeing += w * (pooling == Pooling::pairs ? rows->agreeing[i] : weight(i) * of_row(i));
+    agreeing += w * (pooling == Pooling::pairs ? rows->agreeing[i] : weight(i) * share_of_row(i));
     pairs += w * weight(i);
   }
   double value() const { return agreeing / pairs; }
-  double influence(int i) const { return weight(i) * (of_row(i) - value()) / pairs; }
+  double influence(int i) const { return weight(i) * (share_of_row(i) - value()) / pairs; }
 };
 
-// Agreement expected by chance: none, that of random guesses, or from the shares of categories.
+// How agreement expected by chance is computed: none (0), uniform (random guesses), shares (sum of
+// squared category shares, with weights), or gwet (Gwet's AC).
 enum class Chance { none, uniform, shares, gwet };
 
-using MadeKernel = std::unique_ptr<Kernel>;
-MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance);
-MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options);
-MadeKernel alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal);
-MadeKernel conger_kernel(const RatedRows& rows, const KernelOptions& options);
-MadeKernel light_kernel(const RatedRows& rows, const KernelOptions& options);
-MadeKernel bangdiwala_kernel(const RatedRows& rows);
-MadeKernel yule_kernel(const RatedRows& rows);
-MadeKernel information_kernel(const RatedRows& rows, bool continuity);
+using KernelPointer = std::unique_ptr<Kernel>;
+KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance);
+KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& options);
+KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal);
+KernelPointer conger_kernel(const RatedRows& rows, const KernelOptions& options);
+KernelPointer light_kernel(const RatedRows& rows, const KernelOptions& options);
+KernelPointer bangdiwala_kernel(const RatedRows& rows);
+KernelPointer yule_kernel(const RatedRows& rows);
+KernelPointer information_kernel(const RatedRows& rows, bool continuity);
 
 }  // namespace fallible

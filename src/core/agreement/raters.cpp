@@ -1,5 +1,5 @@
-// Measures with separate shares of categories for each rater: Conger's and Light's kappa. For two
-// raters both are Cohen's kappa.
+// Kappas in which each rater has separate shares of categories: Conger's kappa and Light's kappa.
+// For two raters both are equal to Cohen's kappa.
 #include <cmath>
 
 #include "../base/special.hpp"
@@ -9,21 +9,21 @@ namespace fallible {
 
 namespace {
 
-// Expected agreement is the mean, over pairs of raters, of the agreement expected from their
-// shares.
+// Sums for Conger's kappa. Agreement expected by chance is averaged over all pairs of raters. For
+// each pair, it is computed from the category shares of both raters.
 struct CongerSums {
   const RatedRows* ratings;
   Observed observed;
-  Eigen::MatrixXd count;  // judges x categories
+  Eigen::MatrixXd count;  // weighted number of ratings: judges x categories
 
   void add(int i, double w) {
     observed.add(i, w);
-    for (const int r : ratings->places(i)) count(ratings->judge[r], ratings->category[r]) += w;
+    for (const int r : ratings->positions(i)) count(ratings->judge[r], ratings->category[r]) += w;
   }
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
   Eigen::VectorXd rated() const { return count.rowwise().sum(); }
-  // Inverse of the numbers of ratings, zero if there are none.
+  // For each judge, 1 / (weighted number of ratings), or 0 if there are no ratings.
   Eigen::VectorXd inverse() const {
     return rated().unaryExpr([](double n) { return n > 0 ? 1 / n : 0.0; });
   }
@@ -60,7 +60,7 @@ class CongerKernel : public SumKernel<CongerSums> {
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double by_chance = 0;
-      for (const int r : ratings_.places(i)) {
+      for (const int r : ratings_.positions(i)) {
         by_chance += slope(ratings_.judge[r], ratings_.category[r]);
       }
       out[i] = (sums.observed.influence(i) - (1 - kappa) * by_chance) / (1 - expected);
@@ -68,7 +68,7 @@ class CongerKernel : public SumKernel<CongerSums> {
     return out;
   }
 
-  // Two raters: Fleiss, Cohen and Everitt (1969).
+  // For two raters: formula of Fleiss, Cohen and Everitt (1969). NaN for more raters.
   double null_error(const std::vector<double>& weight) const override {
     const CongerSums sums = total(weight);
     if (ratings_.judges != 2) return not_a_number;
@@ -80,10 +80,12 @@ class CongerKernel : public SumKernel<CongerSums> {
     centred.colwise() -= by_first;
     centred.rowwise() -= by_second.transpose();
     const double spread = first.dot(centred.cwiseAbs2() * second);
-    // Shares are over all ratings of a judge, agreement over the cases that both rated.
+    // The formula assumes that both raters rated all cases. In general, category shares are
+    // computed from all ratings of a judge, but agreement from the cases that both rated. This adds
+    // two terms.
     double both = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
-      if (ratings_.places(i).size() == 2) both += weight[i];
+      if (ratings_.positions(i).size() == 2) both += weight[i];
     }
     const double of_first = first.dot((by_first.array() - expected).square().matrix());
     const double of_second = second.dot((by_second.array() - expected).square().matrix());
@@ -92,13 +94,14 @@ class CongerKernel : public SumKernel<CongerSums> {
   }
 
  protected:
-  CongerSums none() const override {
+  CongerSums empty_sums() const override {
     return {
         &ratings_, {&rows_, pooling_}, Eigen::MatrixXd::Zero(ratings_.judges, ratings_.categories)};
   }
 
  private:
-  // Derivative of expected agreement with respect to a rating of a judge in a category.
+  // Derivative of the agreement expected by chance with respect to the number of a judge's ratings
+  // of a category: judges x categories.
   static Eigen::MatrixXd slopes(const CongerSums& sums) {
     const Eigen::MatrixXd share = sums.shares();
     const Eigen::RowVectorXd sum = share.colwise().sum();
@@ -113,10 +116,12 @@ class CongerKernel : public SumKernel<CongerSums> {
   Pooling pooling_;
 };
 
-// Sums of one pair of raters over the cases that both rated, a view of the values in LightSums.
+// Sums for one pair of raters over the cases that both rated. The vectors refer to memory of
+// LightSums.
 struct PairOfRaters {
   double agreeing, cases;
-  Eigen::VectorXd::ConstMapType first, second;  // per category
+  // Weighted number of ratings of each category, by the first and the second rater.
+  Eigen::VectorXd::ConstMapType first, second;
 
   Estimate kappa(const Eigen::MatrixXd& scale) const {
     if (!(cases > 0)) return undefined(Undefined::unshared);
@@ -124,7 +129,8 @@ struct PairOfRaters {
   }
 };
 
-// Derivative of a pair's kappa with respect to the weight of a case.
+// Derivative of a pair's kappa with respect to the weight of one case, in which the raters gave
+// categories x and y, with agreement weight `weight`.
 class CohenSlope {
  public:
   CohenSlope(const PairOfRaters& pair, const Eigen::MatrixXd& scale)
@@ -142,28 +148,29 @@ class CohenSlope {
 
  private:
   double cases_, observed_, kappa_;
-  Eigen::VectorXd first_, second_;  // expected agreement, by the answer of one rater
+  Eigen::VectorXd first_, second_;  // agreement expected by chance, given the category of one rater
   double expected_;
 };
 
-// The mean of Cohen's kappa over all pairs of raters.
+// Sums for Light's kappa, the mean of Cohen's kappa over all pairs of raters.
 struct LightSums {
   const RatedRows* ratings;
   const Eigen::MatrixXd* scale;
-  // Sums for each pair, one pair after the other so that a case visits them in order: agreeing,
-  // cases, and the weight of each category of the first rater and of the second. Empty if some pair
-  // shares no case.
+  // Sums of all pairs of raters, one pair after the other. A pair has 2 + 2 * categories numbers:
+  // sum of agreement weights, number of cases, and weight of each category of the first and of the
+  // second rater. Empty if a pair of raters has no common case, because the measure is then
+  // undefined.
   std::vector<double> sums;
 
   std::size_t width() const { return 2 + 2 * static_cast<std::size_t>(ratings->categories); }
   std::size_t pairs() const { return sums.size() / width(); }
 
   // Calls visit(number of the pair of raters, category of the first, category of the second) for
-  // all pairs of ratings in row `i`.
+  // all pairs of ratings in row `i`. Pairs of raters are numbered (0, 1), (0, 2), ..., (1, 2), ...
   template <class Visit>
   void for_each_pair(int i, const Visit& visit) const {
     const auto judges = static_cast<std::size_t>(ratings->judges);
-    for (const int a : ratings->places(i)) {
+    for (const int a : ratings->positions(i)) {
       const auto first = static_cast<std::size_t>(ratings->judge[a]);
       const std::size_t before = first * (2 * judges - first - 1) / 2 - first - 1;
       for (int b = a + 1; b < ratings->start[i + 1]; ++b) {
@@ -224,13 +231,14 @@ class LightKernel : public SumKernel<LightSums> {
   }
 
  protected:
-  LightSums none() const override {
+  LightSums empty_sums() const override {
     LightSums out{&ratings_, &scale_, {}};
     const auto judges = static_cast<std::size_t>(ratings_.judges);
-    // With fewer pairs of ratings than pairs of raters, some pair of raters has none.
+    // If there are fewer pairs of ratings than pairs of raters, some pair of raters has no common
+    // case. The check avoids allocating memory for all pairs of a crowd.
     std::size_t most = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
-      const auto r = static_cast<std::size_t>(ratings_.places(i).size());
+      const auto r = static_cast<std::size_t>(ratings_.positions(i).size());
       most += r * (r - 1) / 2;
     }
     const std::size_t pairs = judges * (judges - 1) / 2;
@@ -245,11 +253,11 @@ class LightKernel : public SumKernel<LightSums> {
 
 }  // namespace
 
-MadeKernel conger_kernel(const RatedRows& rows, const KernelOptions& options) {
+KernelPointer conger_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<CongerKernel>(rows, options);
 }
 
-MadeKernel light_kernel(const RatedRows& rows, const KernelOptions& options) {
+KernelPointer light_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<LightKernel>(rows, options);
 }
 

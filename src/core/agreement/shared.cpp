@@ -9,13 +9,15 @@ namespace fallible {
 
 namespace {
 
-constexpr double half_a_case = 0.5;
+constexpr double least_pair_weight = 0.5;
 
-// All answers, by cell and within a cell by judge, and the positions of the answers of each judge.
+// All answers in one list, sorted by cell and within a cell by judge. `of_cell` contains the
+// positions of each cell's answers. `of_judge` contains the positions of each judge in
+// `answers_by_judge`.
 struct Answers {
   std::vector<int> cell, judge, category;
   Ragged of_cell, of_judge;
-  std::vector<int> place;  // positions of the answers, by judge
+  std::vector<int> answers_by_judge;  // positions of the answers in the list, sorted by judge
 
   Answers(const PatternView& x, const std::vector<Cell>& cells) {
     std::vector<int> count(x.raters + x.systems, 0);
@@ -28,8 +30,8 @@ struct Answers {
     for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
       if (cells[i].weight > 0) {
         const int p = cells[i].pattern;
-        steps_done(1);
-        for (const int r : x.places(p)) add(i, x.rater[r] - 1, x.category[r]);
+        count_steps(1);
+        for (const int r : x.positions(p)) add(i, x.rater[r] - 1, x.category[r]);
         for (int s = 0; s < x.systems; ++s) {
           if (x.answer_of(p, s) >= 1) add(i, x.raters + s, x.answer_of(p, s));
         }
@@ -37,125 +39,132 @@ struct Answers {
       of_cell.end_row(judge.size());
     }
     of_judge = Ragged(count);
-    place.resize(judge.size());
+    answers_by_judge.resize(judge.size());
     std::vector<int> next(of_judge.start);
-    for (int a = 0; a < static_cast<int>(judge.size()); ++a) place[next[judge[a]]++] = a;
+    for (int a = 0; a < static_cast<int>(judge.size()); ++a) answers_by_judge[next[judge[a]]++] = a;
   }
 };
 
-// Answers of two judges to a cell.
-struct Meeting {
+// Positions, in the list of all answers, of the answers of two judges to the same cases.
+struct CommonAnswers {
   int one, two;
 };
 
-// Two answers, of which at least one is wrong.
-struct Miss {
+// Answers of two judges to cases with known truth, at least one of them wrong.
+struct WrongAnswers {
   int truth, one, two;
   double weight;
   bool both() const { return one != truth && two != truth; }
 };
 
-// How often wrong answers are equal, observed and by chance, for each truth.
-class Coincidence {
+// Computes, for two judges and cases that both answered wrongly, how often their answers are equal.
+// Compares this share with the share expected if wrong answers are independent given the truth.
+class EqualErrors {
  public:
-  explicit Coincidence(int categories) : one_(categories + 1), two_(categories + 1) {}
+  explicit EqualErrors(int categories) : one_(categories + 1), two_(categories + 1) {}
 
-  void judge(std::vector<Miss>& misses, SharedPair& out) {
-    std::stable_sort(misses.begin(), misses.end(),
-                     [](const Miss& a, const Miss& b) { return a.truth < b.truth; });
-    double equal = 0, met = 0, equal_of_used = 0, by_chance = 0;
-    for (auto from = misses.begin(); from != misses.end();) {
-      const auto to = std::find_if(from, misses.end(),
-                                   [&](const Miss& miss) { return miss.truth != from->truth; });
+  void add_to(std::vector<WrongAnswers>& wrong_answers, SharedPair& out) {
+    std::stable_sort(
+        wrong_answers.begin(), wrong_answers.end(),
+        [](const WrongAnswers& a, const WrongAnswers& b) { return a.truth < b.truth; });
+    double equal = 0, both_wrong = 0, equal_used = 0, by_chance = 0;
+    for (auto from = wrong_answers.begin(); from != wrong_answers.end();) {
+      const auto to = std::find_if(from, wrong_answers.end(), [&](const WrongAnswers& answers) {
+        return answers.truth != from->truth;
+      });
       const Truth here = of_truth(from, to);
-      out.both_wrong += here.met;
+      out.both_wrong += here.both_wrong;
       equal += here.equal;
-      if (here.met > 0 && here.pairs > half_a_case) {
-        met += here.met;
-        equal_of_used += here.equal;
-        by_chance += here.met * here.expected;
+      if (here.both_wrong > 0 && here.pairs > least_pair_weight) {
+        both_wrong += here.both_wrong;
+        equal_used += here.equal;
+        by_chance += here.both_wrong * here.expected;
       }
       from = to;
     }
     if (out.both_wrong > 0) out.coinciding = equal / out.both_wrong;
-    if (met > 0) {
-      out.expected = by_chance / met;
-      out.surplus = equal_of_used / met - out.expected;
+    if (both_wrong > 0) {
+      out.expected = by_chance / both_wrong;
+      out.surplus = equal_used / both_wrong - out.expected;
     }
   }
 
  private:
-  using Place = std::vector<Miss>::const_iterator;
+  using Place = std::vector<WrongAnswers>::const_iterator;
   struct Truth {
-    double met = 0, equal = 0, pairs = 0, expected = 0;
+    double both_wrong = 0, equal = 0, pairs = 0, expected = 0;
   };
 
   Truth of_truth(Place from, Place to) {
     Truth out;
     double one = 0, two = 0, same = 0;
-    for (Place miss = from; miss != to; ++miss) {
-      if (miss->one != miss->truth) {
-        one_[miss->one] += miss->weight;
-        one += miss->weight;
+    for (Place answers = from; answers != to; ++answers) {
+      if (answers->one != answers->truth) {
+        one_[answers->one] += answers->weight;
+        one += answers->weight;
       }
-      if (miss->two != miss->truth) {
-        two_[miss->two] += miss->weight;
-        two += miss->weight;
+      if (answers->two != answers->truth) {
+        two_[answers->two] += answers->weight;
+        two += answers->weight;
       }
-      if (miss->both()) {
-        out.met += miss->weight;
-        if (miss->one == miss->two) out.equal += miss->weight;
+      if (answers->both()) {
+        out.both_wrong += answers->weight;
+        if (answers->one == answers->two) out.equal += answers->weight;
       }
     }
-    for (Place miss = from; miss != to; ++miss) {  // each answer once
-      same += one_[miss->one] * two_[miss->one];
-      one_[miss->one] = 0;
+    // Counts each wrong answer of the first judge once, then clears it.
+    for (Place answers = from; answers != to; ++answers) {
+      same += one_[answers->one] * two_[answers->one];
+      one_[answers->one] = 0;
     }
-    for (Place miss = from; miss != to; ++miss) two_[miss->two] = 0;
-    out.pairs = one * two - out.met;  // pairs of answers to different cases
+    for (Place answers = from; answers != to; ++answers) two_[answers->two] = 0;
+    // Weight of pairs of wrong answers to different cases.
+    out.pairs = one * two - out.both_wrong;
     out.expected = (same - out.equal) / out.pairs;
     return out;
   }
 
-  std::vector<double> one_, two_;  // weight of each wrong answer; zero between calls
+  // Weight of the wrong answers of both judges by category; all zero between calls.
+  std::vector<double> one_, two_;
 };
 
 class PairFinder {
  public:
   PairFinder(const PatternView& x, const std::vector<Cell>& cells)
-      : cells_(cells), answers_(x, cells), coincidence_(x.categories) {}
+      : cells_(cells), answers_(x, cells), equal_errors_(x.categories) {}
 
   int judges() const { return answers_.of_judge.rows(); }
 
-  // Appends the pairs of a judge with later judges.
+  // Appends the comparison of judge `one` with each later judge who has common cells.
   void pairs_of(int one, std::vector<SharedPair>& out) {
-    meetings_.clear();
-    for (const int at : answers_.of_judge.places(one)) {
-      const int a = answers_.place[at];
+    common_answers_.clear();
+    for (const int at : answers_.of_judge.positions(one)) {
+      const int a = answers_.answers_by_judge[at];
       const int last = answers_.of_cell.start[answers_.cell[a] + 1];
-      for (int b = a + 1; b < last; ++b) meetings_.push_back({a, b});
-      steps_done(1 + (last - a) / 64);
+      for (int b = a + 1; b < last; ++b) common_answers_.push_back({a, b});
+      count_steps(1 + (last - a) / 64);
     }
-    const auto other = [this](const Meeting& at) { return answers_.judge[at.two]; };
-    std::stable_sort(meetings_.begin(), meetings_.end(),
-                     [&](const Meeting& a, const Meeting& b) { return other(a) < other(b); });
-    for (auto from = meetings_.cbegin(); from != meetings_.cend();) {
+    const auto other = [this](const CommonAnswers& at) { return answers_.judge[at.two]; };
+    std::stable_sort(
+        common_answers_.begin(), common_answers_.end(),
+        [&](const CommonAnswers& a, const CommonAnswers& b) { return other(a) < other(b); });
+    for (auto from = common_answers_.cbegin(); from != common_answers_.cend();) {
       const int two = other(*from);
-      const auto to =
-          std::find_if(from, meetings_.cend(), [&](const Meeting& at) { return other(at) != two; });
+      const auto to = std::find_if(from, common_answers_.cend(),
+                                   [&](const CommonAnswers& at) { return other(at) != two; });
       out.push_back(compare(one, two, from, to));
       from = to;
     }
   }
 
  private:
-  using Place = std::vector<Meeting>::const_iterator;
+  using Place = std::vector<CommonAnswers>::const_iterator;
 
   SharedPair compare(int one, int two, Place from, Place to) {
     SharedPair out;
     out.one = one;
     out.two = two;
-    misses_.clear();
+    wrong_answers_.clear();
     for (; from != to; ++from) {
       const Cell& cell = cells_[answers_.cell[from->one]];
       const int a = answers_.category[from->one], b = answers_.category[from->two];
@@ -168,18 +177,18 @@ class PairFinder {
       if (a == cell.truth && b == cell.truth) {
         out.both_right += cell.weight;
       } else {
-        misses_.push_back({cell.truth, a, b, cell.weight});
+        wrong_answers_.push_back({cell.truth, a, b, cell.weight});
       }
     }
-    coincidence_.judge(misses_, out);
+    equal_errors_.add_to(wrong_answers_, out);
     return out;
   }
 
   const std::vector<Cell>& cells_;
   const Answers answers_;
-  Coincidence coincidence_;
-  std::vector<Meeting> meetings_;
-  std::vector<Miss> misses_;
+  EqualErrors equal_errors_;
+  std::vector<CommonAnswers> common_answers_;
+  std::vector<WrongAnswers> wrong_answers_;
 };
 
 }  // namespace
@@ -193,7 +202,7 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
   return out;
 }
 
-constexpr double tie = 1e-9;  // sums of products are not exact
+constexpr double tie = 1e-9;  // rounding error of sums of products
 
 std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
   std::vector<int> out(x.start[x.patterns], 0);
@@ -205,19 +214,20 @@ std::vector<int> nearer_answers(const PatternView& x, int system, const double* 
     const int answer = x.answer_of(p, system);
     if (answer < 1) continue;
     given.clear();
-    for (const int r : x.places(p)) {
+    for (const int r : x.positions(p)) {
       if (count[x.category[r]]++ == 0) given.push_back(x.category[r]);
     }
     for (const int own : given) {
-      double lead = 0;
+      double closeness_difference = 0;
       for (const int other : given) {
-        lead += (count[other] - (other == own)) * (close(answer, other) - close(own, other));
+        closeness_difference +=
+            (count[other] - (other == own)) * (close(answer, other) - close(own, other));
       }
-      sign[own] = (lead > tie) - (lead < -tie);
+      sign[own] = (closeness_difference > tie) - (closeness_difference < -tie);
     }
-    for (const int r : x.places(p)) out[r] = sign[x.category[r]];
+    for (const int r : x.positions(p)) out[r] = sign[x.category[r]];
     for (const int one : given) count[one] = 0;
-    steps_done(1 + static_cast<unsigned>(given.size() * given.size() / 64));
+    count_steps(1 + static_cast<unsigned>(given.size() * given.size() / 64));
   }
   return out;
 }

@@ -1,6 +1,6 @@
-// Two judges on the cases that both answered: how often their answers are equal, both are right,
-// and both are wrong with the same answer. Work and memory grow with the pairs that share cases,
-// not with all pairs of judges.
+// Compares pairs of judges on the cases that both answered: how often answers are equal, both are
+// right, or both are wrong with the same answer. Time and memory are proportional to the number of
+// pairs with common cases, which in a crowd is far below the number of all pairs.
 #pragma once
 
 #include <vector>
@@ -11,36 +11,37 @@
 
 namespace fallible {
 
-// Cases of one pattern with the same truth, or with unknown truth (0).
+// Cases with the same pattern and the same known truth; truth 0 if it is unknown.
 struct Cell {
-  int pattern;  // from 0
-  int truth;    // from 1
+  int pattern;  // number of the pattern, from 0
+  int truth;    // true category, from 1; 0 if unknown
   double weight;
 };
 
-// Sums of weights over the cells that both judges answered. Judges are numbered from 0: raters
-// first, then systems.
+// Comparison of judges `one` and `two`. Judges are numbered from 0, raters before systems. `n`:
+// weight of the cases that both answered. `agreeing`: weight of those with equal answers.
 struct SharedPair {
   int one = 0, two = 0;
   double n = 0, agreeing = 0;
-  // Cells of known truth: all, and those in which both judges, the first, the second is right.
+  // Weight of the cases with known truth, and of those in which both judges, judge one, or judge
+  // two are right.
   double known = 0, both_right = 0, one_right = 0, two_right = 0;
   double both_wrong = 0;
-  // Share of `both_wrong` with the same answer; its expected value if wrong answers of both are
-  // independent given the truth; and the difference.
+  // Among cases that both answered wrongly: share with equal answers (`coinciding`), share expected
+  // if wrong answers are independent given the truth (`expected`), and the difference (`surplus`).
   double coinciding = not_a_number;
   double expected = coinciding, surplus = coinciding;
 };
 
-// All pairs that share a cell with positive weight, in the order of `one`, then of `two`. A judge
-// may answer a pattern only once.
+// Compares all pairs of judges that have a common cell with positive weight. The result is sorted
+// by `one`, then by `two`. A judge may answer a pattern only once.
 std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vector<Cell>& cells,
                                      const Host& host);
 
-// Alternative annotator test: compares each rating with the answer of the system. Returns 1 if the
-// answer is nearer to the other ratings of the pattern than the rating is; -1 if it is farther; 0
-// if both are equally near or there is no answer. `closeness` (categories x categories): closeness
-// of two answers.
+// Comparisons for the alternative annotator test, one number per rating. It is 1 if the system's
+// answer is closer to the other ratings of the case than the rating is, -1 if it is less close. It
+// is 0 if both are equally close or there is no answer. `closeness`: closeness of each pair of
+// categories, categories x categories.
 std::vector<int> nearer_answers(const PatternView& patterns, int system, const double* closeness);
 
 }  // namespace fallible

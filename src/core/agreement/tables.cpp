@@ -1,5 +1,5 @@
-// Measures of the agreement matrix of two raters (first rater in rows, second in columns):
-// Bangdiwala's B, Yule's Y and information agreement.
+// Measures that are functions of the agreement matrix of two raters (categories of the first rater
+// x categories of the second): Bangdiwala's B, Yule's Y and information agreement.
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +22,9 @@ struct Table {
   void add(int i, double w) { cell(first(i), second(i)) += w; }
 };
 
-// A measure has value(table), smooth(table) (is there a derivative?), and slopes(table), which
-// returns a function for the derivative at a cell that is not zero.
+// A table together with its measure. A measure has three functions: value(table);
+// has_derivative(table), true if the measure has a derivative there; and slopes(table). The latter
+// returns a function (i, j) for the derivative with respect to a cell that is not zero.
 template <class Measure>
 struct MeasuredTable : Table {
   Measure measure;
@@ -40,7 +41,7 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const auto table = this->total(weight);
-    if (!measure_.smooth(table)) return {};
+    if (!measure_.has_derivative(table)) return {};
     std::vector<double> out(weight.size(), 0.0);
     const auto slope = measure_.slopes(table);
     for (int i = 0; i < ratings_.size(); ++i) {
@@ -50,7 +51,7 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
   }
 
  protected:
-  MeasuredTable<Measure> none() const override {
+  MeasuredTable<Measure> empty_sums() const override {
     const int k = ratings_.categories;
     return {{&ratings_, Eigen::MatrixXd::Zero(k, k)}, measure_};
   }
@@ -60,15 +61,17 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
   Measure measure_;
 };
 
-// Squares of agreement divided by the rectangles of the margins: Munoz and Bangdiwala (1997).
+// Bangdiwala's B: sum of the squared diagonal cells, divided by the sum of the products of
+// corresponding margins (Munoz and Bangdiwala, 1997).
 struct Bangdiwala {
   static double rectangles(const Table& x) { return x.row().dot(x.column()); }
   Estimate value(const Table& x) const {
     const double all = rectangles(x);
-    if (!(all > 0)) return {0, Undefined::no};  // no common category: also the limit
+    // The raters have no category in common; 0 is also the limit.
+    if (!(all > 0)) return {0, Undefined::no};
     return {x.cell.diagonal().squaredNorm() / all, Undefined::no};
   }
-  bool smooth(const Table& x) const { return rectangles(x) > 0; }
+  bool has_derivative(const Table& x) const { return rectangles(x) > 0; }
   auto slopes(const Table& x) const {
     const double all = rectangles(x), b = value(x).value;
     return [&x, all, b, row = x.row(), column = x.column()](int i, int j) {
@@ -77,7 +80,8 @@ struct Bangdiwala {
   }
 };
 
-// (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)); 1 if bc = 0, which is also the limit.
+// Yule's Y of a table with cells a, b, c, d: (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)). It is 1
+// if bc = 0, which is also the limit.
 struct Yule {
   Estimate value(const Table& x) const {
     const double agreeing = std::sqrt(x.cell(0, 0) * x.cell(1, 1));
@@ -85,7 +89,7 @@ struct Yule {
     if (!(agreeing + crossed > 0)) return undefined(Undefined::zero_cells);
     return {(agreeing - crossed) / (agreeing + crossed), Undefined::no};
   }
-  bool smooth(const Table& x) const { return x.cell.minCoeff() > 0; }
+  bool has_derivative(const Table& x) const { return x.cell.minCoeff() > 0; }
   auto slopes(const Table& x) const {
     const double y = value(x).value;
     return [&x, y](int i, int j) { return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.cell(i, j)); };
@@ -101,10 +105,10 @@ double in_use(const Eigen::VectorXd& count) {
   return static_cast<double>((count.array() > 0).count());
 }
 
-// Mutual information divided by the smaller entropy. If a rater uses one category, the ratio is
-// 0/0. Its continuous extension is the limit of a table whose zeros are positive and vanish. It is
-// 1 - m / k if the other rater uses m categories. The limit is computed directly, since convergence
-// is only logarithmic.
+// Information agreement: mutual information divided by the smaller entropy. If a rater uses only
+// one category, the ratio is 0/0. Its continuous extension is the limit for tables whose zero cells
+// are positive and become zero. With k categories, of which the other rater uses m, the limit is 1
+// - m / k. It is computed by this formula, because convergence is only logarithmic.
 struct Information {
   bool continuity;
 
@@ -119,8 +123,8 @@ struct Information {
     const double shared = hx + hy - entropy(x.cell);
     return {std::max(shared, 0.0) / std::min(hx, hy), Undefined::no};
   }
-  // Not smooth if both entropies are equal.
-  bool smooth(const Table& x) const {
+  // There is no derivative if both entropies are equal, because the smaller one changes.
+  bool has_derivative(const Table& x) const {
     if (in_use(x.row()) == 1 || in_use(x.column()) == 1) return false;
     const double hx = entropy(x.row()), hy = entropy(x.column());
     return std::fabs(hx - hy) > certain_tolerance * hx || value(x).value > 1 - certain_tolerance;
@@ -140,15 +144,15 @@ struct Information {
 
 }  // namespace
 
-MadeKernel bangdiwala_kernel(const RatedRows& rows) {
+KernelPointer bangdiwala_kernel(const RatedRows& rows) {
   return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala());
 }
 
-MadeKernel yule_kernel(const RatedRows& rows) {
+KernelPointer yule_kernel(const RatedRows& rows) {
   return std::make_unique<TableKernel<Yule>>(rows, Yule());
 }
 
-MadeKernel information_kernel(const RatedRows& rows, bool continuity) {
+KernelPointer information_kernel(const RatedRows& rows, bool continuity) {
   return std::make_unique<TableKernel<Information>>(rows, Information{continuity});
 }
 

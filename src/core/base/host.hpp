@@ -1,4 +1,6 @@
-// Interrupts and progress of long computations, and a loop over items that reports both.
+// Interrupts and progress of long computations, and a loop over items on several threads that
+// handles both. The core does not know R: it asks a Host, an object of the calling program, whether
+// to continue.
 #pragma once
 
 #include <atomic>
@@ -17,8 +19,8 @@
 namespace fallible {
 
 struct Host {
-  // Called on the main thread up to 20 times a second with the number of finished items. Returns
-  // false to stop.
+  // Called on the main thread up to 20 times a second with the number of finished items. The
+  // calling program may show progress in it. It returns false to stop the computation.
   std::function<bool(std::size_t)> tick = [](std::size_t) { return true; };
 };
 
@@ -27,20 +29,23 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Registers a check whether the work of this thread is still wanted. Long work that is not a loop
-// over items calls ask(). If watches are nested, ask() calls the checks of all of them.
+// While a Watch exists, the function `is_wanted` decides whether this thread continues its work.
+// Long work that is not a loop over items calls Watch::check(), which throws Interrupted if
+// `is_wanted` returns false. If several watches of a thread exist, check() calls the functions of
+// all of them.
 class Watch {
  public:
-  explicit Watch(std::function<bool()> wanted) : wanted_(std::move(wanted)), outer_(current()) {
+  explicit Watch(std::function<bool()> is_wanted)
+      : is_wanted_(std::move(is_wanted)), outer_(current()) {
     current() = this;
   }
   ~Watch() { current() = outer_; }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  static void ask() {
+  static void check() {
     for (const Watch* watch = current(); watch; watch = watch->outer_) {
-      if (!watch->wanted_()) throw Interrupted();
+      if (!watch->is_wanted_()) throw Interrupted();
     }
   }
 
@@ -50,32 +55,32 @@ class Watch {
     return innermost;
   }
 
-  std::function<bool()> wanted_;
+  std::function<bool()> is_wanted_;
   Watch* outer_;
 };
 
-// Counts steps of work, each of about a microsecond. Calls Watch::ask() a few times per
-// millisecond.
-inline void steps_done(unsigned steps) {
-  thread_local unsigned since = 0;
-  since += steps;
-  if (since < 256) return;
-  since = 0;
-  Watch::ask();
+// Counts steps of work, each of about a microsecond. After every 256 steps it calls Watch::check(),
+// so that an interrupt takes effect within a millisecond at little cost.
+inline void count_steps(unsigned steps) {
+  thread_local unsigned steps_since_check = 0;
+  steps_since_check += steps;
+  if (steps_since_check < 256) return;
+  steps_since_check = 0;
+  Watch::check();
 }
 
-// Limits how often a slow check is made. over() is true if `length` has passed since it was last
-// true.
-class Patience {
+// Limits how often a slow check is made. has_elapsed() returns true if 50 ms have passed since it
+// last returned true (or since the start).
+class IntervalTimer {
  public:
-  bool over() {
+  bool has_elapsed() {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ <= length) return false;
+    if (now - last_ <= interval) return false;
     last_ = now;
     return true;
   }
 
-  static constexpr auto length = std::chrono::milliseconds(50);
+  static constexpr auto interval = std::chrono::milliseconds(50);
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
@@ -83,23 +88,23 @@ class Patience {
 
 // Calls work(item) for item = 0 ... items - 1 on `threads` threads. Each item must draw random
 // numbers from a stream with the item's number, and write only to memory of this item. Then results
-// do not depend on the number of threads. If items fail, the error of the failed item with the
-// lowest number is thrown.
+// do not depend on the number of threads. If several items throw, the exception of the one with the
+// lowest number among them is rethrown.
 template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
   if (threads <= 1) {
     std::size_t i = 0;
-    Patience patience;
-    const Watch watch([&] { return !patience.over() || host.tick(i); });
+    IntervalTimer timer;
+    const Watch watch([&] { return !timer.has_elapsed() || host.tick(i); });
     while (i < items) {
       work(i++);
-      if (patience.over() && !host.tick(i)) throw Interrupted();
+      if (timer.has_elapsed() && !host.tick(i)) throw Interrupted();
     }
     return;
   }
 
   std::atomic<std::size_t> next{0}, done{0};
-  std::atomic<bool> stop{false}, unwanted{false};
+  std::atomic<bool> stop{false}, cancelled{false};
   std::mutex mutex;
   std::condition_variable finished;
   int running = threads;
@@ -107,12 +112,12 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::exception_ptr failure;
 
   auto run = [&] {
-    const Watch watch([&] { return !unwanted; });
+    const Watch watch([&] { return !cancelled; });
     for (std::size_t i; !stop && (i = next++) < items; ++done) {
       try {
         work(i);
       } catch (...) {
-        if (unwanted) break;
+        if (cancelled) break;
         std::lock_guard<std::mutex> lock(mutex);
         if (i < failed_item) {
           failed_item = i;
@@ -129,7 +134,8 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::vector<std::thread> workers;
   try {
     for (int t = 0; t < threads; ++t) workers.emplace_back(run);
-  } catch (const std::system_error&) {  // the system provides no more threads
+    // The operating system provides no more threads; continue with those that were started.
+  } catch (const std::system_error&) {
     if (workers.empty()) throw;
     std::lock_guard<std::mutex> lock(mutex);
     running -= threads - static_cast<int>(workers.size());
@@ -138,15 +144,16 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex);
-      if (finished.wait_for(lock, Patience::length, [&] { return running == 0; })) break;
+      if (finished.wait_for(lock, IntervalTimer::interval, [&] { return running == 0; })) break;
     }
     if (interruption) continue;
-    try {  // an exception of the host must wait until the workers have stopped
+    // Rethrown later: leaving this function now would destroy variables that workers still use.
+    try {
       if (!host.tick(done)) throw Interrupted();
-      Watch::ask();
+      Watch::check();
     } catch (...) {
       interruption = std::current_exception();
-      stop = unwanted = true;
+      stop = cancelled = true;
     }
   }
   for (std::thread& worker : workers) worker.join();

@@ -1,5 +1,6 @@
 // Maximisation of a smooth function by a limited-memory quasi-Newton method (L-BFGS; Nocedal and
-// Wright, 2006, Numerical Optimization, algorithm 7.5). The value never decreases.
+// Wright, 2006, Numerical Optimization, algorithm 7.5). Each step must increase the function, so
+// the best point is always the last one.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,23 +9,25 @@
 
 namespace fallible {
 
-// Returns the value at `x`. Writes the gradient unless the pointer is null.
+// The function that is maximised. Returns its value at `x`. Also writes its gradient to `gradient`,
+// unless the pointer is null.
 using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd* gradient)>;
 
 struct OptimiserOptions {
   int iterations = 500;
-  double gradient_tolerance = 1e-6;  // for the largest component
-  double value_tolerance = 1e-12;    // for the relative gain, three times in a row
-  // Values below `useful` do not matter. The search ends if the last gains are too small to reach
-  // it.
-  double useful = -std::numeric_limits<double>::infinity();
+  double gradient_tolerance = 1e-6;  // converged if the largest component is below it
+  double value_tolerance = 1e-12;    // converged if three relative gains in a row are below it.
+  // The caller has no use for a maximum below `useful_value`, for example because another fit is
+  // better. The search therefore ends early if its recent gains are too small to reach this value.
+  double useful_value = -std::numeric_limits<double>::infinity();
 };
 
-// True if the value is not expected to reach `useful` from `value`, given the last gain. A slow
-// search gains 1/30 less at each step; these gains sum to at most 30 times the first one.
-inline bool is_hopeless(double value, double gain, double useful) {
-  constexpr double patience = 30;
-  return value + patience * gain < useful;
+// True if a search at `value` whose last gain was `gain` is not expected to reach `useful_value`.
+// Assumes that each gain is at least 1/30 smaller than the gain before it. Then all later gains sum
+// to at most 30 times the last gain.
+inline bool is_hopeless(double value, double gain, double useful_value) {
+  constexpr double expected_gains = 30;
+  return value + expected_gains * gain < useful_value;
 }
 
 struct Optimum {
@@ -32,50 +35,60 @@ struct Optimum {
   double value = 0;
   int iterations = 0;
   bool converged = false;
-  bool hopeless = false;  // see OptimiserOptions::useful
+  // The search ended early because it would not reach `OptimiserOptions::useful_value`.
+  bool hopeless = false;
 };
 
-// Multiplies a gradient by an approximate inverse of the negative Hessian.
+// Multiplies a gradient by an approximate inverse of the negative Hessian. A good approximation
+// saves iterations.
 using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 
-// `metric` is the initial matrix of each quasi-Newton direction. If it is null, this is the
-// identity. It is rescaled by the last step.
+// Searches for a maximum from `start`. `metric` replaces the identity matrix with which L-BFGS
+// starts the computation of each search direction. Its result is rescaled to the curvature along
+// the last step.
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
-// Newton's method near the maximum, where gains are too small to change the value. Moves `top`
-// while the gradient decreases, so that the digits of the estimate depend neither on the start nor
-// on the order of the data. Clips the step along each eigenvector of the Hessian. If a curvature is
-// almost zero, the maximum may be infinitely far away.
+// Newton's method near the maximum, where gains are too small to change the value. Moves the point
+// in `top` as long as the gradient decreases. All digits of the estimate then agree for different
+// starts and orders of the data. Steps along eigenvectors of the Hessian are clipped, and are zero
+// in directions without curvature, where the maximum may be infinitely far away.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top);
 
-// Steps of finite differences, for parameters that are logits or logarithms. With `slope_step` the
-// error of a fourth-order difference is as small as rounding (1e-12), unless a kink is very near.
-// `step_between_kinks` is small enough to stay between kinks where there are many.
-// `step_across_kinks` is large enough to average over several kinks.
+// Step lengths of finite differences, for parameters that are logits or logarithms. A kink is a
+// point where the function is continuous but its derivative is not. With `slope_step` the error of
+// a fourth-order difference is as small as rounding (1e-12), unless a kink is very near.
+// `step_between_kinks` is so small that a step rarely crosses a kink. `step_across_kinks` is so
+// large that a difference averages over several kinks.
 constexpr double slope_step = 1e-4, step_between_kinks = 1e-5, step_across_kinks = 1e-3;
 
-// Central difference of a vector function along `way`.
+// Derivative of the vector function `function` at `x` along the vector `direction`, by a central
+// difference with step `step` (second order).
 template <class Function>
-Eigen::VectorXd secant(const Function& of, const Eigen::VectorXd& x, const Eigen::VectorXd& way,
-                       double step) {
-  return (of(x + step * way) - of(x - step * way)) / (2 * step);
+Eigen::VectorXd central_difference(const Function& function, const Eigen::VectorXd& x,
+                                   const Eigen::VectorXd& direction, double step) {
+  return (function(x + step * direction) - function(x - step * direction)) / (2 * step);
 }
 
-// Derivative of a vector function along `way`, to fourth order.
+// Derivative of the vector function `function` at `x` along the vector `direction`, by differences
+// of fourth order.
 template <class Function>
-Eigen::VectorXd slope_along(const Function& of, const Eigen::VectorXd& x,
-                            const Eigen::VectorXd& way, double step = slope_step) {
-  return (4 * secant(of, x, way, step) - secant(of, x, way, 2 * step)) / 3;
+Eigen::VectorXd directional_derivative(const Function& function, const Eigen::VectorXd& x,
+                                       const Eigen::VectorXd& direction, double step = slope_step) {
+  return (4 * central_difference(function, x, direction, step) -
+          central_difference(function, x, direction, 2 * step)) /
+         3;
 }
 
-// Derivatives by each argument, one column per argument.
+// Jacobian of the vector function `function` at `x`: one row per value of the function, one column
+// per component of `x`.
 template <class Function>
-Eigen::MatrixXd slopes(const Function& of, const Eigen::VectorXd& x) {
+Eigen::MatrixXd slopes(const Function& function, const Eigen::VectorXd& x) {
   Eigen::MatrixXd out;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
-    const Eigen::VectorXd slope = slope_along(of, x, Eigen::VectorXd::Unit(x.size(), i));
+    const Eigen::VectorXd slope =
+        directional_derivative(function, x, Eigen::VectorXd::Unit(x.size(), i));
     if (i == 0) out.resize(slope.size(), x.size());
     out.col(i) = slope;
   }

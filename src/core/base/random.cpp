@@ -11,14 +11,16 @@ namespace {
 
 double log_factorial(double k) { return log_gamma(k + 1); }
 
-// Subtracts successive probabilities from one uniform number; for trials * p < 10, p <= 1/2.
+// Draws a binomial number by inversion: subtracts the probabilities of 0, 1, 2, ... successes from
+// one uniform number. Used if n * p < 10, where few subtractions are needed. p <= 1/2.
 std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   const double s = p / (1 - p);
   const double a = (n + 1) * s;
-  double mass = std::exp(n * std::log1p(-p));  // 1 - p would lose digits of a small p
+  double mass = std::exp(n * std::log1p(-p));  // log1p() keeps the digits of a small p
   double u = stream.uniform();
   double k = 0;
-  while (u > mass && mass > 0 && k < n) {  // because of rounding, u may never reach 0
+  // Rounding could leave u above 0 after all subtractions; then the result is n.
+  while (u > mass && mass > 0 && k < n) {
     u -= mass;
     ++k;
     mass *= a / k - s;
@@ -26,8 +28,8 @@ std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   return static_cast<std::int64_t>(k);
 }
 
-// Transformed rejection, algorithm BTRS of Hoermann (1993), J. Stat. Comput. Simul. 46, 101-110;
-// for trials * p >= 10, p <= 1/2.
+// Draws a binomial number by transformed rejection, algorithm BTRS of Hoermann (1993), J. Stat.
+// Comput. Simul. 46, 101-110. Used if n * p >= 10; time does not depend on n. p <= 1/2.
 std::int64_t binomial_rejection(Stream& stream, double n, double p) {
   const double spread = std::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * spread;
@@ -68,14 +70,15 @@ std::int64_t Stream::binomial(std::int64_t trials, double probability) {
                               : binomial_rejection(*this, n, probability);
 }
 
-// Box-Muller method. Each statement draws one number, because compilers differ in the order in
-// which one expression draws several.
+// Box-Muller method. Each statement draws one number. If one expression drew two numbers, compilers
+// could draw them in different orders.
 double Stream::normal() {
   const double radius = std::sqrt(-2 * std::log(1 - uniform()));
   return radius * std::cos(6.283185307179586477 * uniform());
 }
 
-// Marsaglia and Tsang (2000), ACM Trans. Math. Softw. 26, 363-372.
+// Method of Marsaglia and Tsang (2000), ACM Trans. Math. Softw. 26, 363-372, on the log scale.
+// Shapes below 1 use a draw with shape + 1.
 double Stream::log_gamma(double shape) {
   if (shape < 1) {
     const double u = 1 - uniform();
@@ -88,7 +91,8 @@ double Stream::log_gamma(double shape) {
     const double root = 1 + c * x;
     if (root <= 0) continue;
     const double log_v = 3 * std::log(root), square = x * x;
-    // The first condition implies the second one and needs no logarithm.
+    // Accepts the draw if either condition is true. The first condition implies the second one. It
+    // is checked first because it needs no logarithm.
     if (u < 1 - 0.0331 * square * square ||
         std::log(u) < square / 2 + d - d * std::exp(log_v) + d * log_v) {
       return std::log(d) + log_v;
@@ -98,13 +102,14 @@ double Stream::log_gamma(double shape) {
 
 void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
   for (int l = 0; l < size; ++l) out[l] = stream.log_gamma(parameter[l]);
-  to_shares(out, out + size);
+  softmax(out, out + size);
 }
 
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,
                  std::vector<double>& count) {
   double left = 0;
-  // The last category takes all remaining draws, so that rounding in `left` loses none.
+  // The last category with a positive weight takes all remaining draws. Rounding errors in `left`,
+  // the sum of the remaining weights, then cannot lose draws.
   std::size_t last = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
     left += weight[i];

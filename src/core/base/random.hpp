@@ -1,4 +1,5 @@
-// Random numbers, with a separate stream for each seed and item. Streams are equal on all machines.
+// Random numbers. Each pair of a seed and an item (for example a replicate) has a separate stream,
+// so results do not depend on threads. The streams are the same on all machines.
 #pragma once
 
 #include <threefry.h>
@@ -10,28 +11,32 @@ namespace fallible {
 
 class Stream {
  public:
-  // Streams of different items or lanes never overlap: item and lane are the high words of the
-  // counter.
+  // Different pairs of `item` and `lane` give streams that never overlap. The generator computes
+  // random numbers from a counter of four words, and item and lane are its two high words.
   Stream(std::uint64_t seed, std::uint64_t item, std::uint64_t lane = 0);
 
-  // Uniform number in [0, 1) with 53 random bits.
+  // Returns a uniform number in [0, 1) with 53 random bits, the precision of a double.
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1.0p-53; }
 
-  // Number of successes in `trials` trials with this probability.
+  // Returns the number of successes in `trials` independent trials with success probability
+  // `probability`.
   std::int64_t binomial(std::int64_t trials, double probability);
 
   double normal();
-  // Logarithm of a gamma variate with scale 1. The variate would underflow for small shapes.
+  // Returns the logarithm of a gamma variate with scale 1. The variate itself would underflow to 0
+  // for small shapes.
   double log_gamma(double shape);
 
  private:
   sitmo::threefry_engine<std::uint64_t, 64, 20> engine_;
 };
 
-// Draws `size` probabilities from a Dirichlet distribution into `out`, which may be `parameter`.
+// Draws `size` probabilities from the Dirichlet distribution with parameters `parameter`, and
+// writes them to `out`. Both may be the same array.
 void dirichlet(Stream& stream, const double* parameter, int size, double* out);
 
-// Counts of `trials` draws from categories with these weights, which need not sum to 1.
+// Distributes `trials` draws over categories with probabilities proportional to `weight`. Writes
+// the number of draws of each category to `count`.
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,
                  std::vector<double>& count);
 

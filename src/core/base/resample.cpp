@@ -10,7 +10,8 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
                      const Clusters& clusters)
     : cells_(static_cast<int>(cases.size())) {
   using Kind = std::vector<std::pair<int, double>>;
-  std::map<Kind, double> kinds;  // sorted, so that draws do not depend on the order of clusters
+  // A sorted map: its order does not depend on the order of clusters in the data.
+  std::map<Kind, double> kinds;
   if (clusters.empty()) {
     for (int i = 0; i < cells_; ++i) {
       if (cases[i] > 0) kinds[{{i, 1.0}}] = cases[i];
@@ -29,7 +30,7 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
     draws_ += kind.second;
     for (const auto& entry : kind.first) {
       cell_.push_back(entry.first);
-      holds_.push_back(entry.second);
+      cases_in_cell_.push_back(entry.second);
     }
     kinds_.end_row(cell_.size());
   }
@@ -40,7 +41,7 @@ std::vector<double> Resampler::draw(Stream& stream, double size) const {
   multinomial(stream, std::llround(size), frequency_, drawn);
   for (int kind = 0; kind < kinds_.rows(); ++kind) {
     if (drawn[kind] == 0) continue;
-    for (const int i : kinds_.places(kind)) out[cell_[i]] += drawn[kind] * holds_[i];
+    for (const int i : kinds_.positions(kind)) out[cell_[i]] += drawn[kind] * cases_in_cell_[i];
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Bootstrap samples of cases or of clusters of cases.
+// Bootstrap samples of cases, or of clusters of cases that depend on each other.
 #pragma once
 
 #include <cstdint>
@@ -10,56 +10,61 @@
 
 namespace fallible {
 
-// Clusters of dependent cases (of one patient, of one document). The vectors have one entry per
-// case.
+// Clusters of dependent cases, for example the cases of one patient or one document. The vectors
+// have one entry per case. An entry with a weight above 1 stands for several equal cases.
 struct Clusters {
-  std::vector<int> pattern;    // from 0
-  std::vector<double> weight;  // whole numbers
-  std::vector<int> cluster;    // any label
+  std::vector<int> pattern;    // number of the pattern, from 0
+  std::vector<double> weight;  // number of cases, a whole number
+  std::vector<int> cluster;    // cluster of the entry; any integer
 
   bool empty() const { return cluster.empty(); }
 };
 
-// Draws cases with replacement. Cases are sorted into cells, which are patterns or sets of
-// patterns. Clusters are drawn whole. Clusters with equal contents are one kind, so that the cost
-// depends on the number of kinds. If every cluster has one case, the draws are equal to draws of
-// cases.
+// Draws cases with replacement. Cases with equal ratings form a cell, and a resample is the number
+// of cases drawn from each cell. If there are clusters, all cases of a drawn cluster enter the
+// resample. Clusters with the same number of cases in each cell are of one kind, and only kinds are
+// counted. So time depends on the number of kinds, not of clusters. Clusters of one case each give
+// the same draws as cases without clusters.
 class Resampler {
  public:
-  // `cases`: number of cases in each cell, a whole number; cells without cases are never drawn.
-  // `cell_of_pattern` is needed for clusters only. The order of cells must not depend on the order
-  // of cases.
+  // `cases`: number of cases in each cell, a whole number; empty cells are never drawn.
+  // `cell_of_pattern`: cell of each pattern, from 0; used only if there are clusters. The order of
+  // cells must not depend on the order of cases, or the draws would depend on it too.
   Resampler(const std::vector<double>& cases, const std::vector<int>& cell_of_pattern,
             const Clusters& clusters);
 
-  // Number of cases drawn in each cell. The number of draws is that of the data, or `size`.
+  // Returns the number of cases drawn from each cell. Draws `size` cases (or clusters), by default
+  // the same number as in the data.
   std::vector<double> draw(Stream& stream) const { return draw(stream, draws_); }
   std::vector<double> draw(Stream& stream, double size) const;
 
  private:
-  double draws_ = 0;               // number of cases, or of clusters
-  std::vector<double> frequency_;  // number of cases or clusters of each kind
-  Ragged kinds_;                   // places of each kind in `cell_` and `holds_`
+  double draws_ = 0;               // number of cases in the data, or of clusters
+  std::vector<double> frequency_;  // number of cases or clusters of each kind in the data
+  Ragged kinds_;                   // positions of each kind in the next two vectors
   std::vector<int> cell_;
-  std::vector<double> holds_;  // number of cases of a kind in the cell
+  // Number of cases that one cluster of a kind has in this cell.
+  std::vector<double> cases_in_cell_;
   int cells_;
 };
 
 struct BootstrapOptions {
   int replicates = 1000;
-  std::uint64_t first = 0;  // number of the first replicate, which selects its stream
+  // Number of the first replicate; each replicate uses the random stream with its number.
+  std::uint64_t first = 0;
   int threads = 1;
   std::uint64_t seed = 0;
-  Clusters clusters = {};  // empty: cases are resampled independently
+  Clusters clusters = {};  // if empty, cases are resampled independently
 };
 
-// Calls use(number, cases drawn in each cell) for each replicate. Numbers start at 0.
+// Draws a resample for each replicate r = 0, 1, ... and calls use_resample(r, cases drawn from each
+// cell), on several threads.
 template <class Use>
 void for_each_replicate(const Resampler& resampler, const BootstrapOptions& options,
-                        const Host& host, const Use& use) {
+                        const Host& host, const Use& use_resample) {
   for_each_item(options.replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, options.first + r);
-    use(r, resampler.draw(stream));
+    use_resample(r, resampler.draw(stream));
   });
 }
 

@@ -9,7 +9,8 @@ namespace fallible {
 
 namespace {
 
-// Multiplies and shifts one word at a time, because rows are short and their values small.
+// Hash value of a row. Mixes one integer at a time by multiplication and shift. This is fast and
+// sufficient because rows are short and their values small.
 std::uint64_t hash_row(const int* row, std::size_t length) {
   std::uint64_t h = 0x9E3779B97F4A7C15ULL ^ length;
   for (std::size_t i = 0; i < length; ++i) {
@@ -46,13 +47,14 @@ int RowSet::insert(const int* row, std::size_t length) {
 std::vector<std::uint64_t> RowSet::beginnings() const {
   std::vector<std::uint64_t> out(size(), 0);
   if (value_.empty()) return out;
-  std::size_t common = length(0);  // length of the beginning that all rows share
+  std::size_t common = length(0);  // length of the prefix that all rows have in common
   for (int i = 1; i < size() && common > 0; ++i) {
     const std::size_t shorter = std::min(common, length(i));
     common = std::mismatch(row(0), row(0) + shorter, row(i)).first - row(0);
   }
   const auto [least, most] = std::minmax_element(value_.begin(), value_.end());
-  const std::int64_t zero = static_cast<std::int64_t>(*least) - 1;  // the end of a row is 0
+  // Value that is packed as 0, the code for "after the end of the row".
+  const std::int64_t zero = static_cast<std::int64_t>(*least) - 1;
   int bits = 1;
   while ((*most - zero) >> bits > 0) ++bits;
   for (int i = 0; i < size(); ++i) {

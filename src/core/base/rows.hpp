@@ -1,4 +1,5 @@
-// A set of distinct rows of integers: the hash table of patterns and tallies.
+// A set of distinct rows of integers, as a hash table. Patterns of ratings and tallies of ratings
+// are stored in such sets, because equal cases need to be processed only once.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +12,38 @@ class RowSet {
  public:
   RowSet() : start_{0}, slot_(64, -1) {}
 
-  // Makes space for this number of distinct rows.
+  // Reserves memory for `rows` distinct rows.
   void reserve(std::size_t rows);
 
-  // Returns the number (from 0) of this row. Adds the row if it is new.
+  // Returns the number of this row in order of insertion, from 0. Adds the row if the set does not
+  // contain it.
   int insert(const int* row, std::size_t length);
 
   int size() const { return static_cast<int>(start_.size()) - 1; }
   const int* row(int i) const { return value_.data() + start_[i]; }
   std::size_t length(int i) const { return start_[i + 1] - start_[i]; }
 
-  // Numbers of the rows in lexicographic order, which does not depend on the order of insertion.
+  // Returns the numbers of the rows in lexicographic order. This order does not depend on the order
+  // of insertion, so results do not depend on the order of cases.
   std::vector<int> sorted() const;
 
  private:
-  // Rebuilds the table with `slots` slots, a power of two.
+  // Rebuilds the hash table with `slots` slots. This must be a power of two.
   void resize(std::size_t slots);
-  // The first values of each row after the common beginning of all rows, packed into a word. Words
-  // are ordered like rows.
+  // For each row, the first values after the prefix that all rows have in common, packed into one
+  // 64-bit word. Comparing two words is faster than comparing two rows, and gives the same order
+  // unless the words are equal.
   std::vector<std::uint64_t> beginnings() const;
 
   std::vector<std::size_t> start_;
   std::vector<int> value_;
   std::vector<std::uint64_t> hash_;
-  std::vector<int> slot_;  // open addressing; -1 for an empty slot; the size is a power of two
+  // Hash table: number of the row, or -1 in an empty slot; the size is a power of two.
+  std::vector<int> slot_;
 };
 
-// Consecutive positions in a vector, for range-based loops.
-class Places {
+// The positions first, ..., last - 1 in a vector. Allows `for (int i : positions)`.
+class Positions {
  public:
   struct Iterator {
     int at;
@@ -51,7 +56,7 @@ class Places {
     bool operator!=(Iterator other) const { return at != other.at; }
   };
 
-  Places(int first, int last) : first_(first), last_(last) {}
+  Positions(int first, int last) : first_(first), last_(last) {}
 
   Iterator begin() const { return {first_}; }
   Iterator end() const { return {last_}; }
@@ -61,7 +66,8 @@ class Places {
   int first_, last_;
 };
 
-// Row i has the positions start[i] ... start[i + 1] - 1 of vectors that are stored elsewhere.
+// Rows of different lengths that are stored one after the other in a vector. This struct has only
+// the boundaries: row i has the positions start[i] ... start[i + 1] - 1 of the vector.
 struct Ragged {
   std::vector<int> start{0};
 
@@ -71,12 +77,14 @@ struct Ragged {
   }
 
   int rows() const { return static_cast<int>(start.size()) - 1; }
-  Places places(int row) const { return {start[row], start[row + 1]}; }
-  // Ends a row at the current length of these vectors.
+  Positions positions(int row) const { return {start[row], start[row + 1]}; }
+  // Ends the current row, after its values were appended to the vector. `length` is the length of
+  // the vector now.
   void end_row(std::size_t length) { start.push_back(static_cast<int>(length)); }
 };
 
-// Calls visit(from, to) for each run of positions in a row that have the same key.
+// Calls visit(from, to) for each maximal run of equal values in key[begin] ... key[end - 1]. The
+// run has the positions from ... to - 1.
 template <class Key, class Visit>
 void for_each_run(int begin, int end, const Key& key, const Visit& visit) {
   while (begin < end) {

@@ -1,12 +1,15 @@
-// Slice sampling of one number (Neal, 2003, Ann. Stat. 31, 705-767).
+// Slice sampling: draws one number from a density that is known up to a constant (Neal, 2003, Ann.
+// Stat. 31, 705-767).
 #pragma once
 
 #include "random.hpp"
 
 namespace fallible {
 
-// Draws a number with log density above `level` from the interval, which shrinks towards `now`
-// after each number below the level. The last call of `log_density` is at the returned value.
+// Draws a number from the interval [low, high] whose log density is at least `level`. A candidate
+// below the level becomes the new end of the interval on its side of `now`, the current value of
+// the chain. The last call of `log_density` is at the returned value, so that side effects of the
+// function refer to it.
 template <class LogDensity>
 double shrink_slice(Stream& stream, double now, double level, double low, double high,
                     const LogDensity& log_density) {
@@ -20,8 +23,9 @@ double shrink_slice(Stream& stream, double now, double level, double low, double
   return now;
 }
 
-// As above, with an interval of this width, in which `now` has a random place. Steps of the same
-// width widen the interval while its ends are above the level.
+// Like shrink_slice(), but constructs the interval. It has length `width` and a random position
+// around `now`. It is extended by further widths until the log density at both ends is below
+// `level`, or there were eight extensions.
 template <class LogDensity>
 double step_out_slice(Stream& stream, double now, double level, double width,
                       const LogDensity& log_density) {

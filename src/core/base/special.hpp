@@ -1,4 +1,5 @@
-// Special functions that the standard library lacks or does not offer in a thread-safe form.
+// Special functions that the standard library lacks, or that are not safe in it if several threads
+// call them.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 namespace fallible {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double floor_probability = 1e-12;  // least probability of an answer, for all parameters
+// Lowest probability of an answer, so that its logarithm is finite.
+constexpr double floor_probability = 1e-12;
 
 inline double square(double x) { return x * x; }
 
@@ -17,18 +19,19 @@ inline double logistic(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-// Moves a probability away from 0 and 1, so that log(p) and log(1 - p) are finite.
-inline double inside(double p) {
+// Clips a probability to [1e-12, 1 - 1e-12], so that log(p) and log(1 - p) are finite.
+inline double clip_probability(double p) {
   return std::min(std::max(p, floor_probability), 1 - floor_probability);
 }
 
-// Standard normal distribution function, accurate in the lower tail.
-inline double normal_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+// Standard normal distribution function. Uses erfc(), so the lower tail has full relative
+// precision.
+inline double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Replaces logarithms of numbers by the numbers divided by their sum. Returns the logarithm of the
-// sum.
+// The range begin ... end contains logarithms of positive numbers. Replaces each logarithm by the
+// number's share of the total. Returns the logarithm of the total. Does not overflow.
 template <class Place>
-double to_shares(Place begin, Place end) {
+double softmax(Place begin, Place end) {
   const double most = *std::max_element(begin, end);
   double total = 0;
   for (Place x = begin; x != end; ++x) {
@@ -39,7 +42,8 @@ double to_shares(Place begin, Place end) {
   return most + std::log(total);
 }
 
-// Largest absolute difference. A difference that is NaN is ignored.
+// Largest absolute difference between two vectors of the same length. Differences that are NaN are
+// ignored.
 inline double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
   double out = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -50,9 +54,9 @@ inline double largest_change(const std::vector<double>& before, const std::vecto
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// Logarithm of the gamma function and its derivative for x > 0. A recurrence raises x until
-// Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma
-// writes a global variable, so threads cannot use it.
+// Logarithm of the gamma function, and below it the derivative, for x > 0. A recurrence raises x to
+// 8 or more, where Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and
+// 6.3.18). std::lgamma() writes a global variable, so threads cannot use it.
 inline double log_gamma(double x) {
   double product = 1;
   for (; x < 8; x += 1) product *= x;
@@ -73,7 +77,8 @@ inline double digamma(double x) {
   return out + std::log(x) - 0.5 / x - f * series;
 }
 
-// First two derivatives of log_gamma(), by the same recurrence (6.3.18 and 6.4.12).
+// The first two derivatives of log_gamma() (digamma and trigamma), by the same recurrence and
+// series (Abramowitz and Stegun, 6.3.18 and 6.4.12).
 struct Polygamma {
   double first = 0, second = 0;
 
@@ -99,18 +104,21 @@ struct Polygamma {
 constexpr double least_size = 0.1,
                  most_size = 1e4;  // range of a concentration; raters are equal at the upper end
 
-inline double bounded(double x, double most) { return std::clamp(x, -most, most); }
+inline double clip_to(double x, double most) { return std::clamp(x, -most, most); }
 
-// Limits the concentration of a centre. At the upper limit all raters are equal.
-inline double in_range(double size) { return std::clamp(size, 0.1, 1e4); }
+// Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters), which
+// describes how similar raters are. At the upper limit all raters are practically equal.
+inline double clip_concentration(double size) { return std::clamp(size, 0.1, 1e4); }
 
-// psi(a + n) - psi(a) and its derivative by a; psi is the digamma function.
-struct Gain {
+// `value`: psi(a + n) - psi(a), where psi is the digamma function. `bend`: derivative of this
+// difference with respect to a. Both occur in derivatives of Dirichlet-multinomial likelihoods with
+// parameter a and count n.
+struct DigammaDifference {
   double value, bend;
 
-  Gain(double a, double n) {
+  DigammaDifference(double a, double n) {
     const Polygamma low(a);
-    if (n < 1e-8) {  // the difference of digammas would cancel
+    if (n < 1e-8) {  // the difference would lose all digits
       value = n * low.second;
       bend = 0;
       return;
@@ -121,12 +129,13 @@ struct Gain {
   }
 };
 
-// One Newton step on the logarithm of a concentration, from the first two derivatives of the log
-// density. A fixed-point iteration would need thousands of rounds in sparse crowds.
-inline double next_size(double size, double slope, double bend) {
+// One Newton step for the logarithm of a concentration `size`. `slope` and `bend` are the first and
+// second derivative of the log density with respect to the concentration. A fixed-point iteration
+// would need thousands of rounds if raters have few ratings each.
+inline double newton_concentration(double size, double slope, double bend) {
   const double value = size * slope, derivative = value + size * size * bend;
   const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
-  return in_range(size * std::exp(bounded(step, 0.7)));
+  return clip_concentration(size * std::exp(clip_to(step, 0.7)));
 }
 
 }  // namespace fallible

@@ -1,4 +1,4 @@
-// Square matrices, stored row by row.
+// Square matrices of any number type, stored row by row in one array.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace fallible {
 
-// View of a matrix; m[k][l] is an element.
+// Refers to a matrix in memory that another object owns. m[k][l] is the element in row k and column
+// l.
 template <class Number>
 class SquareView {
  public:
@@ -27,7 +28,7 @@ class SquareView {
 using Square = SquareView<double>;
 using ConstSquare = SquareView<const double>;
 
-// Stack of matrices of equal size.
+// `count` matrices of size x size in one block of memory, all zero at first.
 class Squares {
  public:
   Squares() = default;

@@ -55,8 +55,8 @@ Votes count_votes(const Judgements& x) {
   std::vector<int> votes(x.labels, 0);
   for (int u = 0; u < x.units; ++u) {
     const std::size_t first = out.label.size();
-    for (const int j : x.of_unit.places(u)) {
-      for (const int e : x.places(j)) {
+    for (const int j : x.of_unit.positions(u)) {
+      for (const int e : x.positions(j)) {
         if (votes[x.label[e]]++ == 0) out.label.push_back(x.label[e]);
       }
     }
@@ -72,11 +72,11 @@ Votes count_votes(const Judgements& x) {
 
 namespace {
 
-// Squared length of the votes of each unit.
+// For each unit, the sum of the squared numbers of votes: the squared length of its vote vector.
 std::vector<std::int64_t> squared_lengths(const Votes& votes) {
   std::vector<std::int64_t> out(votes.rows(), 0);
   for (int u = 0; u < votes.rows(); ++u) {
-    for (const int e : votes.places(u)) {
+    for (const int e : votes.positions(u)) {
       out[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
     }
   }
@@ -90,14 +90,14 @@ std::vector<double> unit_annotation_scores(const Votes& votes) {
   std::vector<double> out(votes.label.size());
   for (int u = 0; u < votes.rows(); ++u) {
     const double length = std::sqrt(static_cast<double>(squared[u]));
-    for (const int e : votes.places(u)) out[e] = votes.votes[e] / length;
+    for (const int e : votes.positions(u)) out[e] = votes.votes[e] / length;
   }
   return out;
 }
 
 namespace {
 
-// Number of labels that two judgements share.
+// Number of labels that judgements a and b have in common. Labels are sorted.
 int shared_labels(const Judgements& x, int a, int b) {
   int shared = 0;
   int i = x.start[a], j = x.start[b];
@@ -113,13 +113,15 @@ int shared_labels(const Judgements& x, int a, int b) {
   return shared;
 }
 
-// Counts of units that two workers both judged, and of their labels on these units.
-struct Together {
+// Number of units that two workers both judged, and of their labels on these units: labels of the
+// first worker, of the second worker, and common labels.
+struct CommonUnits {
   double units = 0, mine = 0, theirs = 0, shared = 0;
 };
 
-// Cohen's kappa over the cells units x labels, which a worker marks or not.
-double cell_kappa(const Together& pair, int labels) {
+// Cohen's kappa of two workers. The cases are all combinations of a common unit and a label, and
+// the two categories are whether the worker gave the label.
+double cell_kappa(const CommonUnits& pair, int labels) {
   const double cells = pair.units * labels;
   const double mine = pair.mine / cells, theirs = pair.theirs / cells;
   const double observed = (cells - pair.mine - pair.theirs + 2 * pair.shared) / cells;
@@ -147,17 +149,17 @@ class Mean {
 WorkerScores worker_scores(const Judgements& x, const Host& host) {
   const Votes votes = count_votes(x);
   const auto squared = squared_lengths(votes);
-  // 1 - cosine of each judgement with the votes of the others. Counts are integers, so that
-  // subtracting the judgement is exact.
+  // For each judgement: 1 - cosine between its labels and the votes of the other workers on the
+  // unit. Votes are integers, so the worker's votes can be subtracted without rounding error.
   std::vector<int> of_unit(x.labels, 0);
   std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
-    for (const int e : votes.places(u)) {
+    for (const int e : votes.positions(u)) {
       of_unit[votes.label[e]] = votes.votes[e];
     }
-    for (const int j : x.of_unit.places(u)) {
+    for (const int j : x.of_unit.positions(u)) {
       std::int64_t rest = squared[u], dot = 0;
-      for (const int e : x.places(j)) {
+      for (const int e : x.positions(j)) {
         const std::int64_t v = of_unit[x.label[e]];
         rest -= 2 * v - 1;
         dot += v - 1;
@@ -174,32 +176,32 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   out.overlap_disagreement.resize(n);
   out.annotations_per_unit.resize(n);
   out.compared.assign(n, 0);
-  std::vector<Together> together(n);
-  std::vector<int> met;
+  std::vector<CommonUnits> common_units(n);
+  std::vector<int> compared_workers;
   for_each_item(n, 1, host, [&](std::size_t item) {
     const int i = static_cast<int>(item);
     Mean disagreement, kappa, overlap, annotations;
-    for (const int r : x.of_worker.places(i)) {
+    for (const int r : x.of_worker.positions(i)) {
       const int mine = x.worker_row[r], u = x.unit[mine];
       disagreement.add(distance[mine]);
       annotations.add(x.answers(mine));
       out.compared[i] += !std::isnan(distance[mine]);
-      for (const int theirs : x.of_unit.places(u)) {
+      for (const int theirs : x.of_unit.positions(u)) {
         if (theirs == mine) continue;
-        Together& pair = together[x.worker[theirs]];
-        if (pair.units++ == 0) met.push_back(x.worker[theirs]);
+        CommonUnits& pair = common_units[x.worker[theirs]];
+        if (pair.units++ == 0) compared_workers.push_back(x.worker[theirs]);
         pair.mine += x.answers(mine);
         pair.theirs += x.answers(theirs);
         pair.shared += shared_labels(x, mine, theirs);
       }
     }
-    for (const int k : met) {
-      Together& pair = together[k];
+    for (const int k : compared_workers) {
+      CommonUnits& pair = common_units[k];
       kappa.add(cell_kappa(pair, x.labels), pair.units);
       overlap.add(pair.mine > 0 ? pair.shared / pair.mine : not_a_number, pair.units);
-      pair = Together();
+      pair = CommonUnits();
     }
-    met.clear();
+    compared_workers.clear();
     out.unit_disagreement[i] = disagreement.value();
     out.worker_disagreement[i] = 1 - kappa.value();
     out.overlap_disagreement[i] = 1 - overlap.value();
@@ -211,10 +213,11 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
 std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   const std::size_t n = labels;
   const double units = votes.rows();
-  std::vector<double> both(n * n, 0.0);  // units with i and j; on the diagonal, units with i
+  // Number of units with both labels; on the diagonal, units with the label.
+  std::vector<double> both(n * n, 0.0);
   for (int u = 0; u < votes.rows(); ++u) {
-    for (const int a : votes.places(u)) {
-      for (const int b : votes.places(u)) {
+    for (const int a : votes.positions(u)) {
+      for (const int b : votes.positions(u)) {
         ++both[votes.label[b] * n + votes.label[a]];
       }
     }

@@ -1,5 +1,6 @@
-// CrowdTruth: units, workers and annotations are measured by the disagreement between answers with
-// several labels. The first version is in crowdtruth.cpp, the later one in version2.cpp.
+// CrowdTruth: quality scores of units, workers and annotations (labels), computed from the
+// disagreement between answers that may have several labels. Version 1 is in crowdtruth.cpp,
+// version 2.0 in version2.cpp.
 #pragma once
 
 #include <cstddef>
@@ -11,74 +12,78 @@
 
 namespace fallible {
 
-// Row j is judgement j, of unit[j] by worker[j], and contains its labels, ascending; none if the
-// answer is empty. Numbers start at 0. Judgements are ordered by unit.
+// A judgement contains the labels that a worker gave to a unit; no label if the answer is empty.
+// Row j contains the labels of judgement j, in ascending order. `unit[j]` and `worker[j]` are its
+// unit and worker. All numbers start at 0. Judgements are sorted by unit.
 struct Judgements : Ragged {
   int units = 0;
   int workers = 0;
   int labels = 0;
   std::vector<int> unit, worker, label;
   Ragged of_unit;               // judgements of each unit
-  Ragged of_worker;             // positions in `worker_row`
-  std::vector<int> worker_row;  // judgements, ordered by worker
+  Ragged of_worker;             // positions of each worker's judgements in `worker_row`
+  std::vector<int> worker_row;  // numbers of the judgements, sorted by worker
 
   int size() const { return static_cast<int>(unit.size()); }
-  int answers(int j) const { return places(j).size(); }
+  int answers(int j) const { return positions(j).size(); }
 };
 
-// Input: one entry per label given, numbered from 1 and sorted by unit, worker and label. An empty
-// answer is one entry with label 0.
+// Makes judgements from a table with one entry per label given. Numbers start at 1, and entries are
+// sorted by unit, worker and label. An empty answer is one entry with label 0.
 Judgements make_judgements(const int* unit, const int* worker, const int* label,
                            std::size_t entries, int units, int workers, int labels);
 
-// Labels of each unit, ascending, with the number of workers who gave them.
+// Labels of each unit, in ascending order, and the number of workers who gave each label.
 struct Votes : Ragged {
   std::vector<int> label, votes;
 };
 Votes count_votes(const Judgements& x);
 
-// Undefined values in the following results are NaN.
+// In the results of the following functions, undefined values are NaN.
 
-// Cosine between a unit's votes and each label, for each entry of the votes.
+// Unit-annotation score: cosine between the votes of a unit and the vector of a single label. One
+// value for each entry of `votes`.
 std::vector<double> unit_annotation_scores(const Votes& votes);
 
 struct WorkerScores {
-  std::vector<double> unit_disagreement;     // mean 1 - cosine with the votes of the others
-  std::vector<double> worker_disagreement;   // 1 - mean kappa with the others
-  std::vector<double> overlap_disagreement;  // 1 - mean share of labels that others gave too
+  // Mean of 1 - cosine with the votes of the other workers on the unit.
+  std::vector<double> unit_disagreement;
+  std::vector<double> worker_disagreement;  // 1 - mean kappa with other workers
+  // 1 - mean share of the worker's labels that the other worker gave too.
+  std::vector<double> overlap_disagreement;
   std::vector<double> annotations_per_unit;
-  std::vector<int> compared;  // units with a defined unit_disagreement
+  std::vector<int> compared;  // number of units that enter `unit_disagreement`
 };
 WorkerScores worker_scores(const Judgements& x, const Host& host);
 
-// Causal power of annotation i for annotation j over the units, labels x labels by columns.
+// Causal power of label i for label j, computed over the units: labels x labels, column by column.
 std::vector<double> annotation_similarity(const Votes& votes, int labels);
 
-// Lower bound of denominators and of annotation quality.
+// Lower limit of denominators and of the quality of annotations, so that quotients are finite.
 constexpr double quality_floor = 1e-8;
 
 struct QualityOptions {
-  bool open = false;         // open tasks have no annotation quality: it stays 1
-  double tolerance = 0.001;  // stop if every quality changes by less in a step
+  bool open = false;         // true for open tasks: labels have no quality score, it stays 1
+  double tolerance = 0.001;  // the iteration ends if every quality changes by less
   int max_steps = 1000;
 };
 
-// Units and workers without judgements are NaN. A quality is floored if its denominator, or the
-// quality itself, is below the floor.
+// Quality scores of version 2.0. NaN for units and workers without judgements. A score is marked as
+// floored if its denominator, or the score of a label, is below `quality_floor`.
 struct Quality {
-  std::vector<double> unit;             // UQS
-  std::vector<double> worker_worker;    // WWA
-  std::vector<double> worker_unit;      // WUA
-  std::vector<double> worker;           // WQS, their product
-  std::vector<double> annotation;       // AQS
-  std::vector<double> unit_annotation;  // UAS, for each entry of the votes
+  std::vector<double> unit;             // UQS: unit quality score
+  std::vector<double> worker_worker;    // WWA: worker-worker agreement
+  std::vector<double> worker_unit;      // WUA: worker-unit agreement
+  std::vector<double> worker;           // WQS: worker quality score, the product of WWA and WUA
+  std::vector<double> annotation;       // AQS: annotation quality score, of each label
+  std::vector<double> unit_annotation;  // UAS: unit-annotation score, for each entry of the votes
   std::vector<char> unit_floored, worker_floored, annotation_floored;
-  // Largest change in each step, of units, workers and annotations.
+  // Largest change of a quality in each step of the iteration, for units, workers and annotations.
   std::vector<double> unit_change, worker_change, annotation_change;
   bool converged = false;
 };
 
-// The host's tick gets the number of steps done.
+// Iterates the quality scores until they converge. The host receives the number of finished steps.
 Quality crowd_quality(const Judgements& x, const QualityOptions& options, const Host& host);
 
 }  // namespace fallible

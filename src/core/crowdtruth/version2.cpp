@@ -10,22 +10,23 @@ namespace {
 
 double ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
-// Judgements of a unit that contain a label, by unit and label.
-struct Givers : Ragged {  // a row for each entry of the votes
+// Which workers gave which label to a unit. Row v contains the workers of entry v of the votes,
+// which is a label of a unit.
+struct LabelGivers : Ragged {  // a row for each entry of the votes
   std::vector<int> worker;
-  std::vector<int> vote;  // entry of the votes for each label given
+  std::vector<int> vote;  // for each label given: its entry of the votes
 };
 
-Givers find_givers(const Judgements& x, const Votes& votes) {
-  Givers out{Ragged(votes.votes), {}, {}};
+LabelGivers find_label_givers(const Judgements& x, const Votes& votes) {
+  LabelGivers out{Ragged(votes.votes), {}, {}};
   out.vote.resize(x.label.size());
   out.worker.resize(x.label.size());
   std::vector<int> at(x.labels, 0);
   std::vector<int> next = out.start;
   for (int u = 0; u < x.units; ++u) {
-    for (const int e : votes.places(u)) at[votes.label[e]] = e;
-    for (const int j : x.of_unit.places(u)) {
-      for (const int e : x.places(j)) {
+    for (const int e : votes.positions(u)) at[votes.label[e]] = e;
+    for (const int j : x.of_unit.positions(u)) {
+      for (const int e : x.positions(j)) {
         out.vote[e] = at[x.label[e]];
         out.worker[next[out.vote[e]]++] = x.worker[j];
       }
@@ -34,34 +35,35 @@ Givers find_givers(const Judgements& x, const Votes& votes) {
   return out;
 }
 
-// The iteration. All qualities of a step are computed from those of the previous step.
+// The iteration. All qualities of a step are computed from the qualities of the previous step, and
+// start at 1.
 class Iteration {
  public:
   Iteration(const Judgements& x, const QualityOptions& options)
-      : x_(x), options_(options), votes_(count_votes(x)), givers_(find_givers(x, votes_)) {
-    now.unit.assign(x.units, 1.0);
-    now.worker.assign(x.workers, 1.0);
-    now.annotation.assign(x.labels, 1.0);
+      : x_(x), options_(options), votes_(count_votes(x)), givers_(find_label_givers(x, votes_)) {
+    current.unit.assign(x.units, 1.0);
+    current.worker.assign(x.workers, 1.0);
+    current.annotation.assign(x.labels, 1.0);
     for (int u = 0; u < x.units; ++u) {
-      if (x.of_unit.places(u).size() == 0) now.unit[u] = not_a_number;
+      if (x.of_unit.positions(u).size() == 0) current.unit[u] = not_a_number;
     }
     for (int i = 0; i < x.workers; ++i) {
-      if (x.of_worker.places(i).size() == 0) now.worker[i] = not_a_number;
+      if (x.of_worker.positions(i).size() == 0) current.worker[i] = not_a_number;
     }
-    now.unit_floored.assign(x.units, false);
-    now.worker_floored.assign(x.workers, false);
-    now.annotation_floored.assign(x.labels, false);
+    current.unit_floored.assign(x.units, false);
+    current.worker_floored.assign(x.workers, false);
+    current.annotation_floored.assign(x.labels, false);
     by_label_.resize(x.labels);
     length_.resize(x.size());
     before_cosine_.resize(x.label.size());
     before_vote_.resize(x.label.size());
     cosine_sum_.resize(x.labels);
     vote_sum_.resize(x.labels);
-    judged_.resize(x.workers);
-    given_.resize(x.workers);
+    judged_weight_.resize(x.workers);
+    given_weight_.resize(x.workers);
     judgement_.resize(x.label.size());
     for (const int j : x.worker_row) {
-      for (const int e : x.places(j)) {
+      for (const int e : x.positions(j)) {
         by_label_[x.label[e]].push_back(e);
         judgement_[e] = j;
       }
@@ -69,54 +71,57 @@ class Iteration {
   }
 
   void step(const Host& host) {
-    const std::vector<double> unit = now.unit, worker = now.worker, annotation = now.annotation;
+    const std::vector<double> unit = current.unit, worker = current.worker,
+                              annotation = current.annotation;
     measure_units_and_workers(unit, worker, annotation);
     if (!options_.open) measure_annotations(unit, worker, host);
-    now.unit_change.push_back(largest_change(unit, now.unit));
-    now.worker_change.push_back(largest_change(worker, now.worker));
-    now.annotation_change.push_back(largest_change(annotation, now.annotation));
-    now.converged = std::max({now.unit_change.back(), now.worker_change.back(),
-                              now.annotation_change.back()}) < options_.tolerance;
+    current.unit_change.push_back(largest_change(unit, current.unit));
+    current.worker_change.push_back(largest_change(worker, current.worker));
+    current.annotation_change.push_back(largest_change(annotation, current.annotation));
+    current.converged = std::max({current.unit_change.back(), current.worker_change.back(),
+                                  current.annotation_change.back()}) < options_.tolerance;
   }
 
   void score_unit_annotations() {
-    now.unit_annotation.assign(votes_.label.size(), 0.0);
+    current.unit_annotation.assign(votes_.label.size(), 0.0);
     for (int u = 0; u < x_.units; ++u) {
       double total = 0;
-      for (const int j : x_.of_unit.places(u)) {
-        total += now.worker[x_.worker[j]];
+      for (const int j : x_.of_unit.positions(u)) {
+        total += current.worker[x_.worker[j]];
       }
-      for (const int e : votes_.places(u)) {
+      for (const int e : votes_.positions(u)) {
         double sum = 0;
-        for (const int g : givers_.places(e)) {
-          sum += now.worker[givers_.worker[g]];
+        for (const int g : givers_.positions(e)) {
+          sum += current.worker[givers_.worker[g]];
         }
-        now.unit_annotation[e] = ratio(sum, total);
+        current.unit_annotation[e] = ratio(sum, total);
       }
     }
   }
 
-  Quality now;
+  Quality current;
 
  private:
   const Judgements& x_;
   const QualityOptions& options_;
   const Votes votes_;
-  const Givers givers_;
-  std::vector<std::vector<int>> by_label_;  // entries of each label, ordered by worker
-  std::vector<int> judgement_;              // of each entry
-  std::vector<double> length_;              // of each answer, weighted by annotation quality
+  const LabelGivers givers_;
+  // Positions of each label in the list of labels given, sorted by worker.
+  std::vector<std::vector<int>> by_label_;
+  std::vector<int> judgement_;  // judgement of each label given
+  std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
-  std::vector<double> judged_, given_;
+  std::vector<double> judged_weight_, given_weight_;
 
-  // A cosine is the product of two vectors of length one, so that sums over pairs of workers are
-  // products with sums over workers. A sum over all other workers is the sum over the workers
-  // before plus the sum over the workers after, which avoids cancellation.
+  // A cosine is the product of two vectors of length 1. Therefore sums of cosines over pairs of
+  // workers are products with a sum over workers, which saves a loop. A sum over all other workers
+  // is computed as the sum over the workers before plus the sum over the workers after. Subtracting
+  // the worker from the total would lose digits.
   void measure_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                  const std::vector<double>& q) {
     for (int j = 0; j < x_.size(); ++j) {
       double squared = 0;
-      for (const int e : x_.places(j)) squared += q[x_.label[e]];
+      for (const int e : x_.positions(j)) squared += q[x_.label[e]];
       length_[j] = std::sqrt(squared);
     }
     struct Sums {
@@ -136,7 +141,7 @@ class Iteration {
         weight_pairs += mine * weight;
         weight += mine;
         double dot = 0;
-        for (const int e : x_.places(j)) {
+        for (const int e : x_.positions(j)) {
           const int a = x_.label[e];
           before_cosine_[e] = cosine_sum_[a];
           before_vote_[e] = vote_sum_[a];
@@ -146,8 +151,8 @@ class Iteration {
         add_answer(j, mine);
       }
       const std::vector<double> total = votes_of_unit(u);
-      now.unit[u] = ratio(cosine_pairs, weight_pairs);
-      now.unit_floored[u] = weight_pairs < quality_floor;
+      current.unit[u] = ratio(cosine_pairs, weight_pairs);
+      current.unit_floored[u] = weight_pairs < quality_floor;
 
       clear_sums(u);
       weight = 0;
@@ -155,7 +160,7 @@ class Iteration {
         const double mine = worker[x_.worker[j]];
         double cosine = 0, dot = 0, squared = 0;
         int e = x_.start[j];
-        for (const int v : votes_.places(u)) {
+        for (const int v : votes_.positions(u)) {
           const int a = votes_.label[v];
           const bool given = e < x_.start[j + 1] && x_.label[e] == a;
           const double rest = given ? before_vote_[e] + vote_sum_[a] : total[v - votes_.start[u]];
@@ -175,25 +180,25 @@ class Iteration {
         add_answer(j, mine);
       }
     }
-    now.worker_worker.assign(x_.workers, not_a_number);
-    now.worker_unit = now.worker_worker;
+    current.worker_worker.assign(x_.workers, not_a_number);
+    current.worker_unit = current.worker_worker;
     for (int i = 0; i < x_.workers; ++i) {
-      if (x_.of_worker.places(i).size() == 0) continue;
-      now.worker_worker[i] = ratio(sums[i].cosine, sums[i].weight);
-      now.worker_unit[i] = ratio(sums[i].with_unit, sums[i].units);
-      now.worker[i] = now.worker_worker[i] * now.worker_unit[i];
-      now.worker_floored[i] = sums[i].weight < quality_floor || sums[i].units < quality_floor;
+      if (x_.of_worker.positions(i).size() == 0) continue;
+      current.worker_worker[i] = ratio(sums[i].cosine, sums[i].weight);
+      current.worker_unit[i] = ratio(sums[i].with_unit, sums[i].units);
+      current.worker[i] = current.worker_worker[i] * current.worker_unit[i];
+      current.worker_floored[i] = sums[i].weight < quality_floor || sums[i].units < quality_floor;
     }
   }
 
   void clear_sums(int u) {
-    for (const int v : votes_.places(u)) {
+    for (const int v : votes_.positions(u)) {
       cosine_sum_[votes_.label[v]] = vote_sum_[votes_.label[v]] = 0;
     }
   }
 
   void add_answer(int j, double weight) {
-    for (const int e : x_.places(j)) {
+    for (const int e : x_.positions(j)) {
       cosine_sum_[x_.label[e]] += weight / length_[j];
       vote_sum_[x_.label[e]] += weight;
     }
@@ -201,48 +206,50 @@ class Iteration {
 
   std::vector<double> votes_of_unit(int u) const {
     std::vector<double> out;
-    for (const int v : votes_.places(u)) {
+    for (const int v : votes_.positions(u)) {
       out.push_back(vote_sum_[votes_.label[v]]);
     }
     return out;
   }
 
-  // For each worker k who gave label a, over the units where k gave it: the quality of the units
-  // that every other worker judged, and of the units where that worker gave a too.
+  // Annotation quality of label a. For each worker k who gave the label: among the units with label
+  // a from k, weighted by quality, the share in which each other worker i gave the label, too. This
+  // share is averaged over pairs of workers, weighted by worker qualities. `judged_weight_`: weight
+  // of the units that i judged, `given_weight_`: weight of those with label a from i.
   void measure_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
                            const Host& host) {
-    std::vector<int> met;
+    std::vector<int> other_workers;
     for_each_item(x_.labels, 1, host, [&](std::size_t a) {
-      double above = 0, below = 0;
+      double numerator = 0, denominator = 0;
       const std::vector<int>& entries = by_label_[a];
       for (std::size_t e = 0; e < entries.size();) {
         const int k = x_.worker[judgement_[entries[e]]];
         for (; e < entries.size() && x_.worker[judgement_[entries[e]]] == k; ++e) {
           const int u = x_.unit[judgement_[entries[e]]];
           if (!(unit[u] > 0)) continue;
-          for (const int j : x_.of_unit.places(u)) {
+          for (const int j : x_.of_unit.positions(u)) {
             const int i = x_.worker[j];
-            if (judged_[i] == 0) met.push_back(i);
-            judged_[i] += unit[u];
+            if (judged_weight_[i] == 0) other_workers.push_back(i);
+            judged_weight_[i] += unit[u];
           }
           const int vote = givers_.vote[entries[e]];
-          for (const int g : givers_.places(vote)) {
-            given_[givers_.worker[g]] += unit[u];
+          for (const int g : givers_.positions(vote)) {
+            given_weight_[givers_.worker[g]] += unit[u];
           }
         }
-        for (const int i : met) {
+        for (const int i : other_workers) {
           if (i != k) {
             const double both = worker[i] * worker[k];
-            above += both * given_[i] / judged_[i];
-            below += both;
+            numerator += both * given_weight_[i] / judged_weight_[i];
+            denominator += both;
           }
-          judged_[i] = given_[i] = 0;
+          judged_weight_[i] = given_weight_[i] = 0;
         }
-        met.clear();
+        other_workers.clear();
       }
-      const double quality = ratio(above, below);
-      now.annotation[a] = std::max(quality, quality_floor);
-      now.annotation_floored[a] = below < quality_floor || quality < quality_floor;
+      const double quality = ratio(numerator, denominator);
+      current.annotation[a] = std::max(quality, quality_floor);
+      current.annotation_floored[a] = denominator < quality_floor || quality < quality_floor;
     });
   }
 };
@@ -251,14 +258,14 @@ class Iteration {
 
 Quality crowd_quality(const Judgements& x, const QualityOptions& options, const Host& host) {
   Iteration iteration(x, options);
-  for (int step = 0; step < options.max_steps && !iteration.now.converged; ++step) {
+  for (int step = 0; step < options.max_steps && !iteration.current.converged; ++step) {
     Host inner;
     inner.tick = [&](std::size_t) { return host.tick(step); };
     iteration.step(inner);
     if (!host.tick(step + 1)) throw Interrupted();
   }
   iteration.score_unit_annotations();
-  return iteration.now;
+  return iteration.current;
 }
 
 }  // namespace fallible

@@ -9,7 +9,8 @@
 namespace fallible {
 
 constexpr double chance_tolerance = 1e-9;
-constexpr double zero_tolerance = 1e-12;  // base rates closer to zero are zero
+// A base rate below this is exactly zero; the difference is rounding.
+constexpr double zero_tolerance = 1e-12;
 
 const char* name(Identified identified) {
   static const char* const names[] = {"yes", "no_pairs", "chance"};
@@ -28,7 +29,7 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {
     pairs += w * tallies.pairs[i];
     agreeing += w * tallies.agreeing[i];
     ratings += w * tallies.ratings[i];
-    for (const int c : tallies.places(i)) {
+    for (const int c : tallies.positions(i)) {
       share[tallies.category[c]] += w * tallies.count[c];
     }
   }
@@ -44,11 +45,12 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {
     fit.rater_accuracy = 1.0 / N;
     return fit;
   }
-  // Equation 2.
+  // Equation 2 of Lehner (2015): rater accuracy `Pc` from the agreement of pairs.
   const double Pc =
       agreeing == pairs ? 1.0 : 1.0 / N + std::sqrt(((N - 1) * fit.agreement - (N - 1.0) / N) / N);
   fit.rater_accuracy = Pc;
-  // Equation 5.
+  // Equation 5 of Lehner (2015): base rates from rater accuracy and the share of each category in
+  // the ratings. Negative values are set to zero, and the rates are rescaled to sum to 1.
   double total = 0;
   for (int k = 0; k < N; ++k) {
     const double rate = ((N - 1) * share[k] / ratings - 1 + Pc) / (N * Pc - 1);
@@ -65,8 +67,9 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Constant(N + 1, N + 1, not_a_number);
   if (fit.identified != Identified::yes || fit.rater_accuracy == 1) return out;
 
-  // Sums over cases, and sums of products, of u (pairs), c (ratings per category) and r (all
-  // ratings).
+  // Weighted sums over cases, and sums of products, of three quantities of a case: u, the number of
+  // its agreeing pairs minus the number expected; c, its ratings of each category; and r, the
+  // number of its ratings.
   double cases = 0, pairs = 0, uu = 0, ur = 0, rr = 0, ratings = 0;
   Eigen::VectorXd uc = Eigen::VectorXd::Zero(N), rc = uc, share = uc;
   Eigen::MatrixXd cc = Eigen::MatrixXd::Zero(N, N);
@@ -81,13 +84,13 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
     uu += w * u * u;
     ur += w * u * r;
     rr += w * r * r;
-    for (const int a : tallies.places(i)) {
+    for (const int a : tallies.positions(i)) {
       const int k = tallies.category[a];
       const double c = w * tallies.count[a];
       share[k] += c;
       uc[k] += c * u;
       rc[k] += c * r;
-      for (const int b : tallies.places(i)) {
+      for (const int b : tallies.positions(i)) {
         cc(k, tallies.category[b]) += c * tallies.count[b];
       }
     }
@@ -95,7 +98,8 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   if (cases <= 1) return out;
   share /= ratings;
 
-  // Covariance of agreement (first row) and category shares.
+  // Covariance matrix of the agreement (first row and column) and the category shares, from the
+  // variation between cases.
   Eigen::MatrixXd observed(N + 1, N + 1);
   observed(0, 0) = uu / (pairs * pairs);
   observed.col(0).tail(N) = (uc - ur * share) / (pairs * ratings);
@@ -105,7 +109,8 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
       (ratings * ratings);
   observed *= cases / (cases - 1);
 
-  // Derivatives of equations 2 and 5.
+  // Derivatives of rater accuracy (equation 2) and of base rates (equation 5) with respect to the
+  // agreement and the category shares.
   const double Pc = fit.rater_accuracy;
   const double slope = (N - 1.0) / (2 * N * (Pc - 1.0 / N));
   Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(N + 1, N + 1);
@@ -115,7 +120,8 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
     jacobian(k + 1, k + 1) = (N - 1) / (N * Pc - 1);
   }
   out = jacobian * observed * jacobian.transpose();
-  // The delta method does not hold on the boundary.
+  // A base rate of zero was clipped. There the derivative does not exist, and the delta method
+  // gives no standard errors of the base rates.
   if (*std::min_element(fit.base_rates.begin(), fit.base_rates.end()) == 0) {
     out.bottomRows(N).setConstant(not_a_number);
     out.rightCols(N).setConstant(not_a_number);
@@ -135,7 +141,9 @@ void Posterior::operator()(int tally, double* probability) const {
   const int N = tallies_.categories;
   const int begin = tallies_.start[tally];
   const int end = tallies_.start[tally + 1];
-  int most = 0;  // highest count of a category with a positive base rate; it sets the scale
+  // Highest number of ratings for one category with a positive base rate. Powers are relative to
+  // it, so that the largest one is 1 and does not underflow.
+  int most = 0;
   for (int c = begin; c < end; ++c) {
     if (fit_.base_rates[tallies_.category[c]] > 0) most = std::max(most, tallies_.count[c]);
   }

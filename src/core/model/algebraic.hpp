@@ -1,4 +1,5 @@
-// The K-model by algebra: Lehner (2015), equations 2 and 5, and Bayes' rule.
+// Fits the K-model by algebra (Lehner, 2015, equations 2 and 5). The posterior probabilities of the
+// categories follow by Bayes' rule.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,41 +11,45 @@ namespace fallible {
 
 enum class Identified { yes, no_pairs, chance };
 
-// The name in R.
+// Name of a value of this enum in R: "yes", "no_pairs" or "chance".
 const char* name(Identified identified);
 
 struct KFit {
   Identified identified = Identified::yes;
-  double agreement;                // share of agreeing rater pairs; NaN without pairs
-  double kappa;                    // against chance agreement 1/N
-  double rater_accuracy;           // 1/N at or below chance; NaN without pairs
-  std::vector<double> base_rates;  // NaN if not identified
-  int negative = 0;                // number of negative base rates that were set to zero
+  double agreement;  // share of agreeing pairs among all pairs of ratings; NaN without pairs
+  double kappa;      // agreement beyond 1/N, its value for random ratings, divided by the maximum
+  double rater_accuracy;           // 1/N if agreement is at or below chance; NaN without pairs
+  std::vector<double> base_rates;  // one per category; NaN if not identified
+  int negative = 0;                // number of base rates that were negative and set to zero
 };
 
-// `weight` has one entry per tally. An agreement at most 1e-9 above chance counts as chance.
+// Estimates the K-model from agreements and category shares. `weight`: weight of each tally. If the
+// agreement exceeds 1/N (agreement by chance) by at most 1e-9, the result is `Identified::chance`.
 KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 
-// Covariance of (rater accuracy, base rates) by the delta method. The covariance of agreement and
-// category shares comes from the influence of each case. It is then transformed with the
-// derivatives of equations 2 and 5. All entries of base rates are NaN if any base rate is zero. All
-// entries are NaN if raters are never wrong.
+// Covariance matrix of rater accuracy (first row and column) and base rates, by the delta method.
+// First estimates the covariance of agreement and category shares from the variation between cases.
+// Then transforms it with the derivatives of equations 2 and 5. All entries of base rates are NaN
+// if any base rate is zero. The whole matrix is NaN if all pairs of ratings agree, or if the fit is
+// not identified.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
-// Posterior probabilities of the categories of a tally, under an identified fit.
+// Computes posterior probabilities of the categories for the cases of a tally. Needs a fit that is
+// identified. Refers to both arguments of the constructor.
 class Posterior {
  public:
   Posterior(const Tallies& tallies, const KFit& fit);
 
-  // Writes `categories` probabilities. The likelihood of category k is proportional to
-  // odds^(ratings of k), with odds = Pc (N - 1) / (1 - Pc). Therefore only differences between
-  // counts matter. If raters are never wrong, returns the limit for Pc -> 1.
+  // Writes the probabilities of all categories to `probability`. With N categories and rater
+  // accuracy Pc, the likelihood of category k is proportional to odds^n. Here odds = Pc (N - 1) /
+  // (1 - Pc), and n is the number of ratings of category k. Therefore only differences between
+  // counts matter. If Pc is 1, the result is the limit for Pc -> 1.
   void operator()(int tally, double* probability) const;
 
  private:
   const Tallies& tallies_;
   const KFit& fit_;
-  std::vector<double> power_;  // odds^-d for d = 0, 1, ...
+  std::vector<double> power_;  // (1 / odds)^d for d = 0, 1, ..., where odds = Pc (N - 1) / (1 - Pc)
 };
 
 }  // namespace fallible

@@ -9,9 +9,11 @@ namespace fallible {
 
 namespace {
 
-constexpr double first_omega = 0.3;          // one pseudo-category has this spread
-constexpr double least_mean = 1e-6;          // of the probabilities to answer and to abstain
-constexpr double least_probability = 1e-15;  // of a reply, during the iteration
+constexpr double omega_guess = 0.3;  // prior guess of `omega`, with the weight of one category
+// Limit of the mean probabilities of answering and of abstaining.
+constexpr double mean_limit = 1e-6;
+// Limit of probabilities before logits are taken in append_to().
+constexpr double least_probability = 1e-15;
 
 }  // namespace
 
@@ -20,29 +22,29 @@ Answering::Answering(const LatentRows& rows)
   if (rows.abstained.empty()) return;
   std::vector<double> given(rows.judges, 0.0), none(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) given[rows.judge[at]] += rows.weight[i];
+    for (const int at : rows.positions(i)) given[rows.judge[at]] += rows.weight[i];
     for (const int at : rows.abstentions_of(i)) none[rows.abstained[at]] += rows.weight[i];
   }
   for (int j = 0; j < rows.judges; ++j) {
-    if (rows.is_known(j) || given[j] <= 0 || none[j] <= 0) continue;
-    counted.push_back(j);
+    if (rows.has_known_matrix(j) || given[j] <= 0 || none[j] <= 0) continue;
+    used_judges.push_back(j);
     b[j] = std::log((given[j] + 0.5) / (none[j] + 0.5));
   }
   answers.assign(static_cast<std::size_t>(rows.judges) * categories, 0.0);
   abstentions = answers;
-  silent_.assign(answers.size(), 1.0);
-  counts_.assign(rows.judges, false);
-  for (const int j : counted) counts_[j] = true;
+  abstain_probability_.assign(answers.size(), 1.0);
+  is_used_.assign(rows.judges, false);
+  for (const int j : used_judges) is_used_[j] = true;
 }
 
 double Answering::mean(int judge, int truth) const {
-  return std::clamp(logistic(b[judge] + h[truth]), least_mean, 1 - least_mean);
+  return std::clamp(logistic(b[judge] + h[truth]), mean_limit, 1 - mean_limit);
 }
 
 void Answering::clear() { std::fill(abstentions.begin(), abstentions.end(), 0.0); }
 
 void Answering::add_expected(const LatentRows& rows, int row, const double* posterior) {
-  if (counted.empty()) return;
+  if (used_judges.empty()) return;
   for (const int at : rows.abstentions_of(row)) {
     for (int k = 0; k < categories; ++k) {
       abstentions[place(rows.abstained[at], k)] += rows.weight[row] * posterior[k];
@@ -51,17 +53,21 @@ void Answering::add_expected(const LatentRows& rows, int row, const double* post
 }
 
 void Answering::update() {
-  if (counted.empty()) return;
+  if (used_judges.empty()) return;
   const int K = categories;
-  const double of_prior = 2 / (1 + kappa);
-  double slope = -of_prior, bend = square(of_prior) / 2;
-  // Equivalent numbers of independent draws from the centre: of answers, and of all replies.
-  std::vector<double> answered(counted.size() * K), all(counted.size() * K);
-  for (std::size_t i = 0; i < counted.size(); ++i) {
+  const double prior_weight = 2 / (1 + kappa);
+  double slope = -prior_weight, bend = square(prior_weight) / 2;
+  // Expected number of distinct draws from the Beta means, as in the Chinese restaurant
+  // representation of the Beta-binomial: for answers, and for answers and abstentions together.
+  // They act like counts in a logistic regression for b and h. Both arrays are counted judges x
+  // truths.
+  std::vector<double> answered(used_judges.size() * K), all(used_judges.size() * K);
+  for (std::size_t i = 0; i < used_judges.size(); ++i) {
     for (int k = 0; k < K; ++k) {
-      const double n = answers[place(counted[i], k)], none = abstentions[place(counted[i], k)];
-      const double mu = mean(counted[i], k);
-      const Gain of_answers(kappa * mu, n), of_none(kappa * (1 - mu), none),
+      const double n = answers[place(used_judges[i], k)],
+                   none = abstentions[place(used_judges[i], k)];
+      const double mu = mean(used_judges[i], k);
+      const DigammaDifference of_answers(kappa * mu, n), of_none(kappa * (1 - mu), none),
           of_all(kappa, n + none);
       slope += mu * of_answers.value + (1 - mu) * of_none.value - of_all.value;
       bend += square(mu) * of_answers.bend + square(1 - mu) * of_none.bend - of_all.bend;
@@ -69,48 +75,48 @@ void Answering::update() {
       all[i * K + k] = answered[i * K + k] + kappa * (1 - mu) * of_none.value;
     }
   }
-  kappa = next_size(kappa, slope, bend);
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    double& to = b[counted[i]];
-    const double p = logistic(to);
+  kappa = newton_concentration(kappa, slope, bend);
+  for (std::size_t i = 0; i < used_judges.size(); ++i) {
+    double& parameter = b[used_judges[i]];
+    const double p = logistic(parameter);
     double up = 0.5 - p, down = p * (1 - p);
     for (int k = 0; k < K; ++k) {
-      const double mu = mean(counted[i], k);
+      const double mu = mean(used_judges[i], k);
       up += answered[i * K + k] - all[i * K + k] * mu;
       down += all[i * K + k] * mu * (1 - mu);
     }
-    to += bounded(up / down, 1);
+    parameter += clip_to(up / down, 1);
   }
-  const double pull = 1 / square(omega);
-  double spread = square(first_omega);
+  const double precision = 1 / square(omega);
+  double squares = square(omega_guess);
   for (int k = 0; k < K; ++k) {
-    double up = -h[k] * pull, down = pull;
-    for (std::size_t i = 0; i < counted.size(); ++i) {
-      const double mu = mean(counted[i], k);
+    double up = -h[k] * precision, down = precision;
+    for (std::size_t i = 0; i < used_judges.size(); ++i) {
+      const double mu = mean(used_judges[i], k);
       up += answered[i * K + k] - all[i * K + k] * mu;
       down += all[i * K + k] * mu * (1 - mu);
     }
-    h[k] += bounded(up / down, 1);
-    spread += square(h[k]) + 1 / down;
+    h[k] += clip_to(up / down, 1);
+    squares += square(h[k]) + 1 / down;
   }
-  omega = std::sqrt(spread / (K + 1));
+  omega = std::sqrt(squares / (K + 1));
 }
 
-void Answering::settle() {
-  for (const int j : counted) {
+void Answering::compute_probabilities() {
+  for (const int j : used_judges) {
     for (int k = 0; k < categories; ++k) {
       const double none = abstentions[place(j, k)];
-      silent_[place(j, k)] =
+      abstain_probability_[place(j, k)] =
           (kappa * (1 - mean(j, k)) + none) / (kappa + answers[place(j, k)] + none);
     }
   }
 }
 
 double Answering::log_density() const {
-  if (counted.empty()) return 0;
+  if (used_judges.empty()) return 0;
   double out = -2 * std::log1p(kappa);
-  for (const int j : counted) {
-    const double p = inside(logistic(b[j]));
+  for (const int j : used_judges) {
+    const double p = clip_probability(logistic(b[j]));
     out += (std::log(p) + std::log1p(-p)) / 2;
     for (int k = 0; k < categories; ++k) {
       const double n = answers[place(j, k)], none = abstentions[place(j, k)], mu = mean(j, k);
@@ -120,39 +126,42 @@ double Answering::log_density() const {
     }
   }
   for (const double x : h) out -= square(x / omega) / 2;
-  return out - (categories + 1) * std::log(omega) - square(first_omega / omega) / 2;
+  return out - (categories + 1) * std::log(omega) - square(omega_guess / omega) / 2;
 }
 
 void Answering::multiply(std::vector<double>& probability) const {
-  for (const int j : counted) {
+  for (const int j : used_judges) {
     for (int i = 0; i < categories * categories; ++i) {
-      probability[place(j, 0) * categories + i] *= 1 - silent_[place(j, i % categories)];
+      probability[place(j, 0) * categories + i] *=
+          1 - abstain_probability_[place(j, i % categories)];
     }
   }
 }
 
 void Answering::append_to(std::vector<double>& x) const {
-  if (counted.empty()) return;
+  if (used_judges.empty()) return;
   x.insert(x.end(), {std::log(kappa), std::log(omega)});
   x.insert(x.end(), h.begin(), h.end());
-  for (const int j : counted) {
+  for (const int j : used_judges) {
     x.push_back(b[j]);
     for (int k = 0; k < categories; ++k) {
-      const double none = silent_[place(j, k)];
+      const double none = abstain_probability_[place(j, k)];
       x.push_back(std::log(std::max(none, least_probability)) -
                   std::log(std::max(1 - none, least_probability)));
     }
   }
 }
 
-const double* Answering::read(const double* x) {
-  if (counted.empty()) return x;
-  kappa = in_range(std::exp(*x++));
-  omega = std::exp(bounded(*x++, 5));
-  for (double& to : h) to = bounded(*x++, 30);
-  for (const int j : counted) {
-    b[j] = bounded(*x++, 30);
-    for (int k = 0; k < categories; ++k) silent_[place(j, k)] = logistic(bounded(*x++, 30));
+const double* Answering::set_parameters(const double* x) {
+  if (used_judges.empty()) return x;
+  kappa = clip_concentration(std::exp(*x++));
+  omega = std::exp(clip_to(*x++, 5));
+  for (double& parameter : h) parameter = clip_to(*x++, 30);
+  for (const int j : used_judges) {
+    b[j] = clip_to(*x++, 30);
+    for (int k = 0; k < categories; ++k) {
+      abstain_probability_[place(j, k)] = logistic(clip_to(*x++, 30));
+    }
   }
   return x;
 }

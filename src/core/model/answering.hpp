@@ -1,4 +1,5 @@
-// Probabilities that judges answer, which may depend on the truth.
+// Model of abstentions: each judge answers a case with a probability that may depend on the true
+// category.
 #pragma once
 
 #include <vector>
@@ -7,44 +8,57 @@
 
 namespace fallible {
 
-// Judge j answers a case of category k with probability a_jk, which is Beta with mean mu_jk and
-// size kappa. The logit of mu_jk is b_j + h_k. b_j is higher for judges who answer often, h_k for
-// categories that are easy to answer. Judges who always or never answer are not counted.
+// Judge j answers a case of category k with probability a_jk and abstains otherwise. a_jk has a
+// Beta distribution with mean mu_jk and concentration kappa. The logit of mu_jk is b_j + h_k: b_j
+// is high for judges who often answer, h_k for categories that are easy to answer. h_k is normal
+// with mean 0 and standard deviation omega. Judges who always or never answer are left out, because
+// whether they answer does not depend on the truth.
 struct Answering {
   int categories = 0;
   double kappa = 4, omega = 0.3;
-  std::vector<int> counted;                  // judges with answers and abstentions
-  std::vector<double> b, h;                  // per judge, per truth
-  std::vector<double> answers, abstentions;  // expected numbers, judges x truths
+  std::vector<int>
+      used_judges;           // judges who both answered and abstained, from 0; only these have a_jk
+  std::vector<double> b, h;  // b_j of all judges, h_k of all categories
+  // Expected numbers of answers and of abstentions: judges x truths.
+  std::vector<double> answers, abstentions;
 
   Answering() = default;
-  // No judge is counted if abstentions are not modelled.
+  // Finds the judges with answers and abstentions, and their starting values b_j. If abstentions
+  // are not modelled, there are none, and all functions do nothing.
   explicit Answering(const LatentRows& rows);
 
-  // a_jk; 1 for judges who are not counted.
+  // Probability a_jk that a judge answers; 1 for judges who never abstain or never answer.
   double rate(int judge, int truth) const {
-    return !counted.empty() && counts_[judge] ? 1 - silent_[place(judge, truth)] : 1;
+    return !used_judges.empty() && is_used_[judge] ? 1 - abstain_probability_[place(judge, truth)]
+                                                   : 1;
   }
 
   void clear();
-  // Adds the expected numbers of abstentions of a row, whose truth has this posterior.
+  // Adds the abstentions of a row to `abstentions`, distributed over the true categories with the
+  // row's posterior probabilities.
   void add_expected(const LatentRows& rows, int row, const double* posterior);
-  // One round of Newton steps and fixed points.
+  // Improves all parameters (kappa, omega, b, h) by one Newton or fixed-point step each, from the
+  // expected numbers of answers and abstentions. The iteration also updates these numbers.
   void update();
-  // Computes the probabilities a_jk from the centre and the expected numbers.
-  void settle();
+  // Computes 1 - a_jk of all judges: posterior means of the Beta distributions, given the expected
+  // numbers of answers and abstentions.
+  void compute_probabilities();
   double log_density() const;
 
-  // Multiplies probabilities of ratings (judges x ratings x truths) by the probability of an
-  // answer.
+  // Multiplies the probability of each rating (judges x ratings x truths) by the probability that
+  // the judge answers.
   void multiply(std::vector<double>& probability) const;
-  // Factors of abstentions, judges x truths: probabilities, or 1 for judges who are not counted.
-  // Null if no judge is counted.
-  const double* abstaining() const { return counted.empty() ? nullptr : silent_.data(); }
+  // Probabilities of abstaining: judges x truths, 1 for judges who always or never answer. Null if
+  // there are no other judges.
+  const double* abstaining() const {
+    return used_judges.empty() ? nullptr : abstain_probability_.data();
+  }
 
-  // Appends all parameters, transformed to the real line, for extrapolation.
+  // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
+  // extrapolates this vector. set_parameters() sets the parameters from such a vector, and returns
+  // a pointer to the entry after the last one that it used.
   void append_to(std::vector<double>& x) const;
-  const double* read(const double* x);
+  const double* set_parameters(const double* x);
 
  private:
   std::size_t place(int judge, int truth) const {
@@ -52,8 +66,9 @@ struct Answering {
   }
   double mean(int judge, int truth) const;
 
-  std::vector<bool> counts_;    // true if a judge is counted
-  std::vector<double> silent_;  // judges x truths: 1 - a_jk; 1 for judges who are not counted
+  std::vector<bool> is_used_;  // true for judges with answers and abstentions
+  // Judges x truths: 1 - a_jk, the probability of abstaining; 1 for other judges.
+  std::vector<double> abstain_probability_;
 };
 
 }  // namespace fallible

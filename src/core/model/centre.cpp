@@ -8,16 +8,20 @@ namespace fallible {
 
 namespace {
 
-constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters with this spread
-constexpr double recognition_weight = 1, first_ups = 0.3;
-constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings; share that is right
+// Prior guess of `tau`, weighted like this number of raters.
+constexpr double skill_weight = 2, tau_guess = 0.6;
+constexpr double recognition_weight = 1, ups_guess = 0.3;
+// Prior guess of logistic(ubar), weighted like this number of ratings.
+constexpr double mean_weight = 5, mean_guess = 0.6;
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr int mean_steps = 3;
 
 }  // namespace
 
-// Equivalent numbers of independent draws from the centre: `right` and `all` of each judge and
-// truth, and errors of all judges. `slope` and `bend`: derivatives of the log density by c.
+// Expected numbers of distinct draws from the centre, as in the Chinese restaurant representation
+// of the Dirichlet-multinomial. `right`, `all`: right answers and all answers, judges x truths.
+// `errors`: wrong answers of all judges, truths x ratings. `slope`, `bend`: first and second
+// derivative of the log density with respect to c.
 struct Centre::Tables {
   std::vector<double> right, all, errors;
   double slope = 0, bend = 0;
@@ -33,12 +37,12 @@ Centre::Centre(int judges, int of_categories, bool of_one_coin)
   for (int k = 0; k < categories; ++k) w[k * categories + k] = 0;
 }
 
-double Centre::right_by(double skill, int truth) const {
+double Centre::right_probability(double skill, int truth) const {
   return std::clamp(logistic(u[truth] + skill), least_right, 1 - least_right);
 }
 
 double Centre::mean(double skill, int truth, int rating) const {
-  const double right = right_by(skill, truth);
+  const double right = right_probability(skill, truth);
   if (rating == truth) return right;
   return std::max((1 - right) * w[truth * categories + rating], least_error);
 }
@@ -49,10 +53,10 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
   out.right.assign(s.size() * K, 0.0);
   out.all = out.right;
   out.errors.assign(static_cast<std::size_t>(K) * K, 0.0);
-  const double of_prior = 2 / (1 + c);
-  out.slope = -of_prior;
-  out.bend = square(of_prior) / 2;
-  for (const int j : n.counted) {
+  const double prior_weight = 2 / (1 + c);
+  out.slope = -prior_weight;
+  out.bend = square(prior_weight) / 2;
+  for (const int j : n.used_judges) {
     for (int k = 0; k < K; ++k) {
       double total = 0;
       for (int l = 0; l < K; ++l) {
@@ -60,7 +64,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
         const double number = n.at(j, l, k), m = mean(s[j], k, l);
         if (number <= 0) continue;
         total += number;
-        const Gain gain(c * m, number);
+        const DigammaDifference gain(c * m, number);
         out.slope += m * gain.value;
         out.bend += m * m * gain.bend;
         const double t = c * m * gain.value;
@@ -68,7 +72,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
         (l == k ? out.right[j * K + k] : out.errors[k * K + l]) += t;
       }
       if (total <= 0) continue;
-      const Gain gain(c, total);
+      const DigammaDifference gain(c, total);
       out.slope -= gain.value;
       out.bend -= gain.bend;
     }
@@ -78,7 +82,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
 
 void Centre::update(const CentreCounts& n) {
   const Tables t = tables(n);
-  c = next_size(c, t.slope, t.bend);
+  c = newton_concentration(c, t.slope, t.bend);
   if (!one_coin && categories > 2) update_confusions(t);
   update_recognition(n, t);
   update_skills(n, t);
@@ -87,31 +91,31 @@ void Centre::update(const CentreCounts& n) {
 void Centre::update_confusions(const Tables& t) {
   const int K = categories;
   const double each = a / (K - 1);
-  const double of_prior = 2 / (1 + a);
-  double slope = -of_prior, bend = square(of_prior) / 2;
+  const double prior_weight = 2 / (1 + a);
+  double slope = -prior_weight, bend = square(prior_weight) / 2;
   for (int k = 0; k < K; ++k) {
     double total = 0;
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
       total += t.errors[k * K + l];
-      const Gain gain(each, t.errors[k * K + l]);
+      const DigammaDifference gain(each, t.errors[k * K + l]);
       slope += gain.value / (K - 1);
       bend += gain.bend / square(K - 1);
     }
-    const Gain gain(a, total);
+    const DigammaDifference gain(a, total);
     slope -= gain.value;
     bend -= gain.bend;
     for (int l = 0; l < K; ++l) {
       if (l != k) w[k * K + l] = (t.errors[k * K + l] + each) / (total + a);
     }
   }
-  a = next_size(a, slope, bend);
+  a = newton_concentration(a, slope, bend);
 }
 
 void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   const int K = categories;
   std::vector<double> slope(K, 0.0), bend(K, 0.0);
-  for (const int j : n.counted) {
+  for (const int j : n.used_judges) {
     for (int k = 0; k < K; ++k) {
       const double p = right(j, k), all = t.all[j * K + k];
       slope[k] += t.right[j * K + k] - all * p;
@@ -125,61 +129,61 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
       down += bend[k];
     }
     const double p = logistic(u[0]);
-    up += mean_weight * (first_mean - p);
+    up += mean_weight * (mean_guess - p);
     down += mean_weight * p * (1 - p);
-    u.assign(K, u[0] + bounded(up / down, 1));
+    u.assign(K, u[0] + clip_to(up / down, 1));
     ubar = u[0];
     return;
   }
-  const double pull = 1 / square(ups);
-  double spread = recognition_weight * square(first_ups);
+  const double precision = 1 / square(ups);
+  double squares = recognition_weight * square(ups_guess);
   for (int k = 0; k < K; ++k) {
-    u[k] += bounded((slope[k] - (u[k] - ubar) * pull) / (bend[k] + pull), 1);
+    u[k] += clip_to((slope[k] - (u[k] - ubar) * precision) / (bend[k] + precision), 1);
   }
   for (int i = 0; i < mean_steps; ++i) {
     const double p = logistic(ubar);
-    double up = mean_weight * (first_mean - p);
-    for (const double x : u) up += (x - ubar) * pull;
-    ubar += bounded(up / (mean_weight * p * (1 - p) + K * pull), 1);
+    double up = mean_weight * (mean_guess - p);
+    for (const double x : u) up += (x - ubar) * precision;
+    ubar += clip_to(up / (mean_weight * p * (1 - p) + K * precision), 1);
   }
-  for (int k = 0; k < K; ++k) spread += square(u[k] - ubar) + 1 / (bend[k] + pull);
-  ups = std::sqrt(spread / (K + recognition_weight));
+  for (int k = 0; k < K; ++k) squares += square(u[k] - ubar) + 1 / (bend[k] + precision);
+  ups = std::sqrt(squares / (K + recognition_weight));
 }
 
 void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   const int K = categories;
-  const double pull = 1 / square(tau);
-  double spread = skill_weight * square(first_tau);
-  for (const int j : n.counted) {
-    double slope = -s[j] * pull, bend = pull;
+  const double precision = 1 / square(tau);
+  double squares = skill_weight * square(tau_guess);
+  for (const int j : n.used_judges) {
+    double slope = -s[j] * precision, bend = precision;
     for (int k = 0; k < K; ++k) {
       const double p = right(j, k), all = t.all[j * K + k];
       slope += t.right[j * K + k] - all * p;
       bend += all * p * (1 - p);
     }
-    s[j] += bounded(slope / bend, 1);
-    spread += square(s[j]) + 1 / bend;
+    s[j] += clip_to(slope / bend, 1);
+    squares += square(s[j]) + 1 / bend;
   }
-  tau = std::sqrt(spread / (static_cast<double>(n.counted.size()) + skill_weight));
+  tau = std::sqrt(squares / (static_cast<double>(n.used_judges.size()) + skill_weight));
 }
 
 double Centre::skill_of(const double* ratings) const {
   const int K = categories;
-  const double pull = 1 / square(tau);
+  const double precision = 1 / square(tau);
   double skill = 0;
   for (int round = 0; round < 200; ++round) {
-    double slope = -skill * pull, bend = pull;
+    double slope = -skill * precision, bend = precision;
     for (int k = 0; k < K; ++k) {
-      const double p = right_by(skill, k);
+      const double p = right_probability(skill, k);
       for (int l = 0; l < K; ++l) {
         const double number = ratings[l * K + k], m = mean(skill, k, l);
         if (number <= 0) continue;
-        const double t = c * m * Gain(c * m, number).value;
+        const double t = c * m * DigammaDifference(c * m, number).value;
         slope += t * ((l == k) - p);
         bend += t * p * (1 - p);
       }
     }
-    const double step = bounded(slope / bend, 1);
+    const double step = clip_to(slope / bend, 1);
     skill += step;
     if (std::fabs(step) < 1e-10) break;
   }
@@ -189,7 +193,7 @@ double Centre::skill_of(const double* ratings) const {
 double Centre::log_density(const CentreCounts& n) const {
   const int K = categories;
   double out = -2 * std::log1p(c);
-  for (const int j : n.counted) {
+  for (const int j : n.used_judges) {
     out -= square(s[j] / tau) / 2;
     for (int k = 0; k < K; ++k) {
       double total = 0;
@@ -203,14 +207,14 @@ double Centre::log_density(const CentreCounts& n) const {
       out += log_gamma(c) - log_gamma(c + total);
     }
   }
-  out -= (static_cast<double>(n.counted.size()) + skill_weight) * std::log(tau) +
-         skill_weight * square(first_tau) / (2 * square(tau));
-  const double p = inside(logistic(ubar));
-  out += mean_weight * (first_mean * std::log(p) + (1 - first_mean) * std::log1p(-p));
+  out -= (static_cast<double>(n.used_judges.size()) + skill_weight) * std::log(tau) +
+         skill_weight * square(tau_guess) / (2 * square(tau));
+  const double p = clip_probability(logistic(ubar));
+  out += mean_weight * (mean_guess * std::log(p) + (1 - mean_guess) * std::log1p(-p));
   if (one_coin) return out;
   for (const double x : u) out -= square((x - ubar) / ups) / 2;
   out -= (K + recognition_weight) * std::log(ups) +
-         recognition_weight * square(first_ups) / (2 * square(ups));
+         recognition_weight * square(ups_guess) / (2 * square(ups));
   if (K == 2) return out;
   const double each = a / (K - 1);
   out += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(each));
@@ -230,14 +234,14 @@ void Centre::append_to(std::vector<double>& x) const {
   for (const double share : w) x.push_back(std::log(std::max(share, least_error)));
 }
 
-const double* Centre::read(const double* x) {
-  c = in_range(std::exp(*x++));
-  tau = std::exp(bounded(*x++, 5));
-  ups = std::exp(bounded(*x++, 5));
-  a = in_range(std::exp(*x++));
+const double* Centre::set_parameters(const double* x) {
+  c = clip_concentration(std::exp(*x++));
+  tau = std::exp(clip_to(*x++, 5));
+  ups = std::exp(clip_to(*x++, 5));
+  a = clip_concentration(std::exp(*x++));
   ubar = *x++;
-  for (double& to : u) to = bounded(*x++, 30);
-  for (double& to : s) to = bounded(*x++, 30);
+  for (double& to : u) to = clip_to(*x++, 30);
+  for (double& to : s) to = clip_to(*x++, 30);
   for (int k = 0; k < categories; ++k) {
     double total = 0;
     double* row = &w[static_cast<std::size_t>(k) * categories];

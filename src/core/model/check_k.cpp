@@ -31,7 +31,7 @@ double lowest_base_rate(const LatentRows& rows) {
   double pairs = 0, agreeing = 0, ratings = 0;
   for (int i = 0; i < rows.size(); ++i) {
     const double w = rows.weight[i];
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       if (rows.judge[a] >= rows.raters) continue;
       share[rows.category[a]] += w;
       ratings += w;
@@ -52,23 +52,26 @@ double lowest_base_rate(const LatentRows& rows) {
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
   const int N = law.categories;
   Eigen::MatrixXd observed = Eigen::MatrixXd::Zero(N, N), expected = observed;
-  std::vector<int> set;  // raters of consecutive rows; `cases` is the weight of the rows
+  // Raters of the current run of rows; `cases` is the weight of these rows.
+  std::vector<int> current_raters;
   double cases = 0;
-  // All pairs of answers, minus the pairs of a judge with itself.
-  const auto flush = [&]() {
-    if (set.size() < 2) return;
-    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), of_themselves = expected * 0;
-    for_each_run(0, static_cast<int>(set.size()), set, [&](int i, int j) {
-      const Eigen::MatrixXd own = static_cast<double>(j - i) * law.of(set[i]).leftCols(N);
-      all += own;
-      of_themselves += own.transpose() * law.weights().asDiagonal() * own;
+  // Adds the expected pairs of the current run of rows with the same raters. These are all pairs of
+  // answers, minus the pairs of a rater with the same rater.
+  const auto add_expected_pairs = [&]() {
+    if (current_raters.size() < 2) return;
+    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), within_judge = expected * 0;
+    for_each_run(0, static_cast<int>(current_raters.size()), current_raters, [&](int i, int j) {
+      const Eigen::MatrixXd answers_of_judge =
+          static_cast<double>(j - i) * law.of(current_raters[i]).leftCols(N);
+      all += answers_of_judge;
+      within_judge += answers_of_judge.transpose() * law.weights().asDiagonal() * answers_of_judge;
     });
-    expected += cases * (all.transpose() * law.weights().asDiagonal() * all - of_themselves);
+    expected += cases * (all.transpose() * law.weights().asDiagonal() * all - within_judge);
   };
   std::vector<int> raters;
   for (int i = 0; i < rows.size(); ++i) {
     raters.clear();
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       if (rows.judge[a] >= rows.raters) continue;
       raters.push_back(rows.judge[a]);
       for (int b = rows.start[i]; b < a; ++b) {
@@ -77,14 +80,14 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
         observed(pair.first, pair.second) += rows.weight[i];
       }
     }
-    if (raters != set) {
-      flush();
-      set = raters;
+    if (raters != current_raters) {
+      add_expected_pairs();
+      current_raters = raters;
       cases = 0;
     }
     cases += rows.weight[i];
   }
-  flush();
+  add_expected_pairs();
   DisagreeingPairs out;
   double of_observed = 0, of_expected = 0;
   for (int k = 0; k < N; ++k) {
@@ -102,8 +105,9 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
   const int U = rows.judges;
   Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(U, U), agreeing = cases;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
-      for (int b = rows.start[i]; b < a; ++b) {  // judges ascend within a row
+    for (const int a : rows.positions(i)) {
+      // Judges ascend within a row, so that each pair is visited once.
+      for (int b = rows.start[i]; b < a; ++b) {
         cases(rows.judge[b], rows.judge[a]) += rows.weight[i];
         if (rows.category[a] == rows.category[b]) {
           agreeing(rows.judge[b], rows.judge[a]) += rows.weight[i];
@@ -130,16 +134,17 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
   std::vector<int> number(rows.size());
   for (int i = 0; i < rows.size(); ++i) {
     const int* first = rows.judge.data() + rows.start[i];
-    number[i] = sets.insert(first, rows.places(i).size());
+    number[i] = sets.insert(first, rows.positions(i).size());
     cases.resize(sets.size(), 0.0);
     cases[number[i]] += rows.weight[i];
   }
   for (int i = 0; i < sets.size(); ++i) {
     Panel panel{{sets.row(i), sets.row(i) + sets.length(i)}, std::llround(cases[i]), {}};
-    double number_of_ways = 1;
-    for (std::size_t j = 0; j < panel.judges.size(); ++j) number_of_ways *= law_.categories;
-    if (number_of_ways <= cases[i]) {
-      panel.ways = ways(panel.judges, static_cast<std::size_t>(number_of_ways));
+    double combinations = 1;
+    for (std::size_t j = 0; j < panel.judges.size(); ++j) combinations *= law_.categories;
+    if (combinations <= cases[i]) {
+      panel.combination_probabilities =
+          combination_probabilities(panel.judges, static_cast<std::size_t>(combinations));
     }
     panels_.push_back(std::move(panel));
   }
@@ -156,18 +161,20 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
   }
 }
 
-// Probabilities of all combinations of answers. The answer of the first judge changes fastest.
-std::vector<double> RowSampler::ways(const std::vector<int>& judges, std::size_t number) const {
+// Probability of each combination of answers by these judges, `number` in all. The code of a
+// combination has one digit per judge in base `categories`; the first judge has the lowest digit.
+std::vector<double> RowSampler::combination_probabilities(const std::vector<int>& judges,
+                                                          std::size_t number) const {
   std::vector<double> out(number, 0.0);
   for (int c = 0; c < law_.classes; ++c) {
-    for (std::size_t way = 0; way < number; ++way) {
+    for (std::size_t combination = 0; combination < number; ++combination) {
       double product = law_.weight[c];
-      std::size_t rest = way;
+      std::size_t rest = combination;
       for (const int judge : judges) {
         product *= law_.of(judge, static_cast<int>(rest % law_.categories), c);
         rest /= law_.categories;
       }
-      out[way] += product;
+      out[combination] += product;
     }
   }
   return out;
@@ -196,19 +203,20 @@ LatentRows RowSampler::draw(Stream& stream) const {
     const std::size_t length = panel.judges.size();
     key.resize(2 * length);
     for (std::size_t j = 0; j < length; ++j) key[2 * j] = panel.judges[j];
-    if (!panel.ways.empty()) {
-      multinomial(stream, panel.cases, panel.ways, count);
-      // The answer of the last judge changes fastest, so that consecutive rows share long
-      // beginnings (see Pass).
+    if (!panel.combination_probabilities.empty()) {
+      multinomial(stream, panel.cases, panel.combination_probabilities, count);
+      // Visits combinations in lexicographic order: the answer of the last judge changes fastest.
+      // Consecutive rows then share long prefixes, which are computed only once when the drawn data
+      // are fitted (class Pass).
       for (std::size_t i = 0; i < count.size(); ++i) {
-        std::size_t rest = i, way = 0;
+        std::size_t rest = i, combination = 0;
         for (std::size_t j = length; j-- > 0; rest /= N) {
           key[2 * j + 1] = static_cast<int>(rest % N);
-          way = way * N + rest % N;
+          combination = combination * N + rest % N;
         }
-        if (count[way] == 0) continue;
+        if (count[combination] == 0) continue;
         out.add_row(key.data(), key.data() + key.size());
-        out.weight.push_back(count[way]);
+        out.weight.push_back(count[combination]);
       }
       continue;
     }
@@ -228,7 +236,7 @@ LatentRows RowSampler::draw(Stream& stream) const {
     out.weight.push_back(weight[i]);
   }
   out.known.assign(out.size(), -1);
-  out.find_shared();
+  out.find_prefixes();
   return out;
 }
 
@@ -243,7 +251,7 @@ KStatistics KTester::replicate(Stream& stream) const {
 }
 
 KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& start,
-                             const OptimiserOptions& options, KTester* keep) const {
+                             const OptimiserOptions& options, KTester* fitted) const {
   KStatistics out{not_a_number, not_a_number, not_a_number, not_a_number};
   const LatentClass null(rows, test_.null, prior_);
   const LatentFit fit = fit_latent(null, start, options);
@@ -267,36 +275,41 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
       if (!(out.residual >= pair.excess())) out.residual = pair.excess();
     }
   }
-  if (keep) {
-    keep->null_ = fit.x;
-    keep->law_ = law;
-    keep->converged_ = converged;
-    keep->degrees_ = degrees;
+  if (fitted) {
+    fitted->null_ = fit.x;
+    fitted->law_ = law;
+    fitted->converged_ = converged;
+    fitted->degrees_ = degrees;
   }
   return out;
 }
 
 namespace {
 
-constexpr int least_extreme = 10;  // extreme draws needed for a p-value (Besag and Clifford, 1991)
-constexpr double slack = 1e-6;     // numerical error of a statistic
+// A p-value needs this number of draws that are at least as extreme as the data (Besag and
+// Clifford, 1991).
+constexpr int least_extreme = 10;
+// Differences below this are numerical errors of the statistics.
+constexpr double numerical_error = 1e-6;
 
-// Is each statistic of a draw at least as extreme as the observed one? True if it is not needed.
+// For each statistic: is the drawn value at least as extreme as the observed one? Also true for
+// statistics that the test does not need (NaN).
 std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
   const auto low = [](double rate) { return -std::min(rate, 0.0); };
-  const auto at_least = [](double x, double of) { return !(x < of - slack); };
+  const auto at_least = [](double x, double of) { return !(x < of - numerical_error); };
   return {at_least(drawn.ratio, observed.ratio), at_least(drawn.pairs, observed.pairs),
           at_least(low(drawn.lowest_rate), low(observed.lowest_rate)),
           at_least(drawn.residual, observed.residual)};
 }
 
-// Finds the first draw at which every statistic has `enough` extreme draws, and removes the draws
-// after it. Returns false if there is no such draw.
-bool end_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
+// Finds the first draw at which every statistic has `enough` draws that are as extreme as the data.
+// Then the p-value is precise enough, and later draws are removed. Returns false if there is no
+// such draw yet.
+bool truncate_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
   std::array<int, 4> extreme{};
   for (std::size_t r = 0; r < draws.size(); ++r) {
-    const auto more = as_extreme(observed, draws[r]);
-    for (std::size_t i = 0; i < extreme.size(); ++i) extreme[i] += more[i];
+    const auto is_extreme = as_extreme(observed, draws[r]);
+    for (std::size_t i = 0; i < extreme.size(); ++i) extreme[i] += is_extreme[i];
     if (*std::min_element(extreme.begin(), extreme.end()) < enough) continue;
     draws.resize(r + 1);
     return true;
@@ -310,28 +323,33 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
-  const int undecided = static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + slack));
+  const int undecided =
+      static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + numerical_error));
   const int enough = std::max(least_extreme, undecided);
   std::vector<std::vector<KStatistics>> out(testers.size());
-  std::vector<std::size_t> open;
-  Patience patience;
-  for (std::size_t test = 0; test < testers.size(); ++test) open.push_back(test);
-  // Draws in small blocks, because draws after the end of a test are discarded.
-  for (std::size_t first = 0, more = 0; first < replicates && !open.empty(); first += more) {
-    more = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
-    for (const std::size_t test : open) out[test].resize(first + more);
+  std::vector<std::size_t> open_tests;
+  IntervalTimer timer;
+  for (std::size_t test = 0; test < testers.size(); ++test) open_tests.push_back(test);
+  // Draws come in blocks, which are computed in parallel. Blocks are small at first, because draws
+  // after the end of a test are discarded.
+  for (std::size_t first = 0, block_size = 0; first < replicates && !open_tests.empty();
+       first += block_size) {
+    block_size = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
+    for (const std::size_t test : open_tests) out[test].resize(first + block_size);
     const std::size_t before = testers.size() * first;
     const Host tick{[&](std::size_t done) { return host.tick(before + done); }};
-    for_each_item(open.size() * more, options.threads, tick, [&](std::size_t item) {
-      const std::size_t test = open[item / more], r = first + item % more;
+    for_each_item(open_tests.size() * block_size, options.threads, tick, [&](std::size_t item) {
+      const std::size_t test = open_tests[item / block_size], r = first + item % block_size;
       Stream stream(options.seed, test * replicates + r);
       out[test][r] = testers[test].replicate(stream);
     });
     const auto ended = [&](std::size_t test) {
-      return end_draws(testers[test].observed(), enough, out[test]);
+      return truncate_draws(testers[test].observed(), enough, out[test]);
     };
-    open.erase(std::remove_if(open.begin(), open.end(), ended), open.end());
-    if (patience.over() && !host.tick(testers.size() * (first + more))) throw Interrupted();
+    open_tests.erase(std::remove_if(open_tests.begin(), open_tests.end(), ended), open_tests.end());
+    if (timer.has_elapsed() && !host.tick(testers.size() * (first + block_size))) {
+      throw Interrupted();
+    }
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// Checks of the K-properties: statistics that compare data with a fitted model, and their values in
-// panels drawn from the model.
+// Tests of the K-properties by a parametric bootstrap. Statistics compare the data with a fitted
+// model. The same statistics of panels that are drawn from the model give the p-values.
 #pragma once
 
 #include <cstdint>
@@ -12,49 +12,56 @@
 
 namespace fallible {
 
-// A null model. The alternative relaxes one more property; it is empty if no models are compared.
+// A test of one K-property. `null` is the model in which the property holds, `alternative` the
+// model without it. There is no alternative if the test does not compare likelihoods.
 struct KTest {
   LatentModel null;
   std::optional<LatentModel> alternative;
-  bool pairs = false;     // compares frequencies of disagreeing pairs with the null
-  bool residual = false;  // compares the agreement of pairs of judges
+  bool pairs = false;  // true to compare the frequencies of disagreeing pairs with the null model
+  // True to compare the agreement of each pair of judges with the null model.
+  bool residual = false;
 };
 
-// NaN if the test does not need a statistic.
+// Values of the statistics for one data set. NaN for statistics that the test does not use.
 struct KStatistics {
-  double ratio;        // likelihood ratio: twice the gain in log likelihood
-  double pairs;        // chi-squared distance of numbers of disagreeing pairs
-  double lowest_rate;  // lowest base rate, equation 5 of Lehner, not clipped
-  double residual;     // largest standardised excess agreement of two judges
+  double ratio;        // twice the gain in log likelihood by the alternative model.
+  double pairs;        // chi-squared distance between observed and expected disagreeing pairs
+  double lowest_rate;  // lowest base rate by Lehner's equation 5; not clipped at zero
+  double residual;     // largest standardised excess of the agreement of two judges
 };
 
-// Agreement of two judges over the cases that both answered.
+// Agreement of two judges over the cases that both answered, in the data and expected from a model.
 struct PairAgreement {
   int judge1, judge2;
-  double cases, observed, expected;  // `observed` and `expected` are numbers of cases
-  double excess() const;             // standardised
+  // `cases`: number of common cases. `observed`, `expected`: number of equal answers among them, in
+  // the data and expected from the model.
+  double cases, observed, expected;
+  double excess() const;  // (observed - expected) / standard deviation, 0 if the latter is 0
 };
 
-// Numbers of disagreeing pairs of raters by their categories k < l, row by row of a triangle.
-// `expected` is computed from a model and scaled to the same total.
+// Numbers of pairs of ratings in which two raters disagree. One entry for each pair of categories k
+// < l: (0, 1), (0, 2), ..., (1, 2), ... `expected` is computed from a model and scaled to the same
+// total as `observed`.
 struct DisagreeingPairs {
   std::vector<double> observed, expected;
   double distance() const;
 };
 
-// Lowest base rate by Lehner's equations 2 and 5 before it is clipped. Minus infinity if agreement
-// is at or below chance.
+// Lowest base rate by Lehner's equations 2 and 5. It is negative if the K-model does not fit,
+// because it is not clipped at zero. Minus infinity if agreement is at or below chance.
 double lowest_base_rate(const LatentRows& rows);
 
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law);
 
-// Pairs of judges with at least `least_cases` common cases, in order.
+// Agreement of each pair of judges with at least `least_cases` common cases, in the order of the
+// judges.
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases);
 
-// Draws panels from a latent class model. A panel has the number of cases of the data, and each
-// case has the raters of a case of the data. Weights must be whole numbers. If there are fewer
-// combinations of answers than cases, the numbers of combinations are drawn.
+// Draws data sets from a latent class model: the number of cases, and the judges who answer each
+// case, are those of `rows`. Weights must be whole numbers. If a set of judges has fewer possible
+// combinations of answers than cases, the number of cases with each combination is drawn. This is
+// faster than drawing each case.
 class RowSampler {
  public:
   RowSampler(const LatentRows& rows, const AnswerLaw& law);
@@ -62,21 +69,24 @@ class RowSampler {
   LatentRows draw(Stream& stream) const;
 
  private:
-  struct Panel {  // cases rated by the same judges
+  struct Panel {  // all cases that were answered by the same judges
     std::vector<int> judges;
     std::int64_t cases;
-    // Probability of each combination of answers; empty if there are too many.
-    std::vector<double> ways;
+    // Probability of each combination of answers. Empty if there are more combinations than cases.
+    std::vector<double> combination_probabilities;
   };
-  std::vector<double> ways(const std::vector<int>& judges, std::size_t number) const;
+  std::vector<double> combination_probabilities(const std::vector<int>& judges,
+                                                std::size_t number) const;
 
   int raters_, judges_;
   AnswerLaw law_;
-  std::vector<double> cumulative_;  // probabilities of the answers of a judge within a class
+  // Judges x classes x ratings: cumulative probabilities of the ratings.
+  std::vector<double> cumulative_;
   std::vector<Panel> panels_;
 };
 
-// One test, applied to one data set.
+// One test applied to one data set: fits the models, computes the statistics, and draws replicates
+// under the null model.
 class KTester {
  public:
   KTester(const LatentRows& rows, const KTest& test, const LatentPrior& prior);
@@ -84,16 +94,17 @@ class KTester {
   const KStatistics& observed() const { return observed_; }
   bool converged() const { return converged_; }
   int degrees() const { return degrees_; }
-  const AnswerLaw& law() const { return law_; }  // of the null model
+  const AnswerLaw& law() const { return law_; }  // probabilities of the fitted null model
 
-  // Statistics of a panel drawn from the fitted null model.
+  // Draws a data set from the fitted null model, refits both models, and returns the statistics.
   KStatistics replicate(Stream& stream) const;
 
  private:
-  // Fits the null model from `start`, then the alternative. Stores the fits in `keep` unless it is
+  // Fits the null model from `start` and then the alternative, and returns the statistics. Also
+  // stores the null model, its convergence and the degrees of freedom in `fitted` unless it is
   // null.
   KStatistics compare(const LatentRows& rows, const Eigen::VectorXd& start,
-                      const OptimiserOptions& options, KTester* keep) const;
+                      const OptimiserOptions& options, KTester* fitted) const;
 
   KTest test_;
   LatentPrior prior_;
@@ -105,13 +116,14 @@ class KTester {
   int degrees_;
 };
 
-// Returns the draws of each test. A test ends if, for each statistic, more draws cannot bring the
-// p-value to `alpha` and at least ten draws are as extreme as the data. The result does not depend
-// on the number of threads.
+// Returns the drawn statistics of each test. A test ends early if, for each statistic, two
+// conditions are met. More draws cannot bring the p-value down to `alpha`, and at least ten draws
+// are as extreme as the data. Results do not depend on the number of threads.
 std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& testers,
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host);
 
-constexpr double least_common_cases = 10;  // pairs with fewer are not tested
+// The agreement of a pair with fewer common cases is not tested.
+constexpr double least_common_cases = 10;
 
 }  // namespace fallible

@@ -8,7 +8,8 @@
 
 namespace fallible {
 
-Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const Counts& counts) {
+Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
+                                     const ExpectedCounts& counts) {
   const int N = layout.categories, K = layout.classes();
   const double before = layout.prior.none ? 0 : layout.prior.base_rates * N;
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(layout.rates, layout.rates), of(N - 1, N - 1);
@@ -30,7 +31,7 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const
 }
 
 CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                                     const Counts& counts)
+                                     const ExpectedCounts& counts)
     : layout_(&layout), diagonal_(Eigen::VectorXd::Zero(layout.size)) {
   const int N = layout.categories;
   if (layout.coefficients() > 1) {
@@ -39,12 +40,14 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
     double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
     for (const double n : counts.classes) cases += n;
     for (int k = 0; k < N - 1; ++k) diagonal_[k] = cases * law.base_rates[k];
-    last_rate_ = std::max(cases * law.base_rates[N - 1], least);
+    last_rate_curvature_ = std::max(cases * law.base_rates[N - 1], least);
   }
-  if (layout.errors_at >= 0) wrong_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
+  if (layout.errors_at >= 0) {
+    expected_errors_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
+  }
   const Score score(layout, x, law);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (!layout.is_known(u) && layout.per_group > 0) add_judge(score, u, law, counts);
+    if (!layout.has_known_matrix(u) && layout.per_group > 0) add_judge(score, u, law, counts);
   }
   if (layout.ordinal_at >= 0) add_ordinal(score, law, counts);
   if (layout.levels_at >= 0) add_levels(score, law, counts);
@@ -53,12 +56,14 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   diagonal_ = diagonal_.cwiseMax(least);
 }
 
-// Adds the expected squares of the slopes of a judge's parameters to the diagonal.
+// Adds the expected information on the parameters of one judge to the diagonal. It sums the squared
+// derivatives of the log probability of each answer, weighted by the answer's probability and the
+// expected number of ratings.
 void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
-                                  const Counts& counts) {
+                                  const ExpectedCounts& counts) {
   const int N = layout_->categories;
   for (int k = 0; k < N; ++k) {
-    double wrong = 0, before = 0;  // `before`: pseudo-counts of a pooled prior
+    double wrong = 0, before = 0;  // `before`: Dirichlet parameters of the row under a pooled prior
     for (int l = 0; layout_->prior.rows && l < N; ++l) {
       const double alpha = layout_->prior_row(judge, k)[l];
       before += alpha;
@@ -67,8 +72,8 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
     for (int c = k; c < law.classes; c += N) {
       double n = before;
       for (int l = 0; l < N; ++l) {
-        for (int symbol = l; symbol < law.symbols; symbol += N) {
-          const double of = counts.ratings[law.place(judge, symbol) + c];
+        for (int answer_code = l; answer_code < law.answer_codes; answer_code += N) {
+          const double of = counts.ratings[law.place(judge, answer_code) + c];
           n += of;
           if (l != k) wrong += of;
         }
@@ -80,7 +85,7 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
         });
       }
     }
-    if (layout_->errors_at >= 0) wrong_[layout_->group[judge] * N + k] += wrong;
+    if (layout_->errors_at >= 0) expected_errors_[layout_->group[judge] * N + k] += wrong;
     if (layout_->dispersions_at < 0) continue;
     double mean = 0;
     score.wrong(judge, k, [&](int, double slope) { mean = slope; });
@@ -97,14 +102,15 @@ void CompleteCurvature::add_block(int first, const Eigen::MatrixXd& information)
   blocks_.push_back({first, (information + least * Eigen::MatrixXd::Identity(size, size)).llt()});
 }
 
-void CompleteCurvature::add_ordinal(const Score& score, const Law& law, const Counts& counts) {
+void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
+                                    const ExpectedCounts& counts) {
   const int N = layout_->categories;
   std::vector<Eigen::MatrixXd> of_group(layout_->groups, Eigen::MatrixXd::Zero(N, N));
   for (int u = 0; u < layout_->rows.judges; ++u) {
-    for (int k = 0; k < N && !layout_->is_known(u); ++k) {
+    for (int k = 0; k < N && !layout_->has_known_matrix(u); ++k) {
       double n = 0;
-      for (int symbol = 0; symbol < law.symbols; ++symbol) {
-        n += counts.ratings[law.place(u, symbol) + k];
+      for (int answer_code = 0; answer_code < law.answer_codes; ++answer_code) {
+        n += counts.ratings[law.place(u, answer_code) + k];
       }
       for (int l = 0; l < N; ++l) {
         Eigen::VectorXd slope = Eigen::VectorXd::Zero(N);
@@ -116,7 +122,8 @@ void CompleteCurvature::add_ordinal(const Score& score, const Law& law, const Co
   for (int g = 0; g < layout_->groups; ++g) add_block(layout_->ordinal_at + g * N, of_group[g]);
 }
 
-void CompleteCurvature::add_levels(const Score& score, const Law& law, const Counts& counts) {
+void CompleteCurvature::add_levels(const Score& score, const Law& law,
+                                   const ExpectedCounts& counts) {
   const std::vector<double> seen = counts.levels(*layout_);
   const int size = LevelLaw::size(layout_->rows.levels);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
@@ -137,13 +144,15 @@ void CompleteCurvature::add_errors(const Law& law) {
   const int N = layout_->categories;
   const double pull =
       layout_->prior.none || layout_->prior.pooled ? least : 1 / square(layout_->prior.errors);
-  error_.resize(wrong_.size() * N);
+  error_share_.resize(expected_errors_.size() * N);
   for (int u = 0; u < layout_->rows.judges; ++u) {
-    if (layout_->is_known(u)) continue;
-    std::copy_n(law.error(u), N * N, &error_[static_cast<std::size_t>(layout_->group[u]) * N * N]);
+    if (layout_->has_known_matrix(u)) continue;
+    std::copy_n(law.error(u), N * N,
+                &error_share_[static_cast<std::size_t>(layout_->group[u]) * N * N]);
   }
-  for (std::size_t i = 0; i < error_.size(); ++i) {
-    diagonal_[layout_->errors_at + static_cast<Eigen::Index>(i)] = wrong_[i / N] * error_[i] + pull;
+  for (std::size_t i = 0; i < error_share_.size(); ++i) {
+    diagonal_[layout_->errors_at + static_cast<Eigen::Index>(i)] =
+        expected_errors_[i / N] * error_share_[i] + pull;
   }
 }
 
@@ -158,19 +167,19 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
   const int accuracies = layout_->groups * layout_->per_group,
             of_system = joined ? layout_->per_group : 0;
   if (layout_->mean_at >= 0) {
-    around_mean_ = accuracies - of_system;
-    pull_ = 1 / square(prior.spread);
+    accuracies_around_mean_ = accuracies - of_system;
+    mean_precision_ = 1 / square(prior.spread);
     beta(layout_->mean_at, of_raters);
-    diagonal_[layout_->mean_at] += around_mean_ * pull_;
+    diagonal_[layout_->mean_at] += accuracies_around_mean_ * mean_precision_;
   }
   for (int i = 0; i < accuracies; ++i) {
-    if (i < around_mean_) {
-      diagonal_[layout_->accuracies_at + i] += pull_;
+    if (i < accuracies_around_mean_) {
+      diagonal_[layout_->accuracies_at + i] += mean_precision_;
     } else {
       beta(layout_->accuracies_at + i, i >= accuracies - of_system ? 2 : of_raters);
     }
   }
-  for (int i = 0; i < layout_->kinds; ++i) {
+  for (int i = 0; i < layout_->judge_kinds; ++i) {
     if (layout_->dispersions_at >= 0) {
       diagonal_[layout_->dispersions_at + i] += 1 / square(prior.dispersion);
     }
@@ -178,30 +187,32 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
   }
 }
 
-// Inverts blocks (a diagonal matrix plus a matrix of rank one) by the Sherman-Morrison formula.
-// Solves for the mean and the accuracies around it by elimination.
+// Returns curvature^-1 * gradient. Blocks that are a diagonal matrix plus a matrix of rank one are
+// inverted by the Sherman-Morrison formula. The mean accuracy is eliminated first, then the
+// accuracies of the raters are solved given the mean.
 Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const {
   const int N = layout_->categories;
   Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);
-  out.head(N - 1).array() += gradient.head(N - 1).sum() / last_rate_;
+  out.head(N - 1).array() += gradient.head(N - 1).sum() / last_rate_curvature_;
   for (const Block& block : blocks_) {
     out.segment(block.first, block.root.rows()) =
         block.root.solve(gradient.segment(block.first, block.root.rows()));
   }
-  if (around_mean_ > 0) {
-    auto raters = out.segment(layout_->accuracies_at, around_mean_);
-    const auto of_raters = diagonal_.segment(layout_->accuracies_at, around_mean_);
+  if (accuracies_around_mean_ > 0) {
+    auto raters = out.segment(layout_->accuracies_at, accuracies_around_mean_);
+    const auto of_raters = diagonal_.segment(layout_->accuracies_at, accuracies_around_mean_);
     const double bend =
-        diagonal_[layout_->mean_at] - square(pull_) * of_raters.cwiseInverse().sum();
-    out[layout_->mean_at] = (gradient[layout_->mean_at] + pull_ * raters.sum()) / bend;
-    raters += pull_ * out[layout_->mean_at] * of_raters.cwiseInverse();
+        diagonal_[layout_->mean_at] - square(mean_precision_) * of_raters.cwiseInverse().sum();
+    out[layout_->mean_at] = (gradient[layout_->mean_at] + mean_precision_ * raters.sum()) / bend;
+    raters += mean_precision_ * out[layout_->mean_at] * of_raters.cwiseInverse();
   }
-  for (std::size_t row = 0; row < wrong_.size(); ++row) {
-    const Eigen::Map<const Eigen::VectorXd> error(&error_[row * N], N);
+  for (std::size_t row = 0; row < expected_errors_.size(); ++row) {
+    const Eigen::Map<const Eigen::VectorXd> error(&error_share_[row * N], N);
     const auto at = layout_->errors_at + static_cast<Eigen::Index>(row) * N;
     auto step = out.segment(at, N);
     const Eigen::VectorXd way = error.cwiseQuotient(diagonal_.segment(at, N));
-    step += wrong_[row] * error.dot(step) / (1 - wrong_[row] * error.dot(way)) * way;
+    step += expected_errors_[row] * error.dot(step) / (1 - expected_errors_[row] * error.dot(way)) *
+            way;
   }
   return out;
 }

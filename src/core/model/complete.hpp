@@ -1,5 +1,6 @@
-// Curvature of the log posterior density if classes were observed. It is easy to invert and serves
-// as the metric of optimisers. They need few steps if little information is missing.
+// Curvature of the log posterior density if the true classes were observed ("complete data"). It is
+// easy to invert, and optimisers use it as an approximation of the Hessian. Few iterations are then
+// needed if the ratings determine the classes well.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -9,41 +10,47 @@
 
 namespace fallible {
 
-// Expected information on the parameters of base rates if classes were observed, including the
-// prior.
-Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const Counts& counts);
+// Expected information matrix of the base rate parameters if the true classes were observed,
+// including the prior's pseudo-cases.
+Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
+                                     const ExpectedCounts& counts);
 
-// Base rates, the accuracies of each judge around their mean, and each row of errors are blocks: a
-// diagonal matrix plus a matrix of rank one. Slope and thresholds form dense blocks, and so do
-// confidence parameters. Other parameters are independent. Refers to the layout.
+// Negative Hessian of the log posterior density for observed classes, approximately. It consists of
+// small blocks, so that it is inverted quickly. Base rates, accuracies around their mean, and each
+// row of error rates are blocks that are a diagonal matrix plus a matrix of rank one. The
+// parameters of ordinal errors and of confidence levels form dense blocks. All other parameters are
+// treated as independent. Refers to `layout`.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
   CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                    const Counts& counts);
+                    const ExpectedCounts& counts);
 
-  // The inverse curvature times `gradient`.
+  // Returns curvature^-1 * gradient, a Newton step.
   Eigen::VectorXd solve(const Eigen::VectorXd& gradient) const;
-  // Variance of a parameter other than base rates and errors, if all others were known.
+  // Variance of a parameter if all other parameters were known. Not for base rates and error rates.
   double variance(int parameter) const { return 1 / diagonal_[parameter]; }
 
  private:
-  // Least curvature, so that steps are finite.
+  // Lower limit of the curvature of each parameter, so that steps are finite.
   static constexpr double least = 0.05;
 
-  void add_judge(const Score& score, int judge, const Law& law, const Counts& counts);
+  void add_judge(const Score& score, int judge, const Law& law, const ExpectedCounts& counts);
   void add_block(int first, const Eigen::MatrixXd& information);
-  void add_ordinal(const Score& score, const Law& law, const Counts& counts);
-  void add_levels(const Score& score, const Law& law, const Counts& counts);
+  void add_ordinal(const Score& score, const Law& law, const ExpectedCounts& counts);
+  void add_levels(const Score& score, const Law& law, const ExpectedCounts& counts);
   void add_errors(const Law& law);
   void add_priors(const Eigen::VectorXd& x);
 
   const Layout* layout_ = nullptr;
   Eigen::VectorXd diagonal_;
-  double last_rate_ = least;           // curvature along the last base rate
-  int around_mean_ = 0;                // number of accuracies around the mean
-  double pull_ = 0;                    // precision of each accuracy around the mean
-  std::vector<double> error_, wrong_;  // rows of shares of errors; weight of each row
+  // Curvature of the logit of the last category, which is fixed at 0.
+  double last_rate_curvature_ = least;
+  int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
+  double mean_precision_ = 0;       // precision (1 / variance) of this normal prior
+  // Shares of the wrong answers: groups of judges x truths x ratings; and their expected number:
+  // groups x truths.
+  std::vector<double> error_share_, expected_errors_;
   struct Block {
     int first;
     Eigen::LLT<Eigen::MatrixXd> root;

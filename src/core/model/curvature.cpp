@@ -15,62 +15,68 @@ namespace fallible {
 
 namespace {
 
-constexpr int few_parameters = 500;    // eigenvalues of larger matrices take too long
-constexpr int most_parameters = 2000;  // larger matrices take too long
-constexpr double most_work = 2e9;      // limit for the pass over the data: about ten seconds
+// With more parameters, eigenvalues take too long: uses a Cholesky factor if possible.
+constexpr int few_parameters = 500;
+// With more parameters, no covariance is computed: it takes too long.
+constexpr int most_parameters = 2000;
+// Limit for parameters x ratings x classes: about ten seconds.
+constexpr double most_operations = 2e9;
 
-// Sum of sparse vectors.
-class Sum {
+// A vector in which most entries are zero. Remembers the entries that are not zero, so that sums
+// and outer products skip all others.
+class SparseVector {
  public:
-  explicit Sum(int size) : value_(size, 0.0), seen_(size, false) {}
+  explicit SparseVector(int size) : value_(size, 0.0), is_nonzero_(size, false) {}
 
   void add(int at, double value) {
-    if (!seen_[at]) used_.push_back(at);
-    seen_[at] = true;
+    if (!is_nonzero_[at]) nonzero_.push_back(at);
+    is_nonzero_[at] = true;
     value_[at] += value;
   }
-  void add(const Sum& x, double weight) {
-    for (const int at : x.used_) add(at, weight * x.value_[at]);
+  void add(const SparseVector& x, double weight) {
+    for (const int at : x.nonzero_) add(at, weight * x.value_[at]);
   }
 
-  // Adds the outer product of the sum with itself to the lower triangle of a matrix.
+  // Adds `weight` times the outer product of this vector with itself to the lower triangle of `to`.
   void add_square(double weight, Eigen::MatrixXd& to) {
-    if (2 * used_.size() > value_.size()) {
+    if (2 * nonzero_.size() > value_.size()) {
       const Eigen::Map<const Eigen::VectorXd> all(value_.data(), to.rows());
       to.selfadjointView<Eigen::Lower>().rankUpdate(all, weight);
       return;
     }
-    std::sort(used_.begin(), used_.end());
-    for (auto i = used_.begin(); i != used_.end(); ++i) {
+    std::sort(nonzero_.begin(), nonzero_.end());
+    for (auto i = nonzero_.begin(); i != nonzero_.end(); ++i) {
       const double first = weight * value_[*i];
-      for (auto j = i; j != used_.end(); ++j) to(*j, *i) += first * value_[*j];
+      for (auto j = i; j != nonzero_.end(); ++j) to(*j, *i) += first * value_[*j];
     }
   }
 
   void clear() {
-    for (const int at : used_) {
+    for (const int at : nonzero_) {
       value_[at] = 0;
-      seen_[at] = false;
+      is_nonzero_[at] = false;
     }
-    used_.clear();
+    nonzero_.clear();
   }
 
  private:
   std::vector<double> value_;
-  std::vector<char> seen_;
-  std::vector<int> used_;
+  std::vector<char> is_nonzero_;
+  std::vector<int> nonzero_;
 };
 
-// Adds the variance of scores over classes to the lower triangle of `to`, for all cases. Adds
-// expected numbers to `counts`. The score of the logit of a base rate is 1 in its class and 0
-// elsewhere, up to a constant that cancels.
+// The score of a case in a class is the gradient of the log probability of class and ratings. Adds
+// the covariance matrix of the scores over the posterior of the class, summed over all cases, to
+// the lower triangle of `to`. Adds expected numbers of ratings to `counts`. The score of a base
+// rate's logit is taken as 1 in its class and 0 in others. The constant that is left out does not
+// change the covariance.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
-                            const std::vector<int>& direction, Counts& counts,
+                            const std::vector<int>& direction, ExpectedCounts& counts,
                             Eigen::MatrixXd& to) {
   const LatentRows& rows = model.layout.rows;
   const int N = model.layout.categories;
   const Score scores(model.layout, x, law);
-  Sum score(static_cast<int>(to.rows())), mean = score;
+  SparseVector score(static_cast<int>(to.rows())), mean = score;
   model.expect(law, &counts, [&](int row, const double* posterior) {
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
@@ -79,7 +85,7 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
         score.add(direction[model.layout.rate_at(j, c % N)],
                   rows.populations.value(rows.population_of(row), j));
       }
-      for (const int at : rows.places(row)) {
+      for (const int at : rows.positions(row)) {
         scores.rating(rows.judge[at], rows.category[at], c, [&](int parameter, double slope) {
           if (direction[parameter] >= 0) score.add(direction[parameter], slope);
         });
@@ -90,15 +96,16 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
     }
     mean.add_square(-w, to);
     mean.clear();
-    steps_done(static_cast<unsigned>(law.classes));
+    count_steps(static_cast<unsigned>(law.classes));
   });
 }
 
-// Derivatives of the natural parameters: naturals x parameters.
+// Jacobian of the natural parameters (accuracies, base rates, ...) with respect to the parameters
+// of the fit (logits, logarithms, ...): naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
-    steps_done(static_cast<unsigned>(at.size()));
-    const std::vector<double> value = Reading(layout, at).naturals().value;
+    count_steps(static_cast<unsigned>(at.size()));
+    const std::vector<double> value = ParameterReader(layout, at).naturals().value;
     return Eigen::VectorXd(
         Eigen::VectorXd::Map(value.data(), static_cast<Eigen::Index>(value.size())));
   };
@@ -107,27 +114,28 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 
 }  // namespace
 
-// Louis (1982): second derivatives of the log likelihood of a case have two parts. The first is the
-// expectation of the derivatives for ratings and class together, the second the variance of its
-// scores over the classes. A score has few entries: those of the case's raters.
+// Method of Louis (1982). The Hessian of the log likelihood of a case has two parts. The first is
+// the posterior mean, over the classes, of the Hessian for observed classes. The second is the
+// covariance of the scores over the classes. A score has few entries that are not zero, those of
+// the case's raters, so the second part is fast.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
   const int rates = model.layout.rates;
   const bool smoothed = kinks == Kinks::smoothed && model.layout.strata > 1;
-  std::vector<int> of_louis(direction);
-  if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);
+  std::vector<int> louis_direction(direction);
+  if (smoothed) std::fill(louis_direction.begin() + rates, louis_direction.end(), -1);
   const Law law(model.layout, x);
-  Counts counts(model.layout);
+  ExpectedCounts counts(model.layout);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
-  add_variance_of_scores(model, x, law, of_louis, counts, out);
+  add_variance_of_scores(model, x, law, louis_direction, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
   const Eigen::MatrixXd information = information_of_rates(model.layout, law, counts);
   for (int k = 0; k < rates; ++k) {
     for (int l = 0; l < rates; ++l) out(direction[k], direction[l]) -= information(k, l);
   }
   const auto slope = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
-    steps_done(static_cast<unsigned>(x.size()));
+    count_steps(static_cast<unsigned>(x.size()));
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
     if (smoothed) {
       model.evaluate(at, &gradient);
@@ -146,8 +154,8 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
     if (std::find(first, first + rates, i) != first + rates) continue;
     Eigen::VectorXd way(x.size());
     std::transform(first, direction.end(), way.data(), [i](int of) { return of == i ? 1.0 : 0.0; });
-    out.col(i) += smoothed ? secant(slope, x, way, step_across_kinks)
-                           : slope_along(slope, x, way, step_between_kinks);
+    out.col(i) += smoothed ? central_difference(slope, x, way, step_across_kinks)
+                           : directional_derivative(slope, x, way, step_between_kinks);
     for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());
@@ -174,7 +182,8 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
       continue;
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
-      // A quantity that changes along a flat direction is not identified.
+      // The curvature in this direction is zero. A quantity that changes along it is not
+      // identified, so its variance is NaN.
       root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? not_a_number : 0;
     }
   }
@@ -195,7 +204,9 @@ Eigen::MatrixXd Curvature::response() const {
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
   const double pass = static_cast<double>(model.layout.rows.judge.size()) * model.layout.classes();
-  if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_work) return {};
+  if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_operations) {
+    return {};
+  }
   const Eigen::MatrixXd hessian = log_posterior_hessian(model, x);
   if (x.size() > few_parameters) {
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
@@ -214,7 +225,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
   const int N = layout.categories, raters = layout.rows.raters;
   const bool each = layout.per_group > 1;
   const Law law(layout, x);
-  Counts counts(layout);
+  ExpectedCounts counts(layout);
   model.expect(law, &counts);
   const CompleteCurvature curvature(layout, x, law, counts);
   const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), 0.0);
@@ -222,7 +233,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
   for (int u = 0; u < layout.rows.judges; ++u) {
     if (u > 0 && u < raters && !layout.model.by_rater) continue;
     double variance = 0, mean = 0, square = 0;
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
       if (k == 0 || each) {
         variance += std::pow((each ? rate : 1) * p * (1 - p), 2) *
@@ -234,11 +245,11 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
     out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
   }
   for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
-  for (int i = 0; layout.dispersions_at >= 0 && i < layout.kinds; ++i) {
+  for (int i = 0; layout.dispersions_at >= 0 && i < layout.judge_kinds; ++i) {
     const int at = layout.dispersions_at + i;
     out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
   }
-  for (int i = 0; layout.shifts_at >= 0 && i < layout.kinds; ++i) {
+  for (int i = 0; layout.shifts_at >= 0 && i < layout.judge_kinds; ++i) {
     out.push_back(curvature.variance(layout.shifts_at + i));
   }
   return out;
@@ -246,26 +257,29 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 namespace {
 
-constexpr int most_directions = 30;  // more would take longer than the fit
-// Added to the curvature, like a normal prior with standard deviation 4.5 in each direction.
-// Without data, logits keep a plausible size.
+// Most directions of the dense computation; more would take longer than the fit.
+constexpr int most_directions = 30;
+// Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
+// = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// Shape of the ridge for `directions` directions. `rates` of them, from `first` on, are logits of
-// base rates minus the logit of the last category. Evidence must not depend on which category is
-// last. Therefore the ridge is on the logits of all categories around their mean.
+// A multiple of this matrix is added to the curvature ("ridge"): directions x directions. It is the
+// identity except for the logits of base rates, the `rates` directions from `first` on. These are
+// relative to the logit of the last category. The evidence must not depend on which category is
+// last. Therefore their ridge is on the logits of all categories relative to their mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
   out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
   return out;
 }
 
-// Cholesky factor of a matrix plus the lowest ridge that makes it positive definite.
+// Cholesky factor of `x` + height * `shape`, with the lowest height that makes the matrix positive
+// definite: `ridge`, or `ridge` times a power of 3.
 Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
   for (double height = ridge;; height *= 3) {
     Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
     if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
-    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // the matrix contains NaN
+    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // `x` contains NaN
   }
 }
 
@@ -273,8 +287,9 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
   return 2 * x.matrixLLT().diagonal().array().log().sum();
 }
 
-// Log integral over the raters' deviations from their mean, then over the mean. The information on
-// each deviation is that with known truth.
+// Laplace approximation of the integral of the density over the accuracies of many raters, which
+// would take too long jointly. First integrates the deviation of each rater from the mean, and then
+// the mean. The information on each deviation is approximated as if the true categories were known.
 double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
   const LatentRows& rows = model.layout.rows;
   const std::vector<double> ratings = ratings_by_judge(rows);
@@ -295,15 +310,17 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const LatentRows& rows = layout.rows;
   const bool by_rater = layout.mean_at >= 0;
-  // Directions: the system first; the raters last, separately or all together.
+  // Assigns parameters to directions. The system's accuracy is first, because its standard error is
+  // needed. The raters' accuracies are last: each in a separate direction, or all in one if there
+  // are many raters.
   std::vector<int> direction(x.size(), -1);
   int n = 0;
   if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n++;
   for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
   if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
   const int others = n;
-  const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
-  const bool each = by_rater && !crowd;
+  const bool many_raters = by_rater && others + rows.raters + 1 > most_directions;
+  const bool each = by_rater && !many_raters;
   if (by_rater) direction[layout.mean_at] = each ? n++ : n;
   for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = each ? n++ : n;
   if (!each) ++n;
@@ -312,11 +329,11 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
 
   Evidence out;
   out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
-  const Eigen::Index dense = crowd ? others : n;
+  const Eigen::Index dense = many_raters ? others : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
                                                    shape.topLeftCorner(dense, dense)));
-  if (crowd) out.log_evidence += log_integral_of_raters(model, x);
+  if (many_raters) out.log_evidence += log_integral_of_raters(model, x);
   if (rows.joined()) {
     const double p = model.accuracy(x, rows.raters);
     const Eigen::VectorXd first = Eigen::VectorXd::Unit(bend.rows(), 0);

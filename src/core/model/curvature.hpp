@@ -1,5 +1,5 @@
-// Curvature at a maximum: standard errors of the parameters of a latent class model, and the
-// evidence for the model.
+// Curvature of the log posterior density at its maximum. It gives standard errors of the parameters
+// of a latent class model, and the marginal likelihood (evidence) of the model.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,18 @@
 
 namespace fallible {
 
-// Densities have kinks where strata reach probability 0 or 1. `sharp`: second derivatives of the
-// smooth piece. `smoothed`: finite differences across kinks, for parameters other than base rates.
+// With strata, the density has kinks where the accuracy in a stratum reaches 0 or 1: its derivative
+// jumps. `sharp`: second derivatives between the kinks. `smoothed`: finite differences with steps
+// across several kinks, for parameters other than base rates.
 enum class Kinks { sharp, smoothed };
 
-// Second derivatives of the log posterior density, from one pass over the data unless smoothed.
+// Hessian of the log posterior density at `x`: parameters x parameters. Needs one pass over the
+// data with `Kinks::sharp`, two per direction with `Kinks::smoothed` and strata.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       Kinks kinks = Kinks::sharp);
-// Second derivatives along `directions` directions. `direction`: the direction of each parameter,
-// or -1. Parameters of one direction move together; each base rate has a separate direction.
+// Hessian along a smaller number of directions in which parameters move together: directions x
+// directions. `direction`: the direction (from 0) of each parameter, or -1 for a fixed parameter.
+// Each base rate parameter must have a separate direction.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks = Kinks::sharp);
@@ -24,14 +27,16 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
 // Inverse curvature of an objective at its maximum, for the natural parameters.
 class Curvature {
  public:
-  // `hessian`: second derivatives of the objective at `x`, symmetric.
+  // `hessian`: second derivatives of the objective at `x`, a symmetric matrix.
   Curvature(const Layout& layout, const Eigen::MatrixXd& hessian, const Eigen::VectorXd& x);
 
-  // Covariance of the natural parameters: the inverse curvature, NaN along flat directions.
-  // sandwich() uses the covariance `spread` of the gradient of the objective.
+  // Covariance of the natural parameters. covariance() is the inverse curvature. sandwich() returns
+  // inverse curvature * `spread` * inverse curvature, where `spread` is the covariance of the
+  // objective's gradient. Entries of quantities that are not identified are NaN.
   Eigen::MatrixXd covariance() const;
   Eigen::MatrixXd sandwich(const Eigen::MatrixXd& spread) const;
-  // Change of the natural parameters per unit of gradient: naturals x parameters.
+  // Change of the natural parameters per unit of the objective's gradient: naturals x parameters.
+  // Its product with the gradient of one case is the influence of the case on the estimates.
   Eigen::MatrixXd response() const;
 
  private:
@@ -39,24 +44,26 @@ class Curvature {
   Eigen::VectorXd inverse_;
 };
 
-// Covariance of the natural parameters at a maximum, from the curvature of the log posterior. Empty
-// for more than 2000 parameters, or if it would take too long.
+// Covariance matrix of the natural parameters at the maximum `x`, from the curvature of the log
+// posterior. Empty for more than 2000 parameters, or if the computation would take more than about
+// ten seconds.
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x);
 
-// Variances only. They are too small, because posterior probabilities are treated as known truth:
-// the variance of a rater's accuracies depends only on the ratings of this rater. Empty for models
-// with ordinal errors, confidence or covariates.
+// Variances of the natural parameters, for models that are too large for natural_covariance(). They
+// are too small, because the true categories are treated as known. The variance of a rater's
+// accuracy then depends only on this rater's ratings. Empty for models with ordinal errors,
+// confidence levels or covariates.
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x);
 
 struct Evidence {
   double log_evidence = 0;
-  double std_error = 0;  // of the joined system's accuracy; 0 without one
+  double std_error = 0;  // standard error of the joined system's accuracy; 0 without a system
 };
 
-// Laplace approximation at a maximum `x` of the log posterior density, for a model without free
-// errors. Uses the curvature in all directions. With many raters, deviations from their mean are
-// integrated separately, as if the truth were known, and then the mean. For the standard error all
-// raters move together.
+// Laplace approximation of the log evidence, from the curvature at the maximum `x` of the log
+// posterior density. For models without free error rates. With many raters, their deviations from
+// the mean are integrated separately, as if the truth were known. For the system's standard error,
+// all raters then move together.
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x);
 
 }  // namespace fallible

@@ -15,19 +15,23 @@ namespace fallible {
 
 namespace {
 
-constexpr int crowd = 20;   // largest number of raters that are all in the small panel
-constexpr int busiest = 6;  // number of raters of a crowd in the small panel
+constexpr int most_raters = 20;  // up to this number of raters, all are in the small panel
+// With more raters, this number is in the small panel: those of one row.
+constexpr int few_raters = 6;
 constexpr int few_categories = 4;
-constexpr double part_tolerance = 1e-4;  // of a parameter in directions without a slope
-constexpr double rank_tolerance = 1e-7;  // relative; for singular values
+// A parameter is identified if its part in directions without effect is below this.
+constexpr double null_space_tolerance = 1e-4;
+// Singular values below this share of the largest one count as zero.
+constexpr double rank_tolerance = 1e-7;
 
-// True if the matrix of a judge is known or has a calibration sample.
-bool is_given(const LatentRows& rows, int judge) {
-  return rows.is_known(judge) || rows.has_before(judge);
+// True if the judge's confusion matrix is known, or is estimated from a calibration sample.
+bool has_matrix_information(const LatentRows& rows, int judge) {
+  return rows.has_known_matrix(judge) || rows.has_calibration_sample(judge);
 }
 
-// Judges with separate parameters whose answers are all equal.
-std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model) {
+// For each judge: true if the judge has separate parameters and all answers are equal. Such answers
+// are not sufficient to identify these parameters.
+std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& model) {
   std::vector<int> only(rows.judges, -1);
   std::vector<bool> varied(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
@@ -40,62 +44,66 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
   std::vector<bool> out(rows.judges);
   for (int u = 0; u < rows.judges; ++u) {
     const bool own = model.by_rater || u >= rows.raters;
-    out[u] = own && !is_given(rows, u) && !varied[u];
+    out[u] = own && !has_matrix_information(rows, u) && !varied[u];
   }
   return out;
 }
 
-// A small panel with random answers by raters who rated the same cases. The same parameters are
-// identified from it as from the data. The raters of a crowd are replaced by the raters of the row
-// with most of them, because these raters link the others. The number of categories is limited:
-// each further category adds more cells than parameters.
+// A small data set of random answers, in which the same raters rate the same cases as in the data.
+// Identification of the parameters depends on who rated what, not on the answers. So a small data
+// set is sufficient, and fast. With more than 20 raters only a few are used, those of the row with
+// most raters, because raters who share many cases link the others. At most four categories are
+// used: each further category adds more cells than parameters.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
-      : rows_(rows), seat_(rows.judges, -1) {
-    const std::vector<bool> silent = silent_judges(rows, model);
-    const auto sit = [&](int u) {
-      if (seat_[u] < 0 && !silent[u]) seat_[u] = judges_++;
+      : rows_(rows), panel_index_(rows.judges, -1) {
+    const std::vector<bool> constant = constant_judges(rows, model);
+    const auto add_judge = [&](int u) {
+      if (panel_index_[u] < 0 && !constant[u]) panel_index_[u] = judges_++;
     };
-    if (rows.raters <= crowd) {
-      for (int u = 0; u < rows.raters; ++u) sit(u);
+    if (rows.raters <= most_raters) {
+      for (int u = 0; u < rows.raters; ++u) add_judge(u);
     } else {
       int best = -1;
       for (int i = 0; i < rows.size(); ++i) {
-        int heard = 0;
-        for (const int at : rows.places(i)) {
-          heard += rows.judge[at] < rows.raters && !silent[rows.judge[at]];
+        int informative = 0;
+        for (const int at : rows.positions(i)) {
+          informative += rows.judge[at] < rows.raters && !constant[rows.judge[at]];
         }
-        if (rows.weight[i] > 0 && heard > best) {
-          best = heard;
-          busiest_row_ = i;
+        if (rows.weight[i] > 0 && informative > best) {
+          best = informative;
+          row_with_most_raters_ = i;
         }
       }
-      if (busiest_row_ < 0) return;  // no case has weight
-      for (const int at : rows.places(busiest_row_)) {
-        if (rows.judge[at] < rows.raters && judges_ < busiest) sit(rows.judge[at]);
+      if (row_with_most_raters_ < 0) return;  // no row with ratings has weight
+      for (const int at : rows.positions(row_with_most_raters_)) {
+        if (rows.judge[at] < rows.raters && judges_ < few_raters) add_judge(rows.judge[at]);
       }
     }
     raters_ = judges_;
-    if (rows.joined()) sit(rows.raters);
-    // Groups rows by known truth, so that rare truths are included: identification does not depend
-    // on their frequency. Also groups rows by population, unless there are many more populations
-    // than coefficients. Then any rows are sufficient.
+    if (rows.joined()) add_judge(rows.raters);
+    // Groups rows by known truth. Each group is drawn equally often, so that rare truths are
+    // included: identification does not depend on their frequency. Also groups rows by population,
+    // unless there are far more populations than coefficients. In this case any rows are
+    // sufficient.
     const bool few = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
-      bool seated = false;
-      for (const int at : rows.places(i)) seated = seated || seat_[rows.judge[at]] >= 0;
-      if (!seated || rows.weight[i] == 0) continue;
+      bool is_in_panel = false;
+      for (const int at : rows.positions(i)) {
+        is_in_panel = is_in_panel || panel_index_[rows.judge[at]] >= 0;
+      }
+      if (!is_in_panel || rows.weight[i] == 0) continue;
       by_known[{few ? rows.population_of(i) : 0,
                 known_of(i, std::min(rows.categories, few_categories))}]
           .push_back(i);
     }
-    for (auto& of : by_known) seated_.push_back(std::move(of.second));
+    for (auto& of : by_known) row_groups_.push_back(std::move(of.second));
   }
 
-  bool empty() const { return judges_ == 0 || seated_.empty(); }
-  int seat(int judge) const { return seat_[judge]; }
+  bool empty() const { return judges_ == 0 || row_groups_.empty(); }
+  int panel_index(int judge) const { return panel_index_[judge]; }
 
   LatentRows draw(int wanted, Stream& stream) const {
     LatentRows out;
@@ -103,24 +111,26 @@ class SmallPanel {
     out.levels = rows_.levels;
     out.raters = raters_;
     out.judges = judges_;
-    fix_matrices(out, stream);
-    // Replaces covariates by random values: collinearity of the data is not checked here.
+    add_random_matrices(out, stream);
+    // Replaces covariates by random values. Otherwise covariates that are nearly collinear would
+    // make the model look unidentified, and this function is not meant to check them.
     out.populations = rows_.populations;
     double* value = out.populations.design.data();
     std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
-    const int groups = static_cast<int>(seated_.size());
+    const int groups = static_cast<int>(row_groups_.size());
     for (int i = 0; i < wanted; ++i) {
-      const int turn = busiest_row_ >= 0 ? i / 2 : i;
-      const std::vector<int>& group = seated_[turn % groups];
+      const int draw_number = row_with_most_raters_ >= 0 ? i / 2 : i;
+      const std::vector<int>& group = row_groups_[draw_number % groups];
       const int rows = static_cast<int>(group.size());
-      const int any = rows * groups <= wanted ? turn / groups % rows
-                                              : static_cast<int>(stream.uniform() * rows);
-      const int row = busiest_row_ >= 0 && i % 2 == 0 ? busiest_row_ : group[any];
-      for (const int at : rows_.places(row)) {
-        if (seat_[rows_.judge[at]] < 0) continue;
-        out.judge.push_back(seat_[rows_.judge[at]]);
-        const bool sure = rows_.levels > 0 && rows_.category[at] >= rows_.categories;
-        const int level = sure ? 1 + static_cast<int>(stream.uniform() * rows_.levels) : 0;
+      const int row_in_group = rows * groups <= wanted ? draw_number / groups % rows
+                                                       : static_cast<int>(stream.uniform() * rows);
+      const int row =
+          row_with_most_raters_ >= 0 && i % 2 == 0 ? row_with_most_raters_ : group[row_in_group];
+      for (const int at : rows_.positions(row)) {
+        if (panel_index_[rows_.judge[at]] < 0) continue;
+        out.judge.push_back(panel_index_[rows_.judge[at]]);
+        const bool has_level = rows_.levels > 0 && rows_.category[at] >= rows_.categories;
+        const int level = has_level ? 1 + static_cast<int>(stream.uniform() * rows_.levels) : 0;
         out.category.push_back(level * out.categories +
                                static_cast<int>(stream.uniform() * out.categories));
       }
@@ -137,14 +147,14 @@ class SmallPanel {
     return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
   }
 
-  // Replaces known matrices by random matrices, because identification does not depend on their
-  // values.
-  void fix_matrices(LatentRows& out, Stream& stream) const {
+  // Replaces known matrices by random matrices. Identification does not depend on their values, and
+  // the random ones have no special values such as zero.
+  void add_random_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
     for (int u = 0; u < rows_.judges; ++u) {
-      if (seat_[u] < 0 || !is_given(rows_, u)) continue;
+      if (panel_index_[u] < 0 || !has_matrix_information(rows_, u)) continue;
       out.matrix.resize(judges_);
-      auto& matrix = out.matrix[seat_[u]];
+      auto& matrix = out.matrix[panel_index_[u]];
       for (int k = 0; k < N; ++k) {
         double total = 0;
         for (int l = 0; l < N; ++l) {
@@ -157,22 +167,24 @@ class SmallPanel {
   }
 
   const LatentRows& rows_;
-  std::vector<int> seat_;
-  std::vector<std::vector<int>> seated_;
-  int raters_ = 0, judges_ = 0, busiest_row_ = -1;
+  std::vector<int> panel_index_;
+  std::vector<std::vector<int>> row_groups_;
+  int raters_ = 0, judges_ = 0, row_with_most_raters_ = -1;
 };
 
-// Scores at random parameters, with columns of length one. Identification depends on the model and
-// on the sets of raters who rated the same cases, not on their answers.
+// Matrix of scores (gradients of the log likelihood of each row, or derivatives of pair
+// probabilities) at random parameter values. The model is identified if the matrix has full rank.
+// Columns are scaled to length 1.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
   Eigen::MatrixXd out = fitting == Fitting::pairs
-                            ? Closeness(model.layout, pair_frequencies(model.layout)).slopes(x)
+                            ? PairObjective(model.layout, pair_frequencies(model.layout)).slopes(x)
                             : model.scores(x);
   for (Eigen::Index j = 0; j < out.cols(); ++j) {
     const double length = out.col(j).norm();
-    if (length > 0) out.col(j) /= length;  // makes columns of different judges comparable
+    // Makes judges with different numbers of ratings comparable.
+    if (length > 0) out.col(j) /= length;
   }
   return out;
 }
@@ -184,8 +196,9 @@ bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
   return qr.rank() >= layout.free_parameters();
 }
 
-// Length of the projection of each parameter onto the directions that change no score.
-Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
+// For each parameter: length of its projection onto the null space of the scores, the directions
+// that change no score. It is 0 if the parameter is identified, and at most 1.
+Eigen::VectorXd null_space_parts(const Eigen::MatrixXd& scores) {
   const Eigen::BDCSVD<Eigen::MatrixXd> parts(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
   const Eigen::VectorXd& values = parts.singularValues();
   Eigen::Index rank = 0;
@@ -193,10 +206,11 @@ Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
-// Random probabilities. Each column is a distribution of `size` replies.
+// Random probability tables. Each column contains the probabilities of `size` replies, which sum to
+// 1.
 Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
-  const auto any = [&] { return 0.2 + stream.uniform(); };
-  const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, any);
+  const auto random_weight = [&] { return 0.2 + stream.uniform(); };
+  const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, random_weight);
   return out.array().rowwise() / out.colwise().sum().array();
 }
 
@@ -204,10 +218,11 @@ Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
 
 bool identified_by_replies(const LatentRows& rows, int K) {
   const int N = rows.categories;
-  // Number of different replies of each judge. Abstaining is a reply.
+  // Which replies each judge uses: categories, and abstention as the last code. `replies` is their
+  // number.
   std::vector<std::vector<bool>> used(rows.judges, std::vector<bool>(N + 1));
   const auto each_reply = [&](int row, const auto& visit) {
-    for (const int at : rows.places(row)) visit(rows.judge[at], rows.answer(at));
+    for (const int at : rows.positions(row)) visit(rows.judge[at], rows.answer(at));
     for (const int at : rows.abstentions_of(row)) visit(rows.abstained[at], N);
   };
   for (int i = 0; i < rows.size(); ++i) {
@@ -216,9 +231,9 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   std::vector<Eigen::Index> replies;
   replies.reserve(used.size());
   for (const auto& of : used) replies.push_back(std::count(of.begin(), of.end(), true));
-  // Sets of judges with several replies who replied to the same cases. In a crowd: only judges of
-  // the row with most of them.
-  std::set<std::vector<int>> together;
+  // Sets of judges who replied to the same cases. Only judges with at least two different replies
+  // are included. If there are more than 20 judges, only those of the largest set are used.
+  std::set<std::vector<int>> judge_sets;
   std::vector<int> most, all;
   for (int i = 0; i < rows.size(); ++i) {
     std::vector<int> here;
@@ -228,28 +243,28 @@ bool identified_by_replies(const LatentRows& rows, int K) {
     if (rows.weight[i] == 0 || here.empty()) continue;
     std::sort(here.begin(), here.end());
     if (here.size() > most.size()) most = here;
-    together.insert(std::move(here));
+    judge_sets.insert(std::move(here));
   }
   for (int u = 0; u < rows.judges; ++u) {
     if (replies[u] > 1) all.push_back(u);
   }
-  if (static_cast<int>(all.size()) > crowd) {
-    most.resize(std::min<std::size_t>(most.size(), busiest));
+  if (static_cast<int>(all.size()) > most_raters) {
+    most.resize(std::min<std::size_t>(most.size(), few_raters));
     all = most;
-    together = {most};
+    judge_sets = {most};
   }
   if (all.size() < 3) return false;
   Stream stream(0, 0);
   const Eigen::VectorXd rates = random_columns(K, 1, stream);
-  std::map<int, Eigen::MatrixXd> law;  // replies x classes
-  std::map<int, Eigen::Index> first;   // column of the first parameter of each judge
+  std::map<int, Eigen::MatrixXd> law;  // judge -> probabilities: replies x classes
+  std::map<int, Eigen::Index> first;   // judge -> index of the first parameter in the score vector
   Eigen::Index size = K - 1;
   for (const int u : all) {
     law[u] = random_columns(static_cast<int>(replies[u]), K, stream);
     first[u] = size;
     size += K * (replies[u] - 1);
   }
-  const std::vector<std::vector<int>> sets(together.begin(), together.end());
+  const std::vector<std::vector<int>> sets(judge_sets.begin(), judge_sets.end());
   Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(2 * size + 20, size);
   for (Eigen::Index i = 0; i < scores.rows(); ++i) {
     std::map<int, Eigen::Index> drawn;
@@ -273,11 +288,11 @@ bool identified_by_replies(const LatentRows& rows, int K) {
       }
     }
   }
-  const Eigen::VectorXd part = null_parts(scores.colwise().normalized());
+  const Eigen::VectorXd part = null_space_parts(scores.colwise().normalized());
   const auto known = [&](int u) {
-    return part.segment(first[u], K * (replies[u] - 1)).maxCoeff() <= part_tolerance;
+    return part.segment(first[u], K * (replies[u] - 1)).maxCoeff() <= null_space_tolerance;
   };
-  return part.head(K - 1).maxCoeff() <= part_tolerance &&
+  return part.head(K - 1).maxCoeff() <= null_space_tolerance &&
          std::count_if(all.begin(), all.end(), known) > 2;
 }
 
@@ -288,27 +303,32 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   const SmallPanel panel(rows, model);
   if (panel.empty()) return out;
   Stream stream(0, 0);
-  // Draws more cases than there are parameters.
+  // Draws more rows than there are parameters, so that the rank is not limited by the number of
+  // rows. `one`: a single row, which is sufficient to count the parameters.
   const LatentRows one = panel.draw(1, stream);
   const LatentRows drawn = panel.draw(2 * Layout(one, model, prior).size + 20, stream);
   const LatentClass latent(drawn, model, prior);
   const Eigen::MatrixXd scores = random_scores(latent, fitting, stream);
   out.model = out.all = has_full_rank(scores, latent.layout);
-  const bool apart = model.by_rater && model.errors == Errors::free;
-  if (out.all || !apart || scores.rows() == 0) return out;
-  const Eigen::VectorXd part = null_parts(scores);
-  if (part.head(latent.layout.rates).maxCoeff() > part_tolerance) return out;
-  int judged = 0;
+  const bool separate_errors = model.by_rater && model.errors == Errors::free;
+  if (out.all || !separate_errors || scores.rows() == 0) return out;
+  const Eigen::VectorXd part = null_space_parts(scores);
+  if (part.head(latent.layout.rates).maxCoeff() > null_space_tolerance) return out;
+  int n_identified = 0;
   for (int u = 0; u < rows.judges; ++u) {
-    const int seat = panel.seat(u);
-    if (seat < 0) continue;
-    for (int k = 0; k < latent.layout.categories && !latent.layout.is_known(seat); ++k) {
-      if (part[latent.layout.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
+    const int panel_index = panel.panel_index(u);
+    if (panel_index < 0) continue;
+    for (int k = 0; k < latent.layout.categories && !latent.layout.has_known_matrix(panel_index);
+         ++k) {
+      if (part[latent.layout.accuracy_at(panel_index, k)] > null_space_tolerance) {
+        out.judge[u] = false;
+      }
     }
-    judged += out.judge[u];
+    n_identified += out.judge[u];
   }
-  // A judge without common cases with others is not identified, but others are not affected.
-  out.model = judged > 2 && (!rows.joined() || out.judge[rows.raters]);
+  // The model counts as identified although some judges are not. These judges have no common cases
+  // with others, so the other estimates do not depend on them.
+  out.model = n_identified > 2 && (!rows.joined() || out.judge[rows.raters]);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Identification of the parameters of a latent class model.
+// Checks whether the parameters of a latent class model are identified from the data.
 #pragma once
 
 #include <vector>
@@ -7,21 +7,22 @@
 
 namespace fallible {
 
-// Identification from these raters, by the rank of a matrix of scores or of slopes of pair
-// probabilities. Judges with separate parameters who always give the same answer are left out. With
-// free errors of each judge, some judges may have too few common ratings with others. The other
-// judges and the base rates may still be identified.
+// Result of identified_judges(). It is computed from the rank of a matrix of scores, or of
+// derivatives of pair probabilities. Judges with separate parameters who always give the same
+// answer are ignored. If each judge has free error rates, judges with too few common cases may not
+// be identified, while other judges and the base rates are.
 struct IdentifiedJudges {
-  bool all = false;    // all parameters of the model
-  bool model = false;  // base rates, more than two judges, and the system
+  bool all = false;  // true if all parameters are identified
+  // True if base rates, at least three judges and the joined system (if any) are identified.
+  bool model = false;
   std::vector<bool> judge;
 };
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 
-// True if `classes` classes are identified from replies (answers and abstentions), if each judge
-// has free probabilities for the replies that occur.
+// True if a model with `classes` classes is identified from replies, which are answers and
+// abstentions. Each judge has free probabilities of all replies that occur in the data.
 bool identified_by_replies(const LatentRows& rows, int classes);
 
 }  // namespace fallible

@@ -14,7 +14,7 @@ namespace fallible {
 double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                              double* log_likelihood, CompleteCurvature* curvature) const {
   const Law law(layout, x);
-  Counts counts(layout);
+  ExpectedCounts counts(layout);
   const double out = expect(law, gradient ? &counts : nullptr);
   if (gradient) {
     gradient->setZero(layout.size);
@@ -25,7 +25,7 @@ double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient
   return out + log_prior(layout, x, gradient);
 }
 
-double LatentClass::expect(const Law& law, Counts* counts) const {
+double LatentClass::expect(const Law& law, ExpectedCounts* counts) const {
   return expect(law, counts, [](int, const double*) {});
 }
 
@@ -40,7 +40,7 @@ std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
 }
 
 std::vector<double> LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
-  Counts counts(layout);
+  ExpectedCounts counts(layout);
   expect(Law(layout, x), &counts);
   return counts.by_truth(layout);
 }
@@ -62,7 +62,7 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
           out(i, layout.rate_at(j, k)) += excess * rows.populations.value(population, j);
         }
       }
-      for (const int at : rows.places(i)) {
+      for (const int at : rows.positions(i)) {
         score.rating(rows.judge[at], rows.category[at], c,
                      [&](int parameter, double slope) { out(i, parameter) += p * slope; });
       }
@@ -74,7 +74,7 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
 
 double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope) const {
   const int N = layout.categories;
-  const double out = Reading(layout, x).accuracy(judge);
+  const double out = ParameterReader(layout, x).accuracy(judge);
   if (!slope) return out;
   slope->setZero(layout.size);
   const Law law(layout, x);
@@ -108,29 +108,32 @@ OptimiserOptions coarse_options() {
 
 namespace {
 
-constexpr double saturated = 13.8;  // logit of a probability that is 1e-6 away from 0 or 1
+constexpr double boundary_logit = 13.8;  // logit of a probability that is 1e-6 away from 0 or 1
 constexpr int most_em_steps = 1000;
 constexpr double em_gain = 1e-6;
-constexpr double off_boundary = 0.01;  // pseudo-ratings that the first step adds
+// Pseudo-ratings that the first EM step adds, to move away from the boundary.
+constexpr double boundary_pseudo_ratings = 0.01;
 
-// Without a prior, accuracies may reach 0 or 1. There the likelihood has a slope, but its
-// derivative by the logit is zero. EM steps are exact for uniform and free errors by rater and move
-// away if this point is no maximum.
-bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
+// True if the optimiser may have stopped at an accuracy of 0 or 1 that is no maximum. This is
+// possible only without a prior: the derivative with respect to the logit is zero there even if the
+// likelihood increases. Only for models in which EM steps are exact, because these then continue
+// the search (leave_boundary()).
+bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.per_group;
   const Errors errors = layout.model.errors;
   return layout.prior.none && (errors == Errors::uniform || errors == Errors::free) &&
          layout.strata == 1 && layout.levels_at < 0 && layout.coefficients() == 1 && size > 0 &&
-         x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > saturated;
+         x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > boundary_logit;
 }
 
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   double before = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < most_em_steps; ++step) {
-    Counts counts(model.layout);
+    ExpectedCounts counts(model.layout);
     model.expect(Law(model.layout, x), &counts);
-    const Eigen::VectorXd next = reestimate(model.layout, counts, step == 0 ? off_boundary : 0);
+    const Eigen::VectorXd next =
+        estimate_from_counts(model.layout, counts, step == 0 ? boundary_pseudo_ratings : 0);
     const double now = model.evaluate(next, nullptr);
     if (now < before + em_gain) break;
     x = next;
@@ -139,7 +142,8 @@ Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   return x;
 }
 
-constexpr int most_polished = 150;  // number of parameters; more would take longer than the fit
+// Most parameters of a fit that is polished; more would take longer than the fit.
+constexpr int most_polished = 150;
 
 }  // namespace
 
@@ -148,11 +152,14 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   const Layout& layout = model.layout;
   const bool by_pairs = fitting == Fitting::pairs;
   const PairFrequencies pairs = by_pairs ? pair_frequencies(layout) : PairFrequencies();
-  CompleteCurvature seen;  // curvature at the last evaluation
-  const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
+  // Curvature at the last evaluation of the objective, as the metric of the next step.
+  CompleteCurvature last_curvature;
+  const Metric metric = [&last_curvature](const Eigen::VectorXd& gradient) {
+    return last_curvature.solve(gradient);
+  };
   const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
-    return by_pairs ? Closeness(layout, pairs).evaluate(x, gradient)
-                    : model.evaluate(x, gradient, nullptr, &seen);
+    return by_pairs ? PairObjective(layout, pairs).evaluate(x, gradient)
+                    : model.evaluate(x, gradient, nullptr, &last_curvature);
   };
   const auto hessian = [&](const Eigen::VectorXd& x) -> Eigen::MatrixXd {
     if (!by_pairs) return log_posterior_hessian(model, x);
@@ -161,12 +168,12 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
       objective(at, &out);
       return out;
     };
-    const Eigen::MatrixXd bend = slopes(slope, x);
-    return 0.5 * (bend + bend.transpose());
+    const Eigen::MatrixXd second_derivatives = slopes(slope, x);
+    return 0.5 * (second_derivatives + second_derivatives.transpose());
   };
-  const auto climb = [&](const Eigen::VectorXd& from) {
+  const auto maximise_from = [&](const Eigen::VectorXd& from) {
     LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
-    if (!by_pairs && may_be_stuck(model, out.x)) {
+    if (!by_pairs && is_at_boundary(model, out.x)) {
       LatentFit again{maximise(objective, leave_boundary(model, out.x), options, metric)};
       if (again.value > out.value) out = again;
     }
@@ -178,9 +185,9 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
     }
     return out;
   };
-  if (start.size() > 0) return climb(start);
+  if (start.size() > 0) return maximise_from(start);
   std::vector<LatentFit> found;
-  for (const Eigen::VectorXd& from : model.starts()) found.push_back(climb(from));
+  for (const Eigen::VectorXd& from : model.starts()) found.push_back(maximise_from(from));
   return *std::max_element(found.begin(), found.end(), [](const LatentFit& a, const LatentFit& b) {
     return a.value < b.value;
   });
@@ -192,23 +199,26 @@ Eigen::VectorXd LatentClass::start() const {
   const LatentRows& rows = layout.rows;
   const int classes = layout.classes();
   std::vector<double> posterior(classes);
-  Counts counts(layout);
-  // A pooled prior determines the matrices of raters and the names of classes.
+  ExpectedCounts counts(layout);
+  // Expected numbers of ratings, if the vote shares of each row were the posterior. They are not
+  // needed with a pooled prior: it already determines the raters' matrices and the names of the
+  // classes.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
-    steps_done(static_cast<unsigned>(classes));
+    count_steps(static_cast<unsigned>(classes));
     const auto votes = rows.votes(i);
     for (int c = 0; c < classes; ++c) posterior[c] = votes[c % layout.categories] / layout.strata;
     rows.add_expected(i, posterior.data(), classes, counts.classes.data(), counts.ratings.data());
   }
-  Eigen::VectorXd x = reestimate(layout, counts);
-  // If all accuracies and error rates are free, this is an EM step. The published algorithm is EM
-  // from the votes.
+  Eigen::VectorXd x = estimate_from_counts(layout, counts);
+  // If all accuracies and error rates are free, estimate_from_counts() is an EM step. The published
+  // algorithm of Dawid and Skene (1979) is EM from the votes, so the fit starts where thirty steps
+  // of this algorithm lead.
   const bool em = layout.errors_at >= 0 && layout.strata == 1;
   for (int step = 0; em && step < em_steps; ++step) {
-    counts = Counts(layout);
+    counts = ExpectedCounts(layout);
     expect(Law(layout, x), &counts);
-    x = reestimate(layout, counts);
+    x = estimate_from_counts(layout, counts);
   }
   return x;
 }
@@ -220,7 +230,7 @@ std::vector<Eigen::VectorXd> LatentClass::starts() const {
   for (const int raters : {0, 1}) {
     Eigen::VectorXd x = out.front();
     x[layout.shifts_at] = shift[raters];
-    if (layout.kinds > 1) x[layout.shifts_at + 1] = shift[1 - raters];
+    if (layout.judge_kinds > 1) x[layout.shifts_at + 1] = shift[1 - raters];
     out.push_back(std::move(x));
   }
   return out;
@@ -235,12 +245,13 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   first.matrix = rows.matrix;
   first.populations = rows.populations;
   if (first.matrix.size() > static_cast<std::size_t>(raters)) first.matrix.resize(raters);
-  const Layout before(first, layout.model, layout.prior, layout.held);
+  const Layout before(first, layout.model, layout.prior, layout.fixed_values);
   if (x.size() != before.size || before.groups == 0 || rows.joined()) return {};
   Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
   out.head(layout.rates) = x.head(layout.rates);
   if (layout.mean_at >= 0) out[layout.mean_at] = x[before.mean_at];
-  // The raters of the old fit come first in both vectors.
+  // Copies parameters of the raters of the old fit. These raters come first in both vectors. New
+  // raters get the mean of the old ones.
   const auto copy = [&](int from, int to, int each) {
     if (to < 0) return;
     const auto old = Eigen::MatrixXd::Map(x.data() + from, each, before.groups);

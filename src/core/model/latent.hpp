@@ -1,4 +1,5 @@
-// A latent class model for given data: likelihood, expected numbers, and fits.
+// A latent class model for given data: its likelihood, posterior probabilities, expected numbers of
+// ratings, and fits. Classes are the true categories, within strata of difficulty if there are any.
 #pragma once
 
 #include <vector>
@@ -11,56 +12,61 @@ namespace fallible {
 
 struct LatentClass {
   LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-              const Held& held = Held())
-      : layout(rows, model, prior, held) {}
+              const FixedValues& fixed_values = FixedValues())
+      : layout(rows, model, prior, fixed_values) {}
 
-  // Starting values from vote shares.
+  // Starting values, computed from the vote shares of each row.
   Eigen::VectorXd start() const;
-  // Several starting values, including start(). With difficulty there can be more than one maximum.
+  // Several starting values, including start(). Models with strata of difficulty may have more than
+  // one maximum, and these starts differ in the size of the shift between strata.
   std::vector<Eigen::VectorXd> starts() const;
-  // Starting values from the parameters `x` of the same model for the first `raters` raters. The
-  // other raters start at the mean. Empty if `x` does not belong to this model.
+  // Starting values from an older fit with parameters `x`, which contained only the first `raters`
+  // raters. New raters start at the mean of the old ones. Returns an empty vector if `x` cannot be
+  // used, for example because its length is that of another model.
   Eigen::VectorXd warm_start(const Eigen::VectorXd& x, int raters) const;
 
-  // Log posterior density up to a constant. Unless null, also computes the gradient, the log
-  // likelihood, and the curvature with known classes. The curvature requires a gradient.
+  // Returns the log posterior density up to a constant. If the pointers are not null, also computes
+  // the gradient, the log likelihood, and the curvature for observed classes. The curvature is
+  // available only together with the gradient.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr, CompleteCurvature* curvature = nullptr) const;
-  // Computes the log likelihood in one pass over the data. Adds expected numbers to `counts` unless
-  // it is null. Calls visit(row, posterior of the classes) for each row with weight, or for all
-  // rows.
+  // Returns the log likelihood, in one pass over the data. Adds expected numbers of ratings to
+  // `counts` unless it is null. Calls visit(row, posterior probabilities of the classes) for each
+  // row with weight, or for all rows if `all` is true.
   template <class Visit>
-  double expect(const Law& law, Counts* counts, const Visit& visit, bool all = false) const {
+  double expect(const Law& law, ExpectedCounts* counts, const Visit& visit,
+                bool all = false) const {
     const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
     if (!counts) return pass_over(layout.rows, tables, nullptr, all, visit);
     const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
     return pass_over(layout.rows, tables, &sums, all, visit);
   }
-  double expect(const Law& law, Counts* counts) const;
-  // Posterior probabilities of the categories: rows x categories, row by row.
+  double expect(const Law& law, ExpectedCounts* counts) const;
+  // Posterior probabilities of the categories, summed over strata: rows x categories, row by row.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
-  // See Counts::by_truth().
+  // Expected numbers of ratings: judges x ratings x truths.
   std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
-  // Gradients of the log likelihood of a case: rows x parameters.
+  // Gradient of the log likelihood of one case of each row: rows x parameters.
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
-  // See Reading. Also computes the slope unless it is null.
+  // Accuracy of a judge, averaged over true categories and strata. Also computes its gradient
+  // unless `slope` is null.
   double accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope = nullptr) const;
 
   Layout layout;
 };
 
-// `value` is the log posterior density.
+// Result of a fit. The inherited member `value` is the log posterior density at the maximum `x`.
 struct LatentFit : Optimum {
   double log_likelihood = 0;
 };
 
-// Low precision, for fits that are only compared with each other.
+// Options for fits with low precision, which are sufficient for bootstrap tests.
 OptimiserOptions coarse_options();
 
-// Fits from a given vector of parameters, for example in a bootstrap. If `start` is empty, returns
-// the best fit from several starts. By pairs, the negative sum of squares replaces the log
-// likelihood (see latent_pairs.hpp). `polished`: refines estimates to the last digits (see
-// polish()) before users read them.
+// Maximises the log posterior density from the parameters `start`. If `start` is empty, returns the
+// best fit from several starts. With `Fitting::pairs`, the objective is instead the negative sum of
+// squares of latent_pairs.hpp. `polished`: adds Newton steps, so that the estimates that users see
+// are exact to the last digits.
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options, Fitting fitting = Fitting::likelihood,
                      bool polished = false);

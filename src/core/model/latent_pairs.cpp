@@ -12,15 +12,16 @@ namespace fallible {
 
 namespace {
 
-// Scales the small sums of squares of frequencies to the size that the optimiser's tolerances
-// assume.
+// Sums of squared differences of frequencies are small. They are multiplied by this constant, so
+// that the optimiser's tolerances have their usual meaning.
 constexpr double scale = 1e4;
-constexpr double most_slopes = 3e7;  // numbers in memory at a time
+constexpr double most_slopes = 3e7;  // limit for cells x parameters, a matrix in memory
 
 using Kinds = std::map<std::pair<int, int>, int>;
 
-// Numbers the kinds of pairs. Calls visit(row, kind, rating of the first judge, of the second
-// judge).
+// Calls visit(row, kind, rating of the first judge, rating of the second judge) for each pair of
+// ratings of a row. Two pairs are of one kind if both judges have equal parameters. Returns the
+// number of each kind, by judges.
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
@@ -29,9 +30,9 @@ Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   };
   Kinds out;
   for (int i = 0; i < rows.size(); ++i) {
-    steps_done(1);
+    count_steps(1);
     if (rows.weight[i] == 0) continue;
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       for (int b = rows.start[i]; b < a; ++b) {
         if (rows.judge[a] == rows.judge[b]) continue;
         const auto [one, other] = who(b) <= who(a) ? std::make_pair(b, a) : std::make_pair(a, b);
@@ -80,10 +81,11 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   return out;
 }
 
-// Calls visit(kind, cell, place of the first rating, place of the second, joint probability with
-// each class). Places are those of the first class.
+// Visits each pair of ratings (a cell) of each kind of judges. `joint`: probability of the pair
+// together with each class. `one`, `other`: positions of both ratings' probabilities for the first
+// class in the tables of `law`.
 template <class Visit>
-void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
+void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);
   std::size_t cell = 0;
   for (int kind = 0; kind < pairs_.kinds(); ++kind) {
@@ -100,9 +102,9 @@ void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
   }
 }
 
-double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
+double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
   const Law law(layout_, x);
-  Counts counts(layout_);
+  ExpectedCounts counts(layout_);
   double loss = 0;
   for_each_cell(law, [&](int kind, std::size_t cell, std::size_t one, std::size_t other,
                          const double* joint) {
@@ -110,7 +112,8 @@ double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) 
     for (int c = 0; c < law.classes; ++c) off -= joint[c];
     loss += pairs_.share[kind] * off * off;
     if (!gradient) return;
-    // The slope of the logarithm of each factor replaces an expected count.
+    // The derivative of the squared difference is a sum of derivatives of log probabilities, with
+    // these weights. So they replace the expected counts in add_gradient().
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * off * joint[c];
       counts.ratings[one + c] += slope;
@@ -125,11 +128,11 @@ double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) 
   return -scale * loss / 2 + log_prior(layout_, x, gradient);
 }
 
-Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected) const {
+Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected) const {
   const Law law(layout_, x);
   Eigen::MatrixXd out(pairs_.cells(), layout_.size);
   Eigen::VectorXd gradient(layout_.size);
-  Counts counts(layout_);
+  ExpectedCounts counts(layout_);
   if (expected) expected->setZero(pairs_.cells());
   for_each_cell(
       law, [&](int, std::size_t cell, std::size_t one, std::size_t other, const double* joint) {
@@ -149,23 +152,24 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
   return out;
 }
 
-// At the least sum of squares, the slopes of the cases' pairs sum to zero. Their sampling
-// variation, multiplied by the inverse curvature, is the sampling variation of the parameters.
+// Sandwich estimator. At the minimum, the gradients of all cases sum to zero. Their covariance
+// between cases, multiplied by the inverse curvature on both sides, is the covariance of the
+// parameters.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
   const PairFrequencies pairs = pair_frequencies(layout);
   if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= most_slopes) return {};
   const LatentRows& rows = layout.rows;
-  const Closeness closeness(layout, pairs);
-  const auto slope = [&closeness](const Eigen::VectorXd& at) {
+  const PairObjective objective(layout, pairs);
+  const auto slope = [&objective](const Eigen::VectorXd& at) {
     Eigen::VectorXd out;
-    closeness.evaluate(at, &out);
+    objective.evaluate(at, &out);
     return out;
   };
-  const Eigen::MatrixXd bend = fallible::slopes(slope, x);
-  const Curvature curvature(layout, 0.5 * (bend + bend.transpose()), x);
+  const Eigen::MatrixXd second_derivatives = fallible::slopes(slope, x);
+  const Curvature curvature(layout, 0.5 * (second_derivatives + second_derivatives.transpose()), x);
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;
-  const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
+  const Eigen::MatrixXd slopes = objective.slopes(x, &expected);
   Eigen::MatrixXd centre(pairs.kinds(), x.size());
   for (int kind = 0; kind < pairs.kinds(); ++kind) {
     centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *

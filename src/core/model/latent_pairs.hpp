@@ -1,5 +1,5 @@
-// Fits latent class models to pairs of ratings, by least squares on the relative frequency of each
-// pair. Footnote 5 of Lehner (2015) suggests this method.
+// Fits latent class models to pairs of ratings: minimises the squared difference between the
+// relative frequency of each pair and its probability. Suggested in footnote 5 of Lehner (2015).
 #pragma once
 
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace fallible {
 
-// Frequencies of pairs of ratings of one case by different judges. Judges with equal parameters are
-// treated as one judge; their pairs count half in each order. Pairs of kind i are the cells i N^2
-// ... (i + 1) N^2 - 1; the rating of `second` changes fastest.
+// Relative frequencies of pairs of ratings of the same case by different judges. Judges with equal
+// parameters count as one judge, and each pair of them counts half in either order. Pairs of judges
+// are numbered as kinds. Kind i has the cells i N^2 ... (i + 1) N^2 - 1 for N categories; the
+// rating of `second` changes fastest.
 struct PairFrequencies {
   int categories = 0;
-  std::vector<int> first, second;  // judges of each kind of pair
-  std::vector<double> share;       // share of the kind among all pairs
-  std::vector<double> frequency;   // relative frequency of each cell within its kind
+  std::vector<int> first, second;  // first and second judge of each kind, from 0
+  std::vector<double> share;       // share of each kind among all pairs of ratings
+  std::vector<double> frequency;   // relative frequency of each cell within its kind, sum 1
 
   int kinds() const { return static_cast<int>(share.size()); }
   std::size_t cells() const { return frequency.size(); }
@@ -23,16 +24,17 @@ struct PairFrequencies {
 
 PairFrequencies pair_frequencies(const Layout& layout);
 
-// Distance between the probabilities of pairs of ratings and their relative frequencies. Refers to
-// both arguments.
-class Closeness {
+// The least squares objective: compares probabilities of pairs of ratings with their relative
+// frequencies. Refers to both arguments of the constructor.
+class PairObjective {
  public:
-  Closeness(const Layout& layout, const PairFrequencies& pairs) : layout_(layout), pairs_(pairs) {}
+  PairObjective(const Layout& layout, const PairFrequencies& pairs)
+      : layout_(layout), pairs_(pairs) {}
 
-  // The negative sum of squared differences, times a constant, plus the log prior. Computes the
-  // gradient unless it is null.
+  // Returns the objective, which is maximised: log prior minus a multiple of the sum of squared
+  // differences. Also computes the gradient unless it is null.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
-  // Slopes of the probabilities of cells: cells x parameters. Writes the probabilities to
+  // Jacobian of the pair probabilities: cells x parameters. Also writes the probabilities to
   // `expected` unless it is null.
   Eigen::MatrixXd slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected = nullptr) const;
 
@@ -44,8 +46,8 @@ class Closeness {
   const PairFrequencies& pairs_;
 };
 
-// Covariance of the natural parameters, from variation between cases. Empty if it would take too
-// long.
+// Covariance matrix of the natural parameters of a fit by pairs, from the variation between cases.
+// Empty if the matrix of derivatives would be too large.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x);
 
 }  // namespace fallible

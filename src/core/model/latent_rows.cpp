@@ -6,14 +6,14 @@
 
 namespace fallible {
 
-void LatentRows::find_shared() {
-  shared.assign(size(), 0);
+void LatentRows::find_prefixes() {
+  prefix.assign(size(), 0);
   for (int i = 1; i < size(); ++i) {
     if (population_of(i) != population_of(i - 1)) continue;
-    const int most = std::min(places(i).size(), places(i - 1).size());
-    int& same = shared[i];
+    const int most = std::min(positions(i).size(), positions(i - 1).size());
+    int& same = prefix[i];
     while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
-    longest_shared = std::max(longest_shared, same);
+    longest_prefix = std::max(longest_prefix, same);
   }
 }
 
@@ -24,7 +24,7 @@ std::vector<double> LatentRows::votes(int row) const {
     return out;
   }
   int votes = 0;
-  for (const int at : places(row)) {
+  for (const int at : positions(row)) {
     if (judge[at] >= raters) continue;
     ++votes;
     ++out[answer(at)];
@@ -37,12 +37,14 @@ void LatentRows::add_expected(int row, const double* posterior, int classes, dou
                               double* of_ratings) const {
   const Eigen::ArrayXd cases = weight[row] * Eigen::ArrayXd::Map(posterior, classes);
   Eigen::ArrayXd::Map(of_classes + population_of(row) * classes, classes) += cases;
-  for (const int at : places(row)) {
+  for (const int at : positions(row)) {
     Eigen::ArrayXd::Map(of_ratings + rating(at) * classes, classes) += cases;
   }
 }
 
-// Adds one row per group. The key of a group begins with its population and known category.
+// Adds one row per group of patterns. The key of a group contains its population and known
+// category, then pairs (judge, category). In pairs at the end of the key, category -1 is an
+// abstention.
 void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
@@ -63,14 +65,15 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.raters = x.raters;
   out.judges = x.raters + (system >= 0);
   out.matrix = known.matrix;
-  out.before = known.before;
+  out.calibration = known.calibration;
   out.populations = known.populations;
-  // Key: population and known category, then judge and category of each rating, and judges who
-  // abstained.
+  // The key of a row contains its population and known category (-1 if unknown), then judge and
+  // category of each rating, and finally (judge, -1) for each abstention. Patterns without ratings
+  // and known truth get no row.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.of(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
-    for (const int i : x.places(p)) {
+    for (const int i : x.positions(p)) {
       key.push_back(x.rater[i] - 1);
       key.push_back(x.category[i] - 1 + (x.levels > 0 && x.level ? x.level[i] * x.categories : 0));
     }
@@ -85,7 +88,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
     return key.size() > 2 || key[1] >= 0;
   });
   out.add_groups_of(groups, weight);
-  out.find_shared();
+  out.find_prefixes();
   return out;
 }
 
@@ -93,7 +96,7 @@ ExchangeableRows regardless_of_rater(const LatentRows& rows) {
   std::vector<std::pair<int, int>> ratings;
   const RowGroups groups(rows.size(), [&](int i, std::vector<int>& key) {
     ratings.clear();
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : 1, rows.category[at]);
     }
     std::sort(ratings.begin(), ratings.end());
@@ -109,7 +112,7 @@ ExchangeableRows regardless_of_rater(const LatentRows& rows) {
   out.rows.judges = rows.joined() ? 2 : 1;
   out.rows.populations = rows.populations;
   out.rows.add_groups_of(groups, rows.weight);
-  out.rows.find_shared();
+  out.rows.find_prefixes();
   out.of_row = std::move(out.rows.of_pattern);
   out.rows.of_pattern = rows.of_pattern;
   for (int& row : out.rows.of_pattern) row = row < 0 ? row : out.of_row[row];
@@ -126,7 +129,7 @@ std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterio
   return out;
 }
 
-void ExchangeableRows::weigh(const std::vector<double>& weight) {
+void ExchangeableRows::reweight(const std::vector<double>& weight) {
   rows.weight = row_weights(of_row, weight, rows.size());
 }
 

@@ -1,5 +1,6 @@
-// Data of a latent class model: distinct rows of (judge, category) with weights. Judges are raters
-// and, if one has joined, a system.
+// Data of a latent class model: distinct combinations of (judge, category), called rows, with
+// weights. Judges are the raters. If a system is evaluated in the same model, it joins them as the
+// last judge.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,15 +12,17 @@
 
 namespace fallible {
 
-// Base rates may depend on covariates. Cases with the same covariates are a population.
+// Covariates of base rates. Cases with equal values of the covariates form a population. If there
+// are no covariates, all cases are one population.
 struct Populations {
   std::vector<int> of_pattern;  // population of each pattern, from 0; empty if there is only one
-  Eigen::MatrixXd design;       // populations x columns, without an intercept
-  // Coefficients of the unscaled covariates are `report` times those of `design`, intercept first.
+  Eigen::MatrixXd design;       // scaled covariates: populations x covariates, without an intercept
+  // The design is scaled for numerical reasons. `report` * coefficients are the coefficients for
+  // the unscaled covariates, intercept first.
   Eigen::MatrixXd report;
 
   int size() const { return std::max(1, static_cast<int>(design.rows())); }
-  // Number of coefficients: the intercept and one per column.
+  // Number of coefficients for each category: an intercept and one per covariate.
   int coefficients() const { return 1 + static_cast<int>(design.cols()); }
   double value(int population, int coefficient) const {
     return coefficient == 0 ? 1 : design(population, coefficient - 1);
@@ -28,81 +31,90 @@ struct Populations {
 };
 
 struct LatentRows : RatedRows {
-  int raters = 0;          // less than judges if a system has joined
-  std::vector<int> known;  // true category of the row's cases, -1 if unknown
-  // Known confusion matrix of each judge, row by row. Empty for a judge whose matrix is unknown;
-  // the whole vector is empty if no matrix is known.
+  int raters = 0;          // number of raters; judges - 1 if a system has joined
+  std::vector<int> known;  // known true category of each row, from 0; -1 if unknown
+  // Known confusion matrix of each judge: truths x ratings, row by row. The entry of a judge
+  // without a known matrix is empty. The vector is empty if no matrix is known.
   std::vector<std::vector<double>> matrix;
 
-  // Counts (truths x ratings) of each judge in a calibration sample, empty as above. They are part
-  // of a pooled prior.
-  std::vector<std::vector<double>> before;
+  // Counts of each judge in a calibration sample with known truth: truths x ratings, row by row.
+  // Empty entries as in `matrix`. Pooled priors include these counts.
+  std::vector<std::vector<double>> calibration;
 
   Populations populations;
-  std::vector<int> population;  // of each row; empty if there is only one
+  std::vector<int> population;  // population of each row, from 0; empty if there is only one
 
-  // Judges who abstained on each row; empty if abstentions are not modelled.
+  // Judges who abstained on row i: abstained[a] for a in abstentions.positions(i). Empty if
+  // abstentions are not modelled.
   Ragged abstentions;
   std::vector<int> abstained;
 
-  // Number of ratings at the beginning of each row that are equal in the row before it. Empty until
-  // it is computed.
-  std::vector<int> shared;
-  int longest_shared = 0;
+  // For each row: number of ratings at its beginning that are equal to those of the row before.
+  // Class Pass computes the products of these ratings only once. Empty until find_prefixes() is
+  // called.
+  std::vector<int> prefix;
+  int longest_prefix = 0;
 
   void add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight);
-  void find_shared();
+  void find_prefixes();
   int population_of(int row) const { return population.empty() ? 0 : population[row]; }
-  int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
-  Places abstentions_of(int row) const {
-    return abstained.empty() ? Places(0, 0) : abstentions.places(row);
+  int prefix_length(int row) const { return prefix.empty() ? 0 : prefix[row]; }
+  Positions abstentions_of(int row) const {
+    return abstained.empty() ? Positions(0, 0) : abstentions.positions(row);
   }
 
-  // Vote share of each category in a row, or 1 for the known category.
+  // Share of the row's ratings that each category has: `categories` numbers with sum 1. If the
+  // truth is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
-  // Adds the expected numbers of a row's cases in each class (populations x classes), and of its
-  // ratings in each class.
+  // Adds the weight of a row, multiplied by the posterior probability of each class, to expected
+  // numbers: of cases (populations x classes), and of the row's ratings (judges x answer codes x
+  // classes).
   void add_expected(int row, const double* posterior, int classes, double* of_classes,
                     double* of_ratings) const;
 
   bool joined() const { return judges > raters; }
-  bool is_known(int one) const {
+  bool has_known_matrix(int one) const {
     return one < static_cast<int>(matrix.size()) && !matrix[one].empty();
   }
-  bool has_before(int one) const {
-    return one < static_cast<int>(before.size()) && !before[one].empty();
+  bool has_calibration_sample(int one) const {
+    return one < static_cast<int>(calibration.size()) && !calibration[one].empty();
   }
 };
 
-// Known facts about cases and raters, in addition to the ratings.
+// What is known about cases and raters in addition to the ratings.
 struct Known {
-  std::vector<int> truth;  // category of each pattern (from 1; below 1 is unknown), or empty
-  std::vector<std::vector<double>> matrix = {};  // of each rater, see LatentRows, or empty
-  std::vector<std::vector<double>> before = {};  // calibration samples, see LatentRows
+  std::vector<int> truth;  // true category of each pattern, from 1; below 1 if unknown; or empty
+  // Known confusion matrices of the raters: truths x ratings, row by row. The entry of a rater
+  // whose matrix is unknown is empty; so is the vector if no matrix is known.
+  std::vector<std::vector<double>> matrix = {};
+  // Counts of each rater in a calibration sample, truths x ratings; empty entries as in `matrix`.
+  std::vector<std::vector<double>> calibration = {};
   Populations populations = {};
 };
 
-// `system` (from 0) joins the raters as the last judge; -1 for none. The order of rows does not
-// depend on the order of cases.
+// Makes rows from patterns. `system`: the system (from 0) that joins the raters as the last judge,
+// or -1. The order of the rows does not depend on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 
-// Rows for models in which raters have equal parameters. Rows with equal ratings are joined, for
-// any raters.
+// Rows for models in which all raters have the same parameters. Only the numbers of ratings per
+// category matter, so rows that differ only in who rated are merged, and there is less to compute.
 struct ExchangeableRows {
-  LatentRows rows;          // all raters are one judge, who may have several ratings in a row
-  std::vector<int> of_row;  // index of each original row in `rows`
+  LatentRows rows;          // raters are merged into judge 0, who may have several ratings in a row
+  std::vector<int> of_row;  // merged row of each original row, from 0
 
-  // Expands a posterior to the original rows: rows x categories.
+  // Copies a posterior of the merged rows to the original rows: rows x categories, row by row.
   std::vector<double> by_row(const std::vector<double>& posterior) const;
-  // Sets new weights of the original rows.
-  void weigh(const std::vector<double>& weight);
+  // Sets the weights of the merged rows from new weights of the original rows, for example in a
+  // bootstrap.
+  void reweight(const std::vector<double>& weight);
 };
 
 ExchangeableRows regardless_of_rater(const LatentRows& rows);
 
-// Expands rows x categories to patterns x categories. Patterns without a row get `otherwise`
-// (populations x categories), or the mean over the cases of their population.
+// Copies rows x categories to patterns x categories. A pattern without a row gets the probabilities
+// of its population in `otherwise` (populations x categories), or the mean over the cases of its
+// population.
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
                                const std::vector<double>& otherwise);
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);

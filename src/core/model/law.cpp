@@ -12,14 +12,15 @@ namespace fallible {
 
 namespace {
 
-// Least probability of an answer, so that its logarithm is finite.
+// Lower limit of the probability of an answer, so that its logarithm is finite.
 constexpr double least_probability = 1e-305;
 
-// Replaces logarithms in each row by shares. Entries on the diagonal are not errors and become 0.
-void to_shares_of_rows(double* x, int N) {
+// Replaces the logarithms in each row of an N x N matrix by shares that sum to 1. The diagonal
+// becomes 0, because right answers are not errors.
+void softmax_rows(double* x, int N) {
   for (int k = 0; k < N; ++k, x += N) {
     x[k] = -std::numeric_limits<double>::infinity();
-    to_shares(x, x + N);
+    softmax(x, x + N);
     x[k] = 0;
   }
 }
@@ -31,79 +32,83 @@ std::vector<double> shares_by_distance(int categories, double dispersion) {
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) out.push_back(-dispersion * std::abs(k - l));
   }
-  to_shares_of_rows(out.data(), categories);
+  softmax_rows(out.data(), categories);
   return out;
 }
 
 Strata::Strata(double accuracy, double d) {
-  // The sum of the three probabilities increases with p and is linear between these points.
-  double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
-  std::sort(knot, knot + 6);
+  // Finds p so that the mean of the three probabilities clamp(p + s d, 0, 1), s = -1, 0, 1, is
+  // equal to `accuracy`. Their sum is piecewise linear in p, with changes of slope at these six
+  // points.
+  double breakpoint[6] = {-d, 0, d, 1 - d, 1, 1 + d};
+  std::sort(breakpoint, breakpoint + 6);
   const auto sum = [d](double x) {
     double out = 0;
     for (int s = -1; s <= 1; ++s) out += std::clamp(x + s * d, 0.0, 1.0);
     return out;
   };
   int i = 0;
-  while (i < 4 && sum(knot[i + 1]) < 3 * accuracy) ++i;
-  const double low = sum(knot[i]), high = sum(knot[i + 1]);
-  const double centre =
-      high > low ? knot[i] + (3 * accuracy - low) / (high - low) * (knot[i + 1] - knot[i])
-                 : knot[i + 1];
-  int free = 0, side = 0;
+  while (i < 4 && sum(breakpoint[i + 1]) < 3 * accuracy) ++i;
+  const double low = sum(breakpoint[i]), high = sum(breakpoint[i + 1]);
+  const double unclipped_middle = high > low
+                                      ? breakpoint[i] + (3 * accuracy - low) / (high - low) *
+                                                            (breakpoint[i + 1] - breakpoint[i])
+                                      : breakpoint[i + 1];
+  int unclipped = 0, side = 0;
   for (int s = -1; s <= 1; ++s) {
-    const double x = centre + s * d;
+    const double x = unclipped_middle + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    by_accuracy[s + 1] = x > 0 && x < 1;  // 1 if the probability can change
-    free += x > 0 && x < 1;
+    // 1 if the probability is not clipped, so that it changes with p.
+    by_accuracy[s + 1] = x > 0 && x < 1;
+    unclipped += x > 0 && x < 1;
     side += x > 0 && x < 1 ? s : 0;
   }
   for (int s = -1; s <= 1; ++s) {
-    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(side) / free : 0;
-    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / free;
+    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(side) / unclipped : 0;
+    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / unclipped;
   }
 }
 
 Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   const int N = layout.categories, judges = layout.rows.judges;
-  const Reading reading(layout, x);
+  const ParameterReader reader(layout, x);
   categories = N;
-  symbols = layout.rows.symbols();
+  answer_codes = layout.rows.answer_codes();
   classes = layout.classes();
-  base_rates = reading.base_rates();
-  rates = reading.population_rates();
+  base_rates = reader.base_rates();
+  rates = reader.population_rates();
   for (auto rate = rates.begin(); rate != rates.end(); rate += N) {
     for (int c = 0; c < classes; ++c) weight.push_back(rate[c % N] / layout.strata);
   }
   accuracy.resize(static_cast<std::size_t>(judges) * N);
-  error_.resize(accuracy.size() * N);
-  probability.resize(judges * symbols * static_cast<std::size_t>(classes));
+  error_share_.resize(accuracy.size() * N);
+  probability.resize(judges * answer_codes * static_cast<std::size_t>(classes));
   for (int g = 0; layout.ordinal_at >= 0 && g < layout.groups; ++g) {
     ordinal.emplace_back(x.data() + layout.ordinal_at + g * N, N);
   }
   if (layout.levels_at >= 0) levels.emplace(x.data() + layout.levels_at, layout.rows.levels);
   std::vector<double> by_distance;
   for (int u = 0; u < judges; ++u) {
-    if (layout.is_known(u)) {
+    if (layout.has_known_matrix(u)) {
       fill_matrix(layout, u, layout.rows.matrix[u], floor_probability);
     } else if (layout.ordinal_at >= 0) {
       fill_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
     } else {
       const int at = layout.dispersion_at(u);
-      double* share = &error_[static_cast<std::size_t>(u) * N * N];
-      if (layout.held.log_error) {
-        const double* log = &(*layout.held.log_error)[static_cast<std::size_t>(u) * N * N];
+      double* share = &error_share_[static_cast<std::size_t>(u) * N * N];
+      if (layout.fixed_values.log_error) {
+        const double* log = &(*layout.fixed_values.log_error)[static_cast<std::size_t>(u) * N * N];
         std::transform(log, log + N * N, share, [](double of) { return std::exp(of); });
       } else if (layout.errors_at >= 0) {
         std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share);
-        to_shares_of_rows(share, N);
+        softmax_rows(share, N);
       } else {
         if (by_distance.empty() || (at >= 0 && u == layout.rows.raters)) {
           by_distance = shares_by_distance(N, at < 0 ? 0 : x[at]);
         }
         std::copy(by_distance.begin(), by_distance.end(), share);
       }
-      fill_judge(layout, x, reading.shift(layout.is_system(u)), u, share);
+      fill_judge(layout, x, reader.shift(layout.is_system(u)), u, share);
     }
     if (levels) fill_levels(u);
   }
@@ -122,7 +127,7 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
     accuracy[judge * N + k] = mean;
     if (layout.strata > 1) strata.push_back(of);
     for (int s = 0; s < layout.strata; ++s) {
-      const double right = inside(layout.strata > 1 ? of.p[s] : mean), wrong = 1 - right;
+      const double right = clip_probability(layout.strata > 1 ? of.p[s] : mean), wrong = 1 - right;
       for (int l = 0; l < N; ++l) {
         probability[place(judge, l) + s * N + k] =
             l == k ? right : std::max(wrong * share[k * N + l], least_probability);
@@ -131,7 +136,8 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
   }
 }
 
-// A known matrix does not depend on difficulty.
+// Sets the probabilities of a judge from a confusion matrix (truths x ratings). They are equal in
+// all strata: known matrices and ordinal errors do not depend on difficulty.
 void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
                       double least) {
   const int N = categories;
@@ -139,7 +145,7 @@ void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>
     const double* row = &matrix[static_cast<std::size_t>(k) * N];
     accuracy[judge * N + k] = row[k];
     for (int l = 0; l < N; ++l) {
-      if (l != k && row[k] < 1) error_[(judge * N + k) * N + l] = row[l] / (1 - row[k]);
+      if (l != k && row[k] < 1) error_share_[(judge * N + k) * N + l] = row[l] / (1 - row[k]);
       for (int s = 0; s < layout.strata; ++s) {
         probability[place(judge, l) + s * N + k] = std::max(row[l], least);
       }
@@ -149,11 +155,11 @@ void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>
 }
 
 void Law::fill_levels(int judge) {
-  for (int symbol = categories; symbol < symbols; ++symbol) {
-    const int l = symbol % categories;
+  for (int answer_code = categories; answer_code < answer_codes; ++answer_code) {
+    const int l = answer_code % categories;
     for (int c = 0; c < classes; ++c) {
-      probability[place(judge, symbol) + c] =
-          std::max(of(judge, l, c) * levels->of(l == c % categories, symbol / categories - 1),
+      probability[place(judge, answer_code) + c] =
+          std::max(of(judge, l, c) * levels->of(l == c % categories, answer_code / categories - 1),
                    least_probability);
     }
   }

@@ -1,4 +1,4 @@
-// Probabilities computed from the parameters of a latent class model.
+// Probabilities of answers and classes, computed from the parameters of a latent class model.
 #pragma once
 
 #include <optional>
@@ -9,59 +9,63 @@
 
 namespace fallible {
 
-// Probabilities of a correct answer in three strata of difficulty, with mean `accuracy`. They are
-// clamp(p - d), clamp(p), clamp(p + d) for some p. Also contains their derivatives.
+// Probabilities of a right answer in three equally frequent strata: difficult, medium and easy
+// cases. They are p - d, p and p + d, clipped to [0, 1], where d is `shift` and p is such that
+// their mean is `accuracy`. Also contains the derivatives with respect to accuracy and shift.
 struct Strata {
   double p[3], by_accuracy[3], by_shift[3];
 
   Strata(double accuracy, double shift);
 };
 
-// Shares of errors (truths x ratings), which decrease with the distance between categories. If the
-// dispersion is 0, all errors have equal shares.
+// Share of each error among the errors of its row: truths x ratings, row by row, diagonal 0. Shares
+// are proportional to exp(-dispersion |k - l|). With dispersion 0 all errors have equal shares.
 std::vector<double> shares_by_distance(int categories, double dispersion);
 
-// Probabilities of the answers of judges in each class (category within stratum), and of the
-// classes. The entries for all classes of one judge's rating are contiguous.
+// Probabilities of answers given the class, and of the classes. A class is a true category within a
+// stratum of difficulty: class = stratum * categories + category. In `probability`, the values of
+// all classes for one judge and answer are consecutive, because they are used together.
 struct AnswerLaw {
   int categories = 0;
-  int symbols = 0;  // see RatedRows; answers without confidence come first
+  // Number of answer codes: categories without confidence first, then with each level.
+  int answer_codes = 0;
   int classes = 0;
-  std::vector<double> weight;       // populations x classes
-  std::vector<double> probability;  // judges x symbols x classes
+  std::vector<double> weight;       // probabilities of the classes: populations x classes
+  std::vector<double> probability;  // probabilities of the answers: judges x symbols x classes
 
-  // Index of the entry for the first class of a rating.
+  // Position in `probability` of a judge's rating given the first class.
   std::size_t place(int judge, int rating) const {
-    return (static_cast<std::size_t>(judge) * symbols + rating) * classes;
+    return (static_cast<std::size_t>(judge) * answer_codes + rating) * classes;
   }
-  // Matrix of a judge: classes x ratings.
+  // Probabilities of all answers of a judge: classes x symbols.
   Eigen::Map<const Eigen::MatrixXd> of(int judge) const {
-    return {&probability[place(judge, 0)], classes, symbols};
+    return {&probability[place(judge, 0)], classes, answer_codes};
   }
-  // Class probabilities in the first population, which is the only one without covariates.
+  // Probabilities of the classes in the first population. Without covariates it is the only one.
   Eigen::Map<const Eigen::VectorXd> weights() const { return {weight.data(), classes}; }
   double of(int judge, int rating, int in_class) const {
     return probability[place(judge, rating) + in_class];
   }
 };
 
-// Adds the quantities that derivatives need.
+// Probabilities, and quantities from which derivatives with respect to the parameters are computed.
 class Law : public AnswerLaw {
  public:
   Law(const Layout& layout, const Eigen::VectorXd& x);
 
-  std::vector<double> base_rates;   // means over the cases
-  std::vector<double> rates;        // populations x categories
-  std::vector<double> accuracy;     // judges x truths
-  std::vector<Strata> strata;       // judges x truths, if there are strata
-  std::vector<OrdinalLaw> ordinal;  // one per group of judges, if errors are ordinal
+  std::vector<double> base_rates;  // averaged over the cases of all populations
+  std::vector<double> rates;       // base rates: populations x categories
+  std::vector<double> accuracy;    // probability of a right answer: judges x truths
+  std::vector<Strata> strata;  // accuracies in the strata: judges x truths; empty without strata
+  // One per group of judges with equal parameters; only for ordinal errors.
+  std::vector<OrdinalLaw> ordinal;
   std::optional<LevelLaw> levels;
 
-  // Shares of a judge's errors: truths x ratings.
+  // Shares of the wrong answers of a judge: truths x ratings, each row has sum 1 and diagonal 0.
   const double* error(int judge) const {
-    return &error_[static_cast<std::size_t>(judge) * categories * categories];
+    return &error_share_[static_cast<std::size_t>(judge) * categories * categories];
   }
-  // Confusion matrix of a judge, row by row, averaged over strata.
+  // Confusion matrix of a judge, averaged over strata: truths x ratings, row by row.
   std::vector<double> confusion(int judge) const;
 
  private:
@@ -71,7 +75,7 @@ class Law : public AnswerLaw {
   void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
                   const double* share);
 
-  std::vector<double> error_;  // judges x truths x ratings
+  std::vector<double> error_share_;  // shares of wrong answers: judges x truths x ratings
 };
 
 }  // namespace fallible

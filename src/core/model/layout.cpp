@@ -10,23 +10,24 @@
 
 namespace fallible {
 
-constexpr double first_shift = 0.1;  // starting value of shifts; at zero they have no slope
+// Starting value of shifts; at zero the derivative is zero and the optimiser would not move.
+constexpr double start_shift = 0.1;
 
 Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const LatentPrior& of_prior,
-               const Held& of_held)
+               const FixedValues& values)
     : rows(of_rows),
       model(of_model),
       prior(of_prior),
-      held(of_held),
+      fixed_values(values),
       categories(of_rows.categories),
       strata(of_model.strata ? 3 : 1) {
   const bool free = model.errors == Errors::free;
   const int system = rows.joined() ? 1 : 0;
   for (int u = 0; u < rows.judges; ++u) {
     const bool shared = !model.by_rater && groups > 0 && !is_system(u);
-    group.push_back(rows.is_known(u) ? -1 : shared ? 0 : groups++);
+    group.push_back(rows.has_known_matrix(u) ? -1 : shared ? 0 : groups++);
   }
-  kinds = groups == 0 ? 0 : system && model.own && groups > 1 ? 2 : 1;
+  judge_kinds = groups == 0 ? 0 : system && model.separate_system && groups > 1 ? 2 : 1;
   const bool ordinal = model.errors == Errors::ordinal;
   per_group = free ? categories : ordinal ? 0 : 1;
   rates = size = coefficients() * (categories - 1);
@@ -37,19 +38,20 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
     cases += rows.weight[i];
   }
   for (double& of : share) of = cases > 0 && populations() > 1 ? of / cases : 1.0 / populations();
-  const auto place = [this](int count) {
+  const auto reserve_positions = [this](int count) {
     const int first = count > 0 ? size : -1;
     size += count;
     return first;
   };
-  mean_at =
-      place(model.by_rater && per_group > 0 && !prior.none && !prior.pooled && groups > system);
-  accuracies_at = place(groups * per_group);
-  errors_at = place(free ? groups * categories * categories : 0);
-  ordinal_at = place(ordinal ? groups * categories : 0);
-  dispersions_at = place(model.errors == Errors::distance && !held.log_error ? kinds : 0);
-  shifts_at = place(model.strata && !held.shift ? kinds : 0);
-  levels_at = place(LevelLaw::size(rows.levels));
+  mean_at = reserve_positions(model.by_rater && per_group > 0 && !prior.none && !prior.pooled &&
+                              groups > system);
+  accuracies_at = reserve_positions(groups * per_group);
+  errors_at = reserve_positions(free ? groups * categories * categories : 0);
+  ordinal_at = reserve_positions(ordinal ? groups * categories : 0);
+  dispersions_at = reserve_positions(
+      model.errors == Errors::distance && !fixed_values.log_error ? judge_kinds : 0);
+  shifts_at = reserve_positions(model.strata && !fixed_values.shift ? judge_kinds : 0);
+  levels_at = reserve_positions(LevelLaw::size(rows.levels));
 }
 
 int Layout::system_at() const {
@@ -58,7 +60,8 @@ int Layout::system_at() const {
 
 int Layout::free_parameters() const {
   int out = size - (mean_at >= 0);
-  // In each row, the diagonal and one error rate are not free.
+  // Error rates of a row have one parameter too many, because they are normalised. The parameter on
+  // the diagonal is not used. So two parameters per row are not free.
   if (errors_at >= 0) out -= groups * categories * 2;
   return out;
 }
@@ -75,7 +78,7 @@ Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd&
     }
     if (simpler.dispersions_at >= 0) out[dispersion_at(u)] = x[simpler.dispersion_at(u)];
     if (shifts_at >= 0) {
-      out[shift_at(u)] = simpler.shifts_at >= 0 ? x[simpler.shift_at(u)] : first_shift;
+      out[shift_at(u)] = simpler.shifts_at >= 0 ? x[simpler.shift_at(u)] : start_shift;
     }
   }
   if (mean_at >= 0) {
@@ -86,9 +89,11 @@ Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd&
 
 namespace {
 
-constexpr double free_scale = 1e6;  // prior scale of parameters without information
+// Prior standard deviation that has no influence, but keeps unidentified parameters near 0.
+constexpr double vague_sd = 1e6;
 
-// A log density, and its gradient unless null.
+// Sum of log densities of parameters at `x`. Also adds their derivatives to `gradient` unless it is
+// null.
 struct LogDensity {
   const Eigen::VectorXd& x;
   Eigen::VectorXd* gradient;
@@ -97,7 +102,8 @@ struct LogDensity {
   void slope(int at, double by) {
     if (gradient) (*gradient)[at] += by;
   }
-  // Normal density with mean zero, or with another parameter as its mean.
+  // Adds a normal density with standard deviation `sd`. The mean is 0, or the parameter at position
+  // `centre` if this is not negative.
   void normal(int at, double sd, int centre = -1) {
     const double off = x[at] - (centre < 0 ? 0 : x[centre]);
     value -= 0.5 * off * off / (sd * sd);
@@ -105,18 +111,19 @@ struct LogDensity {
     if (centre >= 0) slope(centre, off / (sd * sd));
   }
   void beta(int at, double a, double b) {
-    const double p = inside(logistic(x[at]));
+    const double p = clip_probability(logistic(x[at]));
     value += a * std::log(p) + b * std::log1p(-p);
     slope(at, a - (a + b) * p);
   }
 };
 
-// Dirichlet densities of rows, as densities of logits. Pseudo-counts are equal to the exponents.
-void add_rows(const Layout& layout, LogDensity& out) {
+// Adds Dirichlet log densities of the rows of all judges, as densities of logits. The change of
+// variables adds 1 to each exponent, so exponents are equal to the Dirichlet parameters.
+void add_row_densities(const Layout& layout, LogDensity& out) {
   const int N = layout.categories;
   std::vector<double> error(N);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double* alpha = layout.prior_row(u, k);
       const int first = layout.error_at(u, k, 0);
       double wrong = 0, total = 0, most = -1e300;
@@ -124,7 +131,7 @@ void add_rows(const Layout& layout, LogDensity& out) {
         if (l != k) most = std::max(most, out.x[first + l]);
       }
       for (int l = 0; l < N; ++l) {
-        out.normal(first + l, free_scale);
+        out.normal(first + l, vague_sd);
         if (l == k) continue;
         wrong += alpha[l];
         total += error[l] = std::exp(out.x[first + l] - most);
@@ -141,18 +148,20 @@ void add_rows(const Layout& layout, LogDensity& out) {
 
 }  // namespace
 
-// Densities are those of logits and logarithms, so that the mode is not on a boundary. Without
-// priors a weak term, which any data outweigh, keeps parameters that are not identified near zero.
+// Prior densities are densities of logits and logarithms. Then the mode is not on the boundary of
+// the parameter space. Without a prior, all parameters get a normal density with standard deviation
+// 1e6. Any data outweigh it, and parameters that are not identified stay near zero.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   const LatentPrior& prior = layout.prior;
   const int N = layout.categories;
   LogDensity out{x, gradient};
   if (prior.none || (prior.pooled && !prior.rows)) {
-    for (int i = 0; i < layout.size; ++i) out.normal(i, free_scale);
+    for (int i = 0; i < layout.size; ++i) out.normal(i, vague_sd);
     return out.value;
   }
-  // Each population has its share of the prior's cases.
-  const auto rates = Reading(layout, x).population_rates();
+  // Pseudo-cases of the prior on base rates: N * prior.base_rates in all, distributed over
+  // populations by their shares of the cases.
+  const auto rates = ParameterReader(layout, x).population_rates();
   for (int g = 0; g < layout.populations(); ++g) {
     const double before = prior.base_rates * layout.share[g];
     for (int k = 0; k < N; ++k) {
@@ -166,7 +175,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
   }
   if (prior.pooled) {
     LogDensity of_rows{x, gradient};
-    add_rows(layout, of_rows);
+    add_row_densities(layout, of_rows);
     return out.value + of_rows.value;
   }
   if (layout.mean_at >= 0) out.beta(layout.mean_at, prior.correct, prior.wrong);
@@ -183,7 +192,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
   for (int i = 0; layout.errors_at >= 0 && i < layout.groups * N * N; ++i) {
     out.normal(layout.errors_at + i, prior.errors);
   }
-  for (int i = 0; i < layout.kinds; ++i) {
+  for (int i = 0; i < layout.judge_kinds; ++i) {
     if (layout.dispersions_at >= 0) out.normal(layout.dispersions_at + i, prior.dispersion);
     if (layout.shifts_at >= 0) out.normal(layout.shifts_at + i, prior.difficulty);
   }
@@ -203,9 +212,9 @@ double log_prior_constant(const Layout& layout) {
                (layout.mean_at >= 0 ? 1 : layout.per_group) * log_beta(prior.correct, prior.wrong);
   if (layout.mean_at >= 0) out += normals(raters * layout.per_group, prior.spread);
   if (layout.errors_at >= 0) out += normals(layout.groups * N * N, prior.errors);
-  if (layout.dispersions_at >= 0) out += normals(layout.kinds, prior.dispersion);
+  if (layout.dispersions_at >= 0) out += normals(layout.judge_kinds, prior.dispersion);
   if (layout.shifts_at >= 0) {
-    out += normals(layout.kinds, prior.difficulty) + layout.kinds * std::log(2.0);
+    out += normals(layout.judge_kinds, prior.difficulty) + layout.judge_kinds * std::log(2.0);
   }
   return out;
 }

@@ -1,6 +1,6 @@
-// Assumptions of a latent class model of raters. The true category is the class. Each K-property
-// that is relaxed is one setting (see the vignette on going beyond the paper). Also contains the
-// places of parameters in their vector.
+// Assumptions of a latent class model of raters, its priors, and the positions of its parameters in
+// one vector. Classes are the true categories. Each K-property of Lehner (2015) that is relaxed is
+// one setting of LatentModel.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,70 +15,78 @@ namespace fallible {
 enum class Errors { uniform, distance, free, ordinal };
 
 struct LatentModel {
-  bool by_rater = false;  // accuracy by rater, or common
+  bool by_rater = false;  // true: one accuracy per rater; false: one for all raters
   Errors errors = Errors::uniform;
-  bool strata = false;  // difficulty: accuracies differ between strata by a shift
-  bool own = false;     // a joined system has a separate dispersion and shift
+  bool strata = false;  // true: accuracies differ between easy and difficult cases (three strata)
+  // True: the joined system has a dispersion and a shift separate from the raters'.
+  bool separate_system = false;
 };
 
-// Weak priors on quantities that users recognise. `none`: maximum likelihood.
+// Weak priors, on quantities that users can judge. If `none` is true, the fit is by maximum
+// likelihood.
 struct LatentPrior {
   bool none = false;
-  double base_rates = 1;  // Dirichlet
-  double correct = 3;     // Beta of the raters' mean accuracy, around which logits vary
+  double base_rates = 1;  // parameter of the symmetric Dirichlet distribution of base rates
+  // With `wrong`: parameters of the Beta distribution of the raters' mean accuracy.
+  double correct = 3;
   double wrong = 2;
-  double spread = 0.6;      // standard deviation of the raters' logits around the mean
-  double dispersion = 0.7;  // standard deviation of log dispersion
-  double difficulty = 0.2;  // standard deviation of the half-normal shift
-  double errors = 0.5;      // standard deviation of free log error rates
-  // Pooled: rows of matrices with free errors are Dirichlet around a centre of the panel (see
-  // pooled.hpp). `rows`: their parameters given the centre, judges x truths x ratings. Null until
-  // there is a centre.
+  double spread = 0.6;      // standard deviation of logits of accuracies around their mean
+  double dispersion = 0.7;  // standard deviation of the logarithm of the dispersion
+  double difficulty = 0.2;  // standard deviation of the half-normal shift.
+  double errors = 0.5;      // standard deviation of the free logarithms of error rates.
+  // True for a hierarchical prior: rows of confusion matrices are Dirichlet around a centre that is
+  // estimated from all raters (pooled.hpp). `rows`: the Dirichlet parameters given the centre,
+  // judges x truths x ratings. It is null before the centre is estimated.
   bool pooled = false;
   std::shared_ptr<const std::vector<double>> rows;
 };
 
-// Fixed values that are not parameters.
-struct Held {
-  std::optional<double> shift = {};  // shift of the model, if it has strata
-  // Log probabilities of ratings given that they are wrong, judges x truths x ratings. They replace
-  // any model of errors and need not sum to one. Must outlive this object.
+// Values that are fixed during a fit, instead of being parameters.
+struct FixedValues {
+  std::optional<double> shift = {};  // shift between strata of difficulty, if the model has strata
+  // Log probabilities of ratings given that they are wrong: judges x truths x ratings. They replace
+  // the errors of the model, and need not sum to one. Not copied: the vector must exist longer than
+  // this object.
   const std::vector<double>* log_error = nullptr;
 };
 
-// Objective of a fit.
+// Objective of a fit: the likelihood, or least squares on pairs of ratings.
 enum class Fitting { likelihood, pairs };
 
-// Accuracies and base rates are logits, dispersions are logarithms; shifts are not transformed. The
-// parameters of base rates come first (see rate_at()). Known judges have no parameters.
+// Positions of the parameters in the vector that is optimised. Base rates and accuracies are
+// logits, dispersions and error rates are logarithms, and shifts are not transformed. Base rates
+// come first. Judges with a known confusion matrix have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-         const Held& held = Held());
+         const FixedValues& fixed_values = FixedValues());
 
   const LatentRows& rows;
   LatentModel model;
   LatentPrior prior;
-  Held held;
+  FixedValues fixed_values;
   int categories, strata;
   int rates;                  // number of base rate parameters: coefficients x (categories - 1)
-  std::vector<double> share;  // share of the cases in each population
-  // Group of each judge, -1 if known. Judges of a group have equal accuracy and errors.
+  std::vector<double> share;  // share of the cases that each population has
+  // Group of each judge, from 0; -1 for a judge with a known matrix. Judges of a group have equal
+  // parameters.
   std::vector<int> group;
   int groups = 0;
-  int per_group;  // number of accuracies per group: 1, or one per truth; 0 for ordinal errors
-  int kinds;      // number of kinds of judges (raters, system) with separate dispersion and shift
-  // Position of the first parameter of each type; -1 for none.
+  int per_group;  // accuracies per group: 1, one per truth, or 0 for ordinal errors
+  // Number of dispersions and shifts: 2 if the system has separate ones, otherwise 1.
+  int judge_kinds;
+  // Position of the first parameter of each type, or -1 if the model has no such parameter.
   int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
   int size;
 
-  int classes() const { return strata * categories; }  // category within stratum
+  // Number of classes: one per category and stratum.
+  int classes() const { return strata * categories; }
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
-  // Coefficient of the logit of a category relative to the last category.
+  // Position of a coefficient of the logit of a category, relative to the last category.
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
-  bool is_known(int judge) const { return group[judge] < 0; }
+  bool has_known_matrix(int judge) const { return group[judge] < 0; }
   bool is_system(int judge) const { return judge >= rows.raters; }
 
   int accuracy_at(int judge, int truth) const {
@@ -88,33 +96,38 @@ struct Layout {
     return errors_at + (group[judge] * categories + truth) * categories + rating;
   }
   int ordinal_of(int judge) const { return ordinal_at + group[judge] * categories; }
-  int dispersion_at(int judge) const { return of_kind(dispersions_at, judge); }
-  int shift_at(int judge) const { return of_kind(shifts_at, judge); }
-  // Position of the logit of a joined system's accuracy; -1 if this accuracy is not a single
-  // parameter.
+  int dispersion_at(int judge) const { return position_by_kind(dispersions_at, judge); }
+  int shift_at(int judge) const { return position_by_kind(shifts_at, judge); }
+  // Position of the logit of the joined system's accuracy. -1 if there is no system, or if its
+  // accuracy is not a single parameter.
   int system_at() const;
 
-  // c m_jk: row of a judge in a pooled prior, see LatentPrior.
+  // Dirichlet parameters of a row of a judge's confusion matrix under a pooled prior: `categories`
+  // numbers.
   const double* prior_row(int judge, int truth) const {
     return &(*prior.rows)[(static_cast<std::size_t>(judge) * categories + truth) * categories];
   }
 
-  // Number of free parameters. It is lower than `size`, because error rates are normalised.
+  // Number of free parameters. It is lower than `size`: normalised error rates have redundant
+  // parameters, and the raters' mean accuracy has no effect on the likelihood.
   int free_parameters() const;
-  // Parameters of this model that give the same probabilities as `x` in a simpler model of the same
-  // judges. A parameter whose slope at zero is zero is moved away from zero.
+  // Starting values from a fit `x` of a simpler model with the same judges. They give the same
+  // probabilities as `x`, except that a parameter whose derivative at zero is zero starts slightly
+  // above zero.
   Eigen::VectorXd start_from(const Layout& simpler, const Eigen::VectorXd& x) const;
 
  private:
-  int of_kind(int first, int judge) const {
-    return first < 0 ? -1 : first + (is_system(judge) && kinds > 1 ? 1 : 0);
+  int position_by_kind(int first, int judge) const {
+    return first < 0 ? -1 : first + (is_system(judge) && judge_kinds > 1 ? 1 : 0);
   }
 };
 
-// Log density of the prior up to a constant. Adds the gradient unless it is null.
+// Returns the log prior density at `x`, up to a constant. Adds its gradient to `gradient` unless it
+// is null.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient);
 
-// The constant that normalises the density.
+// Logarithm of the constant that makes the prior a normalised density. It is needed for the
+// evidence.
 double log_prior_constant(const Layout& layout);
 
 }  // namespace fallible

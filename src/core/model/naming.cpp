@@ -11,11 +11,13 @@ namespace fallible {
 
 namespace {
 
-constexpr int most_ratings = 100;  // largest number of ratings per case whose pairs are used
-constexpr double worth_a_name = 1e-9;
+// A case with more replies counts only this number, because pairs grow quadratically.
+constexpr int most_replies = 100;
+constexpr double least_gain = 1e-9;
 
-// Assignment of columns to rows with the highest sum in a square matrix, by shortest augmenting
-// paths (Jonker and Volgenant, 1987).
+// Assigns each row of the n x n matrix `gain` to a different column, so that the sum of the chosen
+// entries is highest. Returns the column of each row. Uses shortest augmenting paths (Jonker and
+// Volgenant, 1987).
 std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
   constexpr double far = std::numeric_limits<double>::infinity();
   std::vector<double> row(n + 1, 0.0), column(n + 1, 0.0);
@@ -64,7 +66,7 @@ std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
 std::vector<double> ratings_by_judge(const LatentRows& rows) {
   std::vector<double> out(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) out[rows.judge[at]] += rows.weight[i];
+    for (const int at : rows.positions(i)) out[rows.judge[at]] += rows.weight[i];
   }
   return out;
 }
@@ -85,7 +87,7 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
     now += gain[k * categories + k];
   }
   for (const double w : weight) total += w;
-  if (best > now + worth_a_name * total) return name;
+  if (best > now + least_gain * total) return name;
   for (int k = 0; k < categories; ++k) name[k] = k;
   return name;
 }
@@ -96,26 +98,28 @@ struct Reply {
   int judge, answer;
 };
 
-// Calls visit(row, first, second) for each pair of replies by different judges to a row. Long rows
-// are limited to the busiest judges. An abstention, if it counts, is the code after the last
-// category.
+// Calls visit(row, first reply, second reply) for each pair of replies by different judges to a
+// row. In rows with more than 100 replies, only those of the judges with most ratings are used. If
+// `abstaining` is true, an abstention is also a reply. Its code is the number of categories.
 template <class Visit>
 void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) {
-  const std::vector<double> busy = ratings_by_judge(rows);
+  const std::vector<double> ratings_of_judge = ratings_by_judge(rows);
   std::vector<Reply> all;
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0) continue;
     all.clear();
-    for (const int at : rows.places(i)) all.push_back({rows.judge[at], rows.answer(at)});
-    for (const int at : abstaining ? rows.abstentions_of(i) : Places(0, 0)) {
+    for (const int at : rows.positions(i)) all.push_back({rows.judge[at], rows.answer(at)});
+    for (const int at : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
       all.push_back({rows.abstained[at], rows.categories});
     }
     const auto sort_by = [&](const auto& before) {
       std::stable_sort(all.begin(), all.end(), before);
     };
-    if (static_cast<int>(all.size()) > most_ratings) {
-      sort_by([&](const Reply& a, const Reply& b) { return busy[a.judge] > busy[b.judge]; });
-      all.resize(most_ratings);
+    if (static_cast<int>(all.size()) > most_replies) {
+      sort_by([&](const Reply& a, const Reply& b) {
+        return ratings_of_judge[a.judge] > ratings_of_judge[b.judge];
+      });
+      all.resize(most_replies);
     }
     sort_by([](const Reply& a, const Reply& b) { return a.judge < b.judge; });
     for (std::size_t a = 0; a < all.size(); ++a) {
@@ -126,7 +130,8 @@ void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) 
   }
 }
 
-// Table of the replies of two judges, for each pair of judges.
+// For each pair of judges: table of their replies to the same cases, replies of the first judge x
+// replies of the second judge, in cases.
 using PairTables = std::unordered_map<std::uint64_t, Eigen::MatrixXd>;
 
 std::uint64_t pair_key(const LatentRows& rows, const Reply& first, const Reply& second) {
@@ -168,23 +173,23 @@ ReplyAssociation reply_association(const LatentRows& rows) {
   ReplyAssociation out;
   Eigen::ArrayXd share = Eigen::ArrayXd::Zero(N);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) share[rows.answer(at)] += rows.weight[i];
+    for (const int at : rows.positions(i)) share[rows.answer(at)] += rows.weight[i];
   }
   if ((share > 0).count() > 1) out.by_chance = (share / share.sum()).square().sum();
-  Eigen::MatrixXd worth = Eigen::MatrixXd::Constant(N + 1, N + 1, -out.by_chance);
-  worth.diagonal().array() += 1;
-  worth.row(N).setZero();
-  worth.col(N).setZero();
+  Eigen::MatrixXd agreement_weight = Eigen::MatrixXd::Constant(N + 1, N + 1, -out.by_chance);
+  agreement_weight.diagonal().array() += 1;
+  agreement_weight.row(N).setZero();
+  agreement_weight.col(N).setZero();
   PairTables tables = pair_tables(rows, true);
   for (auto& of : tables) {
     Eigen::MatrixXd& table = of.second;
     const double n = table.sum();
     const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
-    out.excess += worth.cwiseProduct(table - n * p * q.transpose()).sum();
-    table = worth;
-    table.colwise() -= worth * q;
-    table.rowwise() -= p.transpose() * worth;
-    table.array() += p.dot(worth * q);
+    out.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
+    table = agreement_weight;
+    table.colwise() -= agreement_weight * q;
+    table.rowwise() -= p.transpose() * agreement_weight;
+    table.array() += p.dot(agreement_weight * q);
   }
   std::vector<double> sum(rows.size(), 0.0);
   for_each_pair(rows, true, [&](int row, const Reply& first, const Reply& second) {

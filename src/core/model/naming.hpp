@@ -1,4 +1,5 @@
-// Names of classes, and association between raters, without which classes have no meaning.
+// Names of latent classes: which class is which category. Names are meaningful only if raters agree
+// beyond chance, so this file also measures the association between raters.
 #pragma once
 
 #include <cmath>
@@ -8,36 +9,39 @@
 
 namespace fallible {
 
-// Total weight of the ratings of each judge.
+// Total weight of the ratings of each judge. In data without weights it is the number of ratings.
 std::vector<double> ratings_by_judge(const LatentRows& rows);
 
-// The name of each class. Among all permutations, chooses the highest sum of the diagonals of the
-// judges' matrices (truths x ratings), weighted by `weight`. Most ratings then agree with the name
-// of the true class. Keeps the old names if no permutation is better.
+// Returns the category that is the name of each class. Tries all permutations of the names. Chooses
+// the one with the highest sum of the diagonals of the judges' matrices (truths x ratings),
+// weighted by `weight`. Most ratings then agree with the name of the true class. Keeps the old
+// names unless another permutation is better by more than rounding.
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories);
 
-// Association of the answers of two raters to the same cases, compared with independence given
-// their margins. Sums over all pairs.
+// Association between the answers of two raters to the same cases, summed over all pairs of raters.
+// The reference is independence of the two raters given their frequencies of categories.
 struct Association {
-  double excess = 0;     // agreement beyond chance, in cases
-  double statistic = 0;  // chi-square statistic, unbiased if raters are independent
+  double excess = 0;     // number of agreeing cases minus the number expected by chance
+  double statistic = 0;  // chi-square statistic; its expectation is `df` if raters are independent
   double df = 0;
 
-  // True if raters agree beyond chance or depend on each other. `kappa` is Fleiss' kappa. It does
-  // not need pairs of raters with several common cases.
+  // True if raters agree beyond chance or depend on each other in another way. Otherwise classes
+  // have no meaning. Fleiss' `kappa` is a second criterion for data in which no two raters share
+  // several cases.
   bool informative(double kappa) const { return excess > 1e-9 || statistic > df || kappa > 1e-9; }
 };
 
 Association association(const LatentRows& rows);
 
-// Association of replies, which are answers or abstentions: agreement of answers beyond the
-// expectation from the reply frequencies of each judge. It is a score test of dependence on a
-// common truth.
+// Association between replies of judges. Replies are answers and abstentions. Counts agreeing
+// answers beyond the number expected from the frequencies of each judge's replies. This is a score
+// test of dependence on a common truth.
 struct ReplyAssociation {
-  double by_chance = 0;  // probability that two answers of the panel are equal; 0 if all are
+  // Probability that two random answers are equal; 0 if all answers are equal.
+  double by_chance = 0;
   double excess = 0, variance = 0;
-  int pairs = 0;  // pairs of judges who replied to the same cases
+  int pairs = 0;  // number of pairs of judges who replied to the same cases
 
   double z() const { return variance > 0 ? excess / std::sqrt(variance) : 0; }
 };

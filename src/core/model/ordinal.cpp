@@ -18,10 +18,11 @@ OrdinalLaw::OrdinalLaw(const double* parameters, int categories)
     for (int l = 0; l < N; ++l) {
       const bool first = l == 0, last = l == N - 1;
       const double below = first ? 0 : limit(k, l - 1), above = last ? 0 : limit(k, l);
-      // Uses the nearer tail. Differences of numbers near 1 would be dominated by rounding.
+      // Probability that a standard normal number is between `below` and `above`, computed in the
+      // nearer tail. In the other tail, a difference of two numbers near 1 would lose all digits.
       matrix_.push_back(!first && below > 0
-                            ? normal_below(-below) - (last ? 0 : normal_below(-above))
-                            : (last ? 1 : normal_below(above)) - (first ? 0 : normal_below(below)));
+                            ? normal_cdf(-below) - (last ? 0 : normal_cdf(-above))
+                            : (last ? 1 : normal_cdf(above)) - (first ? 0 : normal_cdf(below)));
     }
   }
 }
@@ -43,8 +44,8 @@ LevelLaw::LevelLaw(const double* parameters, int levels) {
     wrong_.push_back(parameters[j]);
     right_.push_back(parameters[j] + raised);
   }
-  to_shares(wrong_.begin(), wrong_.end());
-  to_shares(right_.begin(), right_.end());
+  softmax(wrong_.begin(), wrong_.end());
+  softmax(right_.begin(), right_.end());
 }
 
 void LevelLaw::start(const std::vector<double>& seen, double* parameters) {

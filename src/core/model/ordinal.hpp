@@ -1,4 +1,4 @@
-// Ordinal models: errors that depend on the order of categories, and confidence of judges.
+// Models of errors that depend on the order of the categories, and of the confidence of answers.
 #pragma once
 
 #include <algorithm>
@@ -6,36 +6,39 @@
 
 namespace fallible {
 
-// Errors of ordered categories, as a cumulative probit model. A judge receives a normal signal for
-// a case of category k of K, with mean slope * (k - (K - 1) / 2) and variance 1. The answer is the
-// category whose two thresholds enclose the signal. Judges with equal parameters have K parameters:
-// the slope, the middle threshold, and the logarithms of the steps between neighbouring thresholds.
-// The middle threshold exists even if the first answer never occurs.
+// Errors of ordered categories, as a cumulative probit model. For a case of category k of K, the
+// judge perceives a normal signal with mean slope * (k - (K - 1) / 2) and variance 1. The answer is
+// the category whose two thresholds enclose the signal. Judges with equal parameters have K
+// parameters: the slope, the middle threshold, and the logarithms of the distances between
+// neighbouring thresholds. The reference is the middle threshold, because it exists even if the
+// first category is never an answer.
 class OrdinalLaw {
  public:
   OrdinalLaw(const double* parameters, int categories);
 
   double slope() const { return slope_; }
   const std::vector<double>& thresholds() const { return threshold_; }
-  // Confusion matrix: truths x ratings.
+  // Confusion matrix of the judges: truths x ratings, row by row.
   const std::vector<double>& matrix() const { return matrix_; }
 
-  // Calls put(parameter, slope of the log probability of a rating) for each parameter.
+  // Calls put(parameter, derivative) for each of the K parameters. The derivative is that of the
+  // log probability of the rating given the truth.
   template <class Put>
   void score(int truth, int rating, const Put& put) const {
     const double p = std::max(matrix_[truth * categories_ + rating], least);
-    for (const int side : {0, 1}) {  // thresholds above and below
+    // Side 0: the threshold above the rating's category; side 1: the one below it.
+    for (const int side : {0, 1}) {
       const int t = rating - side;
       if (t < 0 || t == categories_ - 1) continue;
-      const double by_limit = (side == 0 ? 1 : -1) * density(limit(truth, t)) / p;
-      put(0, -by_limit * position(truth));
-      put(1, by_limit);
-      for (int j = middle(); j < t; ++j) put(2 + j, by_limit * step_[j]);
-      for (int j = t; j < middle(); ++j) put(2 + j, -by_limit * step_[j]);
+      const double slope_by_threshold = (side == 0 ? 1 : -1) * density(limit(truth, t)) / p;
+      put(0, -slope_by_threshold * position(truth));
+      put(1, slope_by_threshold);
+      for (int j = middle(); j < t; ++j) put(2 + j, slope_by_threshold * step_[j]);
+      for (int j = t; j < middle(); ++j) put(2 + j, -slope_by_threshold * step_[j]);
     }
   }
 
-  // Starting values: slope 2, and thresholds half way between the means of signals.
+  // Writes starting values: slope 2, and thresholds half way between the means of the signals.
   static void start(double* parameters, int categories);
 
  private:
@@ -43,7 +46,7 @@ class OrdinalLaw {
   static double density(double x);
 
   double position(int truth) const { return truth - 0.5 * (categories_ - 1); }
-  // Position of a threshold relative to the signal's mean, in standard deviations.
+  // Threshold t minus the mean of the signal for this truth, in standard deviations of the signal.
   double limit(int truth, int t) const { return threshold_[t] - slope_ * position(truth); }
   int middle() const { return categories_ / 2 - 1; }
 
@@ -52,10 +55,10 @@ class OrdinalLaw {
   std::vector<double> step_, threshold_, matrix_;
 };
 
-// Probabilities of confidence levels of answers, equal for all judges and categories. Levels of
-// wrong answers have logits relative to the lowest level. Levels of right answers have these logits
-// plus a sum of positive steps: higher confidence means more right answers. Parameters: the logits,
-// then the logarithms of the steps.
+// Probabilities of the confidence levels of answers, equal for all judges and categories. The
+// levels of wrong answers have logits relative to the lowest level. For right answers, each logit
+// is larger by a sum of positive steps, so higher confidence means more right answers. The
+// parameters are the logits of wrong answers, followed by the logarithms of the steps.
 class LevelLaw {
  public:
   LevelLaw(const double* parameters, int levels);
@@ -63,11 +66,12 @@ class LevelLaw {
   static int size(int levels) { return levels > 0 ? 2 * (levels - 1) : 0; }
   double of(bool right, int level) const { return (right ? right_ : wrong_)[level]; }
 
-  // Calls put(parameter, slope of the log probability of a level) for each parameter.
+  // Calls put(parameter, derivative) for each parameter. The derivative is that of the log
+  // probability of the level, for a right or a wrong answer.
   template <class Put>
   void score(bool right, int level, const Put& put) const {
     const int steps = static_cast<int>(step_.size());
-    double reached = 1;  // probability of the level of this step and all higher levels
+    double reached = 1;  // probability that a right answer has at least the level of this step
     for (int j = 1; j <= steps; ++j) {
       put(j - 1, (j == level) - of(right, j));
       reached -= right_[j - 1];
@@ -75,7 +79,8 @@ class LevelLaw {
     }
   }
 
-  // Starting values from the frequencies of each level with wrong and right answers.
+  // Writes starting values. `seen`: number of wrong and of right answers with each level, in the
+  // order wrong, right, wrong, right, ...
   static void start(const std::vector<double>& seen, double* parameters);
 
  private:

@@ -1,9 +1,12 @@
-// One pass over rows of ratings: computes the class posterior of each row, and sums over ratings.
+// One pass over rows of ratings. Computes the posterior probabilities of the classes of each row,
+// and sums them over rows as expected numbers.
 //
-// A row may have the same beginning as the row before it (LatentRows::shared). The product for a
-// shared beginning is computed once, and its sums are added once. Beginnings form a tree: products
-// are passed down, sums are passed up. If all judges rated all cases, the tree has few more nodes
-// than rows. In a crowd most rows share no beginning.
+// Rows are sorted, so a row often begins with the same ratings as the row before it
+// (LatentRows::prefix). The probability of these ratings is computed once, and the sums for these
+// ratings are added once. The common prefixes form a tree: products of probabilities are passed
+// down from a prefix to longer ones, and sums are passed up. If all judges rated all cases, the
+// tree has few more nodes than rows. In a crowd, where most raters rate few cases, most rows share
+// no prefix.
 #pragma once
 
 #include <Eigen/Core>
@@ -18,22 +21,23 @@
 
 namespace fallible {
 
-// Probabilities in the order of AnswerLaw, and their logarithms. Logarithms are used for long or
-// improbable rows, whose products would underflow.
+// Probabilities of classes and answers, in the order of AnswerLaw, and their logarithms. Logarithms
+// are used for rows with many or improbable ratings, whose product would underflow.
 struct AnswerTables {
   int classes;
-  const double *weight, *probability;                              // `weight`: per population
-  const double *log_weight = nullptr, *log_probability = nullptr;  // null: computed if needed
-  const double* abstaining = nullptr;                              // judges x classes, or null
+  const double *weight, *probability;  // `weight`: of the classes, populations x classes
+  const double *log_weight = nullptr, *log_probability = nullptr;  // computed when needed if null
+  const double* abstaining = nullptr;  // probabilities of abstaining: judges x classes, or null
 };
 
-// Destinations of the sums, in the order of Counts.
+// Arrays to which the pass adds expected numbers, in the order of struct ExpectedCounts.
 struct AnswerSums {
   double *classes, *ratings;
   double* abstentions = nullptr;  // judges x classes
 };
 
-// Sum of logarithms of many probabilities. Multiplies before it takes a logarithm.
+// Sum of the logarithms of many probabilities. Multiplies probabilities, and takes the logarithm
+// only when the product becomes small, because logarithms are slow.
 class LogSum {
  public:
   void add(double probability, double weight) {
@@ -61,7 +65,8 @@ class LogSum {
   double sum_ = 0, product_ = 1;
 };
 
-// K is the number of classes if it is known to the compiler, or Eigen::Dynamic.
+// The computations of one pass. K is the number of classes if the compiler knows it, which is
+// faster; otherwise Eigen::Dynamic.
 template <int K>
 class Pass {
  public:
@@ -69,29 +74,29 @@ class Pass {
 
   Pass(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums)
       : rows_(rows), tables_(tables), sums_(sums) {
-    const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_shared);
+    const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_prefix);
     product_.assign(levels, Constant(weights(), tables.classes));
     rating_.resize(levels);
     if (sums) sum_.assign(levels, Array::Zero(tables.classes));
   }
 
-  // Calls visit(row, posterior) for each row, or only for rows with weight. Returns the sum of the
-  // log probabilities of rows.
+  // Calls visit(row, posterior) for each row with weight, or for all rows if `all` is true. Returns
+  // the log likelihood, the weighted sum of the rows' log probabilities.
   template <class Visit>
   double run(bool all, const Visit& visit) {
     LogSum out;
     int shared = 0;
     Array posterior;
     for (int i = 0; i < rows_.size(); ++i) {
-      shared = std::min(shared, rows_.shared_by(i));
+      shared = std::min(shared, rows_.prefix_length(i));
       const double w = rows_.weight[i];
       if (w == 0 && !all) continue;
-      close(shared);
+      close_prefixes(shared);
       if (rows_.population_of(i) != population_) move_to(rows_.population_of(i));
       shared = std::numeric_limits<int>::max();
-      open_until(i + 1 < rows_.size() ? rows_.shared_by(i + 1) : 0, rows_.start[i]);
+      open_prefix(i + 1 < rows_.size() ? rows_.prefix_length(i + 1) : 0, rows_.start[i]);
       const double total = expect(i, posterior);
-      if (total >= vanishing) {
+      if (total >= least_total) {
         posterior *= 1 / total;
         if (w != 0) out.add(total, w);
       } else {
@@ -100,10 +105,10 @@ class Pass {
       }
       visit(i, posterior);
       if (sums_) add(i, w, posterior);
-      if (i % rows_at_once == rows_at_once - 1) steps_done(rows_at_once);
+      if (i % rows_at_once == rows_at_once - 1) count_steps(rows_at_once);
     }
-    steps_done(static_cast<unsigned>(rows_.size() % rows_at_once));
-    close(0);
+    count_steps(static_cast<unsigned>(rows_.size() % rows_at_once));
+    close_prefixes(0);
     move_to(0);
     return out.value();
   }
@@ -112,14 +117,15 @@ class Pass {
   using Map = Eigen::Map<Array>;
   using Constant = Eigen::Map<const Array>;
   static constexpr int rows_at_once = 64;
-  static constexpr double vanishing = 1e-200;  // rows with lower probabilities use logarithms
+  // A row with a lower probability is computed with logarithms.
+  static constexpr double least_total = 1e-200;
 
   int classes() const { return K > 0 ? K : tables_.classes; }
   std::size_t place(std::size_t rating) const { return rating * classes(); }
 
   const double* weights() const { return tables_.weight + population_ * classes(); }
 
-  // All beginnings must be closed.
+  // Changes to the probabilities of another population. All open prefixes must be closed before.
   void move_to(int population) {
     if (sums_) {
       Map(sums_->classes + population_ * classes(), classes()) += sum_[0];
@@ -129,49 +135,50 @@ class Pass {
     product_[0] = Constant(weights(), classes());
   }
 
-  void close(int level) {
-    for (; open_ > level; --open_) {
+  void close_prefixes(int level) {
+    for (; open_length_ > level; --open_length_) {
       if (!sums_) continue;
-      Map(sums_->ratings + place(rating_[open_]), classes()) += sum_[open_];
-      sum_[open_ - 1] += sum_[open_];
+      Map(sums_->ratings + place(rating_[open_length_]), classes()) += sum_[open_length_];
+      sum_[open_length_ - 1] += sum_[open_length_];
     }
   }
 
-  void open_until(int level, int first) {
-    while (open_ < level) {
-      const std::size_t rating = rows_.rating(first + open_);
-      product_[open_ + 1] =
-          product_[open_] * Constant(tables_.probability + place(rating), classes());
-      ++open_;
-      rating_[open_] = rating;
-      if (sums_) sum_[open_].setZero();
+  void open_prefix(int level, int first) {
+    while (open_length_ < level) {
+      const std::size_t rating = rows_.rating(first + open_length_);
+      product_[open_length_ + 1] =
+          product_[open_length_] * Constant(tables_.probability + place(rating), classes());
+      ++open_length_;
+      rating_[open_length_] = rating;
+      if (sums_) sum_[open_length_].setZero();
     }
   }
 
-  // Returns the total probability of the row. The posterior is not yet divided by it.
+  // Writes the joint probabilities of the row's ratings and each class to `posterior`. Returns
+  // their sum, by which the caller divides.
   double expect(int row, Array& posterior) const {
-    Array p = product_[open_];
+    Array p = product_[open_length_];
     const int end = rows_.start[row + 1];
-    for (int at = rows_.start[row] + open_; at < end; ++at) {
+    for (int at = rows_.start[row] + open_length_; at < end; ++at) {
       p *= Constant(tables_.probability + place(rows_.rating(at)), classes());
     }
     for (const int at : abstentions_of(row)) {
       p *= Constant(tables_.abstaining + place(rows_.abstained[at]), classes());
     }
-    if (rows_.known[row] >= 0) keep_known(row, 0, p);
+    if (rows_.known[row] >= 0) exclude_other_classes(row, 0, p);
     posterior = p;
     return p.sum();
   }
 
   double expect_by_logs(int row, Array& posterior) const {
     posterior = logs(tables_.log_weight, tables_.weight, population_ * classes());
-    for (const int at : rows_.places(row)) {
+    for (const int at : rows_.positions(row)) {
       posterior += logs(tables_.log_probability, tables_.probability, place(rows_.rating(at)));
     }
     for (const int at : abstentions_of(row)) {
       posterior += logs(nullptr, tables_.abstaining, place(rows_.abstained[at]));
     }
-    keep_known(row, -std::numeric_limits<double>::infinity(), posterior);
+    exclude_other_classes(row, -std::numeric_limits<double>::infinity(), posterior);
     const double most = posterior.maxCoeff();
     posterior = (posterior - most).exp();
     const double total = posterior.sum();
@@ -184,8 +191,9 @@ class Pass {
                : Array(Constant(probability + at, classes()).log());
   }
 
-  // Classes other than the known truth are impossible.
-  void keep_known(int row, double impossible, Array& p) const {
+  // Sets p to `impossible` (0, or the logarithm of 0) for all classes other than the known category
+  // of the row. Does nothing if the category is unknown.
+  void exclude_other_classes(int row, double impossible, Array& p) const {
     const int known = rows_.known[row];
     for (int c = 0; known >= 0 && c < classes(); ++c) {
       if (c % rows_.categories != known) p[c] = impossible;
@@ -195,30 +203,32 @@ class Pass {
   void add(int row, double w, const Array& posterior) {
     const Array p = w * posterior;
     const int end = rows_.start[row + 1];
-    for (int at = rows_.start[row] + open_; at < end; ++at) {
+    for (int at = rows_.start[row] + open_length_; at < end; ++at) {
       Map(sums_->ratings + place(rows_.rating(at)), classes()) += p;
     }
     for (const int at : abstentions_of(row)) {
       Map(sums_->abstentions + place(rows_.abstained[at]), classes()) += p;
     }
-    sum_[open_] += p;
+    sum_[open_length_] += p;
   }
 
-  Places abstentions_of(int row) const {
-    return tables_.abstaining ? rows_.abstentions_of(row) : Places(0, 0);
+  Positions abstentions_of(int row) const {
+    return tables_.abstaining ? rows_.abstentions_of(row) : Positions(0, 0);
   }
 
   const LatentRows& rows_;
   AnswerTables tables_;
   const AnswerSums* sums_;
   int population_ = 0;
-  int open_ = 0;  // number of ratings of the beginning on the stack
+  // Number of ratings in the longest open prefix; products and sums of level 0 have no rating.
+  int open_length_ = 0;
   std::vector<Array> product_, sum_;
   std::vector<std::size_t> rating_;
 };
 
-// Calls work(size) where decltype(size)::value is the number of classes, or Eigen::Dynamic: two to
-// five categories, or two to four in three strata.
+// Calls work(size), where the type of `size` contains the number of classes, so that the compiler
+// can unroll loops over classes. Covers two to five categories, and two to four categories in three
+// strata. For other numbers, the type contains Eigen::Dynamic.
 template <class Work>
 auto with_classes(int classes, const Work& work) {
   switch (classes) {
@@ -241,7 +251,8 @@ auto with_classes(int classes, const Work& work) {
   }
 }
 
-// See Pass::run(). visit(row, posterior) receives a pointer to the probabilities of the classes.
+// Runs a pass over all rows, see Pass::run(), with the fastest version for this number of classes.
+// visit(row, posterior) receives a pointer to the posterior probabilities of the classes.
 template <class Visit>
 double pass_over(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums,
                  bool all, const Visit& visit) {

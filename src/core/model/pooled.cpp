@@ -14,28 +14,32 @@ namespace fallible {
 
 namespace {
 
-constexpr double own_rating = 0.8;  // probability of a rater's category in a start from this rater
-constexpr double coarse = 1e-3;     // tolerance of starts that are compared
-constexpr double worth_a_start = 1e-2;  // least gain in log density
+// Posterior probability of the category that one rater chose, in a start from this rater.
+constexpr double own_rating_probability = 0.8;
+// Tolerance of fits from different starts, which are only compared.
+constexpr double coarse_tolerance = 1e-3;
+// A start is better only if its log density is higher by at least this.
+constexpr double least_start_gain = 1e-2;
 
-// Rows recoded to the categories in use, and these categories.
-struct InUse {
+// Rows in which only categories in use exist: `category[k]` is the original category of category k.
+// A category is in use if it has ratings or known cases.
+struct RowsInUse {
   LatentRows rows;
   std::vector<int> category;
 };
 
-InUse in_use(const LatentRows& x) {
+RowsInUse rows_in_use(const LatentRows& x) {
   std::vector<int> seen(x.categories, 0);
   for (int i = 0; i < x.size(); ++i) {
     if (x.known[i] >= 0) seen[x.known[i]] = 1;
-    for (const int at : x.places(i)) seen[x.category[at]] = 1;
+    for (const int at : x.positions(i)) seen[x.category[at]] = 1;
   }
-  for (const auto& before : x.before) {
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      if (before[i] > 0) seen[i / x.categories] = seen[i % x.categories] = 1;
+  for (const auto& sample : x.calibration) {
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      if (sample[i] > 0) seen[i / x.categories] = seen[i % x.categories] = 1;
     }
   }
-  InUse out;
+  RowsInUse out;
   for (int k = 0; k < x.categories; ++k) {
     if (seen[k]) out.category.push_back(k);
   }
@@ -51,7 +55,7 @@ InUse in_use(const LatentRows& x) {
   out.rows.categories = K;
   for (int& category : out.rows.category) category = to[category];
   for (int& known : out.rows.known) known = known < 0 ? -1 : to[known];
-  for (auto* matrices : {&out.rows.matrix, &out.rows.before}) {
+  for (auto* matrices : {&out.rows.matrix, &out.rows.calibration}) {
     for (auto& matrix : *matrices) {
       std::vector<double> part;
       for (std::size_t k = 0; k < out.category.size() && !matrix.empty(); ++k) {
@@ -65,7 +69,7 @@ InUse in_use(const LatentRows& x) {
   return out;
 }
 
-std::vector<double> shares_of_votes(const LatentRows& rows) {
+std::vector<double> posterior_from_votes(const LatentRows& rows) {
   std::vector<double> out;
   for (int i = 0; i < rows.size(); ++i) {
     const std::vector<double> votes = rows.votes(i);
@@ -74,16 +78,16 @@ std::vector<double> shares_of_votes(const LatentRows& rows) {
   return out;
 }
 
-std::vector<double> ratings_of(const LatentRows& rows, int judge) {
+std::vector<double> posterior_from_judge(const LatentRows& rows, int judge) {
   const int K = rows.categories;
-  std::vector<double> out = shares_of_votes(rows);
+  std::vector<double> out = posterior_from_votes(rows);
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.known[i] >= 0) continue;
     double* p = &out[static_cast<std::size_t>(i) * K];
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       if (rows.judge[at] != judge) continue;
-      std::fill(p, p + K, (1 - own_rating) / (K - 1));
-      p[rows.category[at]] = own_rating;
+      std::fill(p, p + K, (1 - own_rating_probability) / (K - 1));
+      p[rows.category[at]] = own_rating_probability;
     }
   }
   return out;
@@ -93,11 +97,13 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
   return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
 }
 
-// Renames classes if most ratings call them by other names.
-bool rename(const LatentRows& rows, PooledPanel& panel) {
+// Gives the classes other names if most ratings then agree with the names. Restarts the panel with
+// the renamed posterior and returns true in this case. Known cases and known matrices already
+// determine the names.
+bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
   const bool named =
       std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
-      any_matrix(rows.matrix) || any_matrix(rows.before);
+      any_matrix(rows.matrix) || any_matrix(rows.calibration);
   const int K = rows.categories;
   if (named || (panel.centre().one_coin && K > 2)) return false;
   std::vector<double> matrices;
@@ -108,7 +114,7 @@ bool rename(const LatentRows& rows, PooledPanel& panel) {
     }
   }
   std::vector<double> replies = ratings_by_judge(rows);
-  for (const int j : panel.answering().counted) {
+  for (const int j : panel.answering().used_judges) {
     for (int k = 0; k < K; ++k) replies[j] += panel.answering().abstentions[j * K + k];
   }
   const std::vector<int> name = names_by_majority(matrices, replies, K);
@@ -123,7 +129,7 @@ bool rename(const LatentRows& rows, PooledPanel& panel) {
   return true;
 }
 
-PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows& rows) {
+PooledFit make_result(const PooledPanel& panel, const RowsInUse& of, const LatentRows& rows) {
   const int N = rows.categories, K = of.rows.categories;
   PooledFit out;
   out.category = of.category;
@@ -156,8 +162,10 @@ PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows&
   return out;
 }
 
-// Fills rows of truths that were never chosen, and probabilities of answers that were never given.
-void fill_unused(std::vector<double>& prior, int N, double c) {
+// Replaces zeros in the Dirichlet parameters (rows of N) before users see them. A row of zeros
+// belongs to a category that is not in use: all its entries become c / N. Other zeros become 1e-9 *
+// c.
+void replace_zeros(std::vector<double>& prior, int N, double c) {
   for (std::size_t row = 0; row < prior.size(); row += N) {
     double total = 0;
     for (int l = 0; l < N; ++l) total += prior[row + l];
@@ -168,8 +176,9 @@ void fill_unused(std::vector<double>& prior, int N, double c) {
   }
 }
 
-// c m of a joined system, from its answers and the posterior of the truth given by the raters.
-std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joined) {
+// Dirichlet parameters c * m of the system's confusion matrix: truths x ratings. The skill of the
+// system is estimated from its answers, given the posterior of the truth from the raters only.
+std::vector<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
   std::vector<double> probability(static_cast<std::size_t>(joined.judges) * N * N, 1.0);
   for (int j = 0; j < system; ++j) {
@@ -206,35 +215,36 @@ std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joine
 }  // namespace
 
 PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
-  const InUse used = in_use(rows);
+  const RowsInUse used = rows_in_use(rows);
   const LatentRows& of = used.rows;
   const auto from = [&](std::vector<double> posterior) {
     auto out = std::make_unique<PooledPanel>(of, options.one_coin);
     out->start(std::move(posterior));
     return out;
   };
-  auto best = from(shares_of_votes(of));
-  const std::vector<int> counted = best->counts().counted;
-  const auto raters = static_cast<int>(counted.size());
+  auto best = from(posterior_from_votes(of));
+  const std::vector<int> used_judges = best->counts().used_judges;
+  const auto raters = static_cast<int>(used_judges.size());
   const bool several = raters > 1 && raters <= options.few_judges;
-  const double first = several ? std::max(coarse, options.tolerance) : options.tolerance;
-  // Iterates to convergence, with the names that most ratings give to the classes.
-  const auto climb = [&](PooledPanel& panel, double tolerance) {
-    panel.climb(tolerance, options.rounds);
-    const bool renamed = rename(of, panel);
-    if (renamed) panel.climb(tolerance, options.rounds);
+  const double first = several ? std::max(coarse_tolerance, options.tolerance) : options.tolerance;
+  // Iterates until convergence. If most ratings then disagree with the names of the classes,
+  // renames the classes and iterates again. Returns true if classes were renamed.
+  const auto iterate = [&](PooledPanel& panel, double tolerance) {
+    panel.iterate(tolerance, options.rounds);
+    const bool renamed = rename_classes(of, panel);
+    if (renamed) panel.iterate(tolerance, options.rounds);
     return renamed;
   };
-  bool renamed = climb(*best, first);
-  for (const int j : several ? counted : std::vector<int>()) {
-    auto other = from(ratings_of(of, j));
-    const bool moved = climb(*other, first);
-    if (other->log_density() <= best->log_density() + worth_a_start) continue;
+  bool renamed = iterate(*best, first);
+  for (const int j : several ? used_judges : std::vector<int>()) {
+    auto other = from(posterior_from_judge(of, j));
+    const bool moved = iterate(*other, first);
+    if (other->log_density() <= best->log_density() + least_start_gain) continue;
     best = std::move(other);
     renamed = moved;
   }
-  if (several) renamed = climb(*best, options.tolerance) || renamed;
-  PooledFit out = result_of(*best, used, rows);
+  if (several) renamed = iterate(*best, options.tolerance) || renamed;
+  PooledFit out = make_result(*best, used, rows);
   out.renamed = renamed;
   if (!options.constant.empty()) out.log_answers = best->log_answers(options.constant);
   return out;
@@ -246,7 +256,7 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
   Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
   for (int k = 0; k < N - 1; ++k) out[k] = log_of(fit.rates[k]) - log_of(fit.rates[N - 1]);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (layout.is_known(u)) continue;
+    if (layout.has_known_matrix(u)) continue;
     for (int k = 0; k < N; ++k) {
       const double* row = &fit.matrix[(static_cast<std::size_t>(u) * N + k) * N];
       double wrong = 0, mean = 0;
@@ -267,14 +277,14 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined) {
   std::vector<double> alpha = fit.prior;
   if (joined.joined()) {
-    const std::vector<double> own = rows_of_system(fit, joined);
+    const std::vector<double> own = prior_rows_of_system(fit, joined);
     alpha.insert(alpha.end(), own.begin(), own.end());
   }
-  fill_unused(alpha, joined.categories, fit.centre.c);
+  replace_zeros(alpha, joined.categories, fit.centre.c);
   const std::size_t cells = static_cast<std::size_t>(joined.categories) * joined.categories;
   for (int j = 0; j < joined.raters; ++j) {
-    for (std::size_t i = 0; joined.has_before(j) && i < cells; ++i) {
-      alpha[j * cells + i] += joined.before[j][i];
+    for (std::size_t i = 0; joined.has_calibration_sample(j) && i < cells; ++i) {
+      alpha[j * cells + i] += joined.calibration[j][i];
     }
   }
   LatentPrior out = prior;

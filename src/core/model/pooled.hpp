@@ -1,4 +1,6 @@
-// Hierarchical Dawid-Skene model: confusion matrices of raters around an estimated centre.
+// Hierarchical Dawid-Skene model. The confusion matrices of the raters vary around a common matrix,
+// the centre, whose parameters are estimated from all raters. Raters with few ratings borrow
+// strength from the others.
 #pragma once
 
 #include <Eigen/Core>
@@ -9,45 +11,56 @@
 
 namespace fallible {
 
-// Expected numbers of ratings, as far as the centre needs them.
+// Expected numbers of ratings from which the centre is estimated.
 struct CentreCounts {
   int categories = 0;
-  std::vector<int> counted;     // judges with ratings whose matrix is not known
-  std::vector<bool> used;       // judges x ratings: true if the judge gave this rating
-  std::vector<double> ratings;  // judges x ratings x truths, as Pass sums them
+  // Judges whose matrix is unknown and who have ratings, from 0; only these are used.
+  std::vector<int> used_judges;
+  std::vector<bool> used;  // judges x ratings: true if the judge used this category at least once
+  // Expected numbers: judges x ratings x truths, the order in which Pass sums them.
+  std::vector<double> ratings;
 
   double at(int judge, int rating, int truth) const {
     return ratings[(static_cast<std::size_t>(judge) * categories + rating) * categories + truth];
   }
 };
 
-// Row k of judge j is Dirichlet(c m_jk). The logit of m_jkk is u_k + s_j; w_k distributes the rest
-// of the row. All parameters are estimated, with weak priors (constants in centre.cpp).
+// Distribution of the confusion matrices of the panel. The row of judge j and true category k is
+// Dirichlet(c * m_jk), where c is the concentration and m_jk the mean. The mean probability of a
+// right answer has the logit u_k + s_j: u_k is high for categories that are easy to recognise, s_j
+// for skilled judges. The matrix w distributes the wrong answers of a row over the other
+// categories. s_j has mean 0 and standard deviation tau, u_k mean ubar and standard deviation ups.
+// Rows of w are Dirichlet with concentration a. All parameters are estimated with weak priors
+// (centre.cpp).
 struct Centre {
-  bool one_coin = false;  // one u for all k, and equal errors
+  bool one_coin = false;  // true: one u for all categories, and equal probabilities of all errors
   int categories = 0;
   double c = 4, tau = 0.6, ups = 0.3, a = 1, ubar = 1;
-  std::vector<double> u, s, w;  // per truth, per judge, truths x ratings
+  // u: per truth; s: per judge; w: truths x ratings, rows with sum 1 and diagonal 0.
+  std::vector<double> u, s, w;
 
   Centre() = default;
   Centre(int judges, int categories, bool one_coin);
 
-  double right(int judge, int truth) const { return right_by(s[judge], truth); }
-  double right_by(double skill, int truth) const;
-  // m_jkl, for a judge with this skill.
+  double right(int judge, int truth) const { return right_probability(s[judge], truth); }
+  double right_probability(double skill, int truth) const;
+  // Mean probability that a judge with this skill s gives this rating, given the truth.
   double mean(double skill, int truth, int rating) const;
 
-  // One round of Newton steps and fixed-point steps for all parameters.
+  // Improves each parameter by one Newton step or fixed-point step, from the expected numbers.
   void update(const CentreCounts& n);
-  // Most probable skill of a judge with these numbers (ratings x truths); other parameters are
-  // fixed.
+  // Most probable skill s of a judge with the expected numbers `ratings` (ratings x truths), if all
+  // other parameters are fixed. Used for a system, whose answers must not change the centre.
   double skill_of(const double* ratings) const;
-  // Log of the marginal density of the counts and of the priors, up to a constant.
+  // Logarithm of the marginal density of the expected numbers, integrated over confusion matrices,
+  // and of the prior density of the parameters. Up to a constant.
   double log_density(const CentreCounts& n) const;
 
-  // Appends all parameters, transformed to the real line, for extrapolation.
+  // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
+  // extrapolates this vector. set_parameters() sets the parameters from such a vector, and returns
+  // a pointer to the entry after the last one that it used.
   void append_to(std::vector<double>& x) const;
-  const double* read(const double* x);
+  const double* set_parameters(const double* x);
 
  private:
   struct Tables;
@@ -58,23 +71,26 @@ struct Centre {
   void update_skills(const CentreCounts& n, const Tables& t);
 };
 
-// Fixed-point iteration for a centre, and for confusion matrices and base rates around it. Refers
-// to the rows.
+// Fits the centre, and given the centre the confusion matrices and base rates, by a fixed-point
+// iteration. Each round computes posteriors of the truth, then expected numbers, then the
+// parameters. Refers to the rows.
 class PooledPanel {
  public:
   static constexpr double least_probability = 1e-300;
 
   PooledPanel(const LatentRows& rows, bool one_coin);
 
-  // Starts from a posterior of the truth, rows x categories.
+  // Starts from posterior probabilities of the true categories: rows x categories, row by row.
   void start(std::vector<double> from);
-  // Iterates until the remaining distance is estimated to be below the tolerance.
-  void climb(double tolerance, int most);
+  // Iterates until the remaining change of the posterior probabilities is estimated to be below
+  // `tolerance`. `most`: highest number of rounds.
+  void iterate(double tolerance, int most);
 
   double log_density() const;
   double theta(int judge, int truth, int rating) const;
-  // Log probability of all replies. log_answers(): of the answers of judges who are not `constant`,
-  // given the answers of constant judges and which judges answered.
+  // log_likelihood(): log probability of all replies, which are answers and abstentions.
+  // log_answers(): log probability of the answers of all judges except the `constant` ones. It is
+  // conditional on the answers of constant judges and on which judges answered.
   double log_likelihood() const;
   double log_answers(const std::vector<bool>& constant) const;
   double rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
@@ -90,25 +106,28 @@ class PooledPanel {
     return (static_cast<std::size_t>(judge) * K_ + rating) * K_ + truth;
   }
 
-  // Resets counts to calibration samples. These contain no information about base rates.
+  // Sets the expected numbers to the counts of the calibration samples. Base rates start without
+  // counts, because calibration samples contain no information about them.
   void clear();
   void update_centres();
-  // Computes matrices and base rates from the centre and the counts.
-  void settle();
-  // One round; returns the largest change of a probability.
+  // Computes confusion matrices and base rates from the centre and the expected numbers.
+  void compute_probabilities();
+  // One round of the iteration. Returns the largest change of a posterior probability.
   double round();
-  // Sum of the log probabilities of rows, from the answers of some judges, or of all.
-  double log_sum(const std::vector<bool>* only) const;
-  // Near the end: until probabilities change by less than the tolerance, twice; or until there is
-  // no progress.
-  void finish(double tolerance, int most);
-  // Values of a table (judges x ratings x truths) for ratings that were given.
-  std::vector<double> used_cells(const std::vector<double>& table) const;
-  Eigen::VectorXd state() const;
-  // Weights of the components of the state: the numbers of cases and ratings of probabilities, in
-  // whose metric the likelihood is curved; and 1 for the centre.
-  Eigen::VectorXd importance(Eigen::Index size) const;
-  void read(const Eigen::VectorXd& x);
+  // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
+  // with (*only)[j].
+  double sum_log_probabilities(const std::vector<bool>* only) const;
+  // Final iterations with Anderson's extrapolation. Ends if the posterior changes by less than
+  // `tolerance` in two consecutive rounds, if there is no progress, or after `most` rounds in all.
+  void iterate_near_end(double tolerance, int most);
+  // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
+  std::vector<double> used_entries(const std::vector<double>& table) const;
+  Eigen::VectorXd parameters() const;
+  // Weights of the components of parameters() in the extrapolation. A probability has the weight of
+  // the number of cases or ratings behind it, because the likelihood is curved in proportion to it.
+  // A parameter of the centre has weight 1.
+  Eigen::VectorXd component_weights(Eigen::Index size) const;
+  void set_parameters(const Eigen::VectorXd& x);
 
   const LatentRows& rows_;
   int K_;
@@ -122,39 +141,45 @@ class PooledPanel {
 };
 
 struct PooledOptions {
-  bool one_coin = false;    // see Centre
-  double tolerance = 1e-8;  // estimated remaining change of category probabilities
+  bool one_coin = false;    // true: the centre is a one-coin model, see Centre
+  double tolerance = 1e-8;  // largest remaining change of a posterior probability, estimated
   int rounds = 20000;
-  int few_judges = 10;              // panels of at most this size try each judge as a start
-  std::vector<bool> constant = {};  // judges who always give the same answer, or empty
+  // Panels with at most this number of judges also start from each single judge.
+  int few_judges = 10;
+  std::vector<bool> constant = {};  // true for judges who always give the same answer; or empty
 };
 
-// The mode of the logits of all rows given the centre. The centre is at its mode, too.
+// Result of a pooled fit: the mode of the logits of all rows of the confusion matrices given the
+// centre, and the mode of the centre's parameters.
 struct PooledFit {
-  Centre centre;                  // for the categories in use
-  Answering answering;            // likewise; without judges if abstentions are not modelled
-  std::vector<int> category;      // categories in use
-  std::vector<double> posterior;  // rows x categories
+  Centre centre;  // contains only categories in use
+  // Contains only categories in use; no judges if abstentions are not modelled.
+  Answering answering;
+  std::vector<int> category;      // original number of each category in use, from 0
+  std::vector<double> posterior;  // rows x all categories
   std::vector<double> rates;
-  std::vector<double> matrix;    // judges x truths x ratings
-  std::vector<double> prior;     // judges x truths x ratings: c m_jkl
-  std::vector<double> answered;  // judges x truths: probability of an answer; 1 if not modelled
-  double log_likelihood = 0, log_answers = 0;  // see PooledPanel
-  double log_density = 0;  // of Centre, plus that of the cases, summed over truths
+  std::vector<double> matrix;  // confusion matrices: judges x truths x ratings
+  std::vector<double> prior;   // Dirichlet parameters c * m_jkl: judges x truths x ratings
+  // Probability of an answer: judges x truths; 1 if abstentions are not modelled.
+  std::vector<double> answered;
+  double log_likelihood = 0, log_answers = 0;  // defined at PooledPanel
+  double log_density = 0;  // log density of centre and data, summed over the true categories
   int rounds = 0;
   bool converged = false;
-  bool renamed = false;  // true if classes were renamed during the fit
+  bool renamed = false;  // true if the fit gave classes other names, to agree with most ratings
 };
 
-// Categories without ratings and without known truths have probability 0. The centre contains only
-// the categories in use.
+// Fits the hierarchical model to the rows. Categories without ratings and without known cases get
+// probability 0, and the centre does not contain them.
 PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options);
 
-// Parameters of a model with free errors by rater that give the same probabilities.
+// Parameters of a latent class model with free errors by rater that gives the same probabilities as
+// the pooled fit. Makes the pooled fit usable where a latent class model is needed.
 Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout);
 
-// The prior given the centre of a fit to the raters only. `joined` contains these raters, and may
-// contain a system. The system gets a separate skill and does not change the centre.
+// Prior of a latent class model, given the centre of a fit to the raters only. `joined`: rows of
+// the same raters, possibly with a system. The system has a separate skill and does not change the
+// centre.
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined);
 
 }  // namespace fallible

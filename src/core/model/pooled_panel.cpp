@@ -13,56 +13,60 @@ namespace fallible {
 
 namespace {
 
-constexpr int first_updates = 10;  // updates of the centre in the first round
-constexpr double near_end = 1e-3;  // change of a probability below which rounds are nearly linear
-constexpr int memory = 5;          // differences between rounds that are kept
-constexpr int patience = 50;       // most rounds without progress
+constexpr int first_updates = 10;  // updates of the centre before the first round
+// Smaller changes of a probability per round are nearly linear; then iterate_near_end() is used.
+constexpr double linear_change = 1e-3;
+constexpr int most_rounds_kept = 5;  // number of earlier rounds that the extrapolation combines
+// The extrapolation ends after this number of rounds without progress.
+constexpr int most_rounds_without_progress = 50;
 
-// Anderson's extrapolation of a fixed point iteration x -> g(x). It combines the last rounds so
+// Anderson's extrapolation of a fixed-point iteration x -> g(x). It combines the last rounds so
 // that their residuals g(x) - x nearly cancel (Walker and Ni, 2011, SIAM Journal on Numerical
-// Analysis 49).
+// Analysis 49). It needs far fewer rounds than the plain iteration.
 class Extrapolation {
  public:
-  // Returns the next starting point after a round from `x` to `to`. `weight` is the weight of the
-  // squared components of the residual.
+  // Returns the point from which the next round starts. `to` is the result of a round that started
+  // at `x`. `weight`: weights of the squared components in the norm of a residual.
   Eigen::VectorXd next(const Eigen::VectorXd& x, const Eigen::VectorXd& to,
                        const Eigen::VectorXd& weight) {
     Eigen::VectorXd residual = to - x;
     const double size = weight.dot(residual.cwiseAbs2());
-    since_ = size < least_ ? 0 : since_ + 1;
-    least_ = std::min(least_, size);
-    // The step was too long. Continue from the end of the last round.
+    rounds_without_progress_ = size < least_size_ ? 0 : rounds_without_progress_ + 1;
+    least_size_ = std::min(least_size_, size);
+    // The residual has grown too much: the last extrapolation was too long. Continues from the end
+    // of the round before it, and forgets all earlier rounds.
     if (rounds_ > 1 && !(size <= 4 * size_)) {
       rounds_ = 0;
-      return to_;
+      return last_result_;
     }
     if (rounds_ == 0) {
-      residuals_.resize(x.size(), memory);
-      moves_.resize(x.size(), memory);
+      residual_changes_.resize(x.size(), most_rounds_kept);
+      result_changes_.resize(x.size(), most_rounds_kept);
     } else {
-      residuals_.col((rounds_ - 1) % memory) = residual - residual_;
-      moves_.col((rounds_ - 1) % memory) = to - to_;
+      residual_changes_.col((rounds_ - 1) % most_rounds_kept) = residual - residual_;
+      result_changes_.col((rounds_ - 1) % most_rounds_kept) = to - last_result_;
     }
-    const Eigen::Index used = std::min(rounds_++, memory);
+    const Eigen::Index used = std::min(rounds_++, most_rounds_kept);
     size_ = size;
     residual_ = std::move(residual);
-    to_ = to;
-    return used == 0 ? to : to - moves_.leftCols(used) * shares(used, weight);
+    last_result_ = to;
+    return used == 0 ? to : to - result_changes_.leftCols(used) * coefficients(used, weight);
   }
 
-  bool lost() const { return since_ > patience; }
-  bool settled() const { return rounds_ > memory; }
+  bool has_stalled() const { return rounds_without_progress_ > most_rounds_without_progress; }
+  bool has_enough_rounds() const { return rounds_ > most_rounds_kept; }
 
  private:
-  // Least squares by normal equations of columns of length 1.
-  Eigen::VectorXd shares(Eigen::Index used, const Eigen::VectorXd& weight) const {
+  // Coefficients of the earlier differences that make the combined residual smallest. Solves the
+  // normal equations after the columns are scaled to length 1.
+  Eigen::VectorXd coefficients(Eigen::Index used, const Eigen::VectorXd& weight) const {
     Eigen::MatrixXd products(used, used);
     Eigen::VectorXd goal(used), unit(used), column;
     for (Eigen::Index i = 0; i < used; ++i) {
-      column = weight.cwiseProduct(residuals_.col(i));
+      column = weight.cwiseProduct(residual_changes_.col(i));
       goal[i] = column.dot(residual_);
       for (Eigen::Index j = 0; j <= i; ++j) {
-        products(i, j) = products(j, i) = column.dot(residuals_.col(j));
+        products(i, j) = products(j, i) = column.dot(residual_changes_.col(j));
       }
       unit[i] = 1 / std::sqrt(std::max(products(i, i), least_square));
     }
@@ -73,10 +77,10 @@ class Extrapolation {
 
   static constexpr double least_square = 1e-300;
 
-  int rounds_ = 0, since_ = 0;
-  double size_ = 0, least_ = std::numeric_limits<double>::infinity();
-  Eigen::VectorXd residual_, to_;
-  Eigen::MatrixXd residuals_, moves_;
+  int rounds_ = 0, rounds_without_progress_ = 0;
+  double size_ = 0, least_size_ = std::numeric_limits<double>::infinity();
+  Eigen::VectorXd residual_, last_result_;
+  Eigen::MatrixXd residual_changes_, result_changes_;
 };
 
 }  // namespace
@@ -90,27 +94,27 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
   counts_.used.assign(static_cast<std::size_t>(rows.judges) * K_, false);
   counts_.ratings.assign(static_cast<std::size_t>(rows.judges) * K_ * K_, 0.0);
   classes_.assign(K_, 0.0);
-  std::vector<bool> counted(rows.judges, false);
+  std::vector<bool> used_judges(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
     cases_ += rows.weight[i];
     if (rows.weight[i] == 0) continue;
-    for (const int at : rows.places(i)) {
-      if (!rows.is_known(rows.judge[at])) counted[rows.judge[at]] = true;
+    for (const int at : rows.positions(i)) {
+      if (!rows.has_known_matrix(rows.judge[at])) used_judges[rows.judge[at]] = true;
       counts_.used[rows.rating(at)] = true;
     }
   }
   log_theta_.assign(counts_.ratings.size(), std::log(1.0 / K_));
   for (int j = 0; j < rows.judges; ++j) {
     for (int i = 0; i < K_ * K_; ++i) {
-      if (rows.has_before(j) && rows.before[j][i] > 0) {
-        counted[j] = true;
+      if (rows.has_calibration_sample(j) && rows.calibration[j][i] > 0) {
+        used_judges[j] = true;
         counts_.used[j * K_ + i % K_] = true;
       }
-      if (!rows.is_known(j)) continue;
+      if (!rows.has_known_matrix(j)) continue;
       log_theta_[place(j, i % K_, i / K_)] =
           std::log(std::max(rows.matrix[j][i], least_probability));
     }
-    if (counted[j]) counts_.counted.push_back(j);
+    if (used_judges[j]) counts_.used_judges.push_back(j);
   }
   log_rates_.assign(K_, std::log(1.0 / K_));
 }
@@ -124,19 +128,20 @@ void PooledPanel::start(std::vector<double> from) {
     answering_.add_expected(rows_, i, &posterior_[static_cast<std::size_t>(i) * K_]);
   }
   for (int i = 0; i < first_updates; ++i) update_centres();
-  settle();
+  compute_probabilities();
 }
 
-// Uses squared extrapolation (Varadhan and Roland, 2008), and Anderson's method near the end.
-void PooledPanel::climb(double tolerance, int most) {
-  Eigen::VectorXd x = state(), before, rounded;
-  double near = near_end, ratio = 0, earlier = 0, most_steps = 4;
+// Uses squared extrapolation (Varadhan and Roland, 2008) at first: two rounds determine one long
+// step. Uses Anderson's method (iterate_near_end()) as soon as rounds change little.
+void PooledPanel::iterate(double tolerance, int most) {
+  Eigen::VectorXd x = parameters(), before, rounded;
+  double near = linear_change, ratio = 0, earlier = 0, most_steps = 4;
   converged_ = false;
   while (!converged_ && rounds_ < most) {
     round();
-    const Eigen::VectorXd once = state();
+    const Eigen::VectorXd once = parameters();
     const double change = round();
-    const Eigen::VectorXd twice = state();
+    const Eigen::VectorXd twice = parameters();
     const Eigen::VectorXd r = once - x, v = twice - once - r;
     const double r2 = r.squaredNorm(), v2 = v.squaredNorm(), next2 = (r + v).squaredNorm();
     earlier = ratio;
@@ -148,9 +153,9 @@ void PooledPanel::climb(double tolerance, int most) {
       continue;
     }
     if (change < near) {
-      finish(tolerance, most);
+      iterate_near_end(tolerance, most);
       near /= 10;
-      x = state();
+      x = parameters();
       continue;
     }
     const double wanted = std::sqrt(r2 / v2), steps = std::clamp(wanted, 1.0, most_steps);
@@ -161,30 +166,31 @@ void PooledPanel::climb(double tolerance, int most) {
     }
     before = twice;
     rounded = x + 2 * steps * r + steps * steps * v;
-    read(rounded);
+    set_parameters(rounded);
     round();
-    x = state();
-    // The step was too long. Continue from the end of the last plain round.
+    x = parameters();
+    // The round after the long step has moved far: the step was too long. Continues from the end of
+    // the last round before it, with shorter steps.
     if (!((x - rounded).squaredNorm() <= 4 * r2)) {
       most_steps = std::max(most_steps / 4, 1.5);
-      read(before);
+      set_parameters(before);
       x = before;
     }
   }
-  round();  // computes posterior and counts for the last parameters
+  round();  // computes posterior probabilities and expected numbers for the last parameters
 }
 
-void PooledPanel::finish(double tolerance, int most) {
+void PooledPanel::iterate_near_end(double tolerance, int most) {
   Extrapolation way;
-  Eigen::VectorXd x = state();
+  Eigen::VectorXd x = parameters();
   double earlier = tolerance;
-  while (rounds_ < most && !way.lost()) {
+  while (rounds_ < most && !way.has_stalled()) {
     const double change = round();
-    converged_ = way.settled() && std::max(change, earlier) < tolerance;
+    converged_ = way.has_enough_rounds() && std::max(change, earlier) < tolerance;
     if (converged_) return;
     earlier = change;
-    read(way.next(x, state(), importance(x.size())));
-    x = state();
+    set_parameters(way.next(x, parameters(), component_weights(x.size())));
+    x = parameters();
   }
 }
 
@@ -202,7 +208,7 @@ double PooledPanel::log_density() const {
 }
 
 double PooledPanel::theta(int judge, int truth, int rating) const {
-  if (rows_.is_known(judge)) return rows_.matrix[judge][truth * K_ + rating];
+  if (rows_.has_known_matrix(judge)) return rows_.matrix[judge][truth * K_ + rating];
   double total = 0;
   for (int l = 0; l < K_; ++l) total += counts_.at(judge, l, truth);
   return (centre_.c * centre_.mean(centre_.s[judge], truth, rating) +
@@ -215,15 +221,15 @@ void PooledPanel::clear() {
   std::fill(classes_.begin(), classes_.end(), 0.0);
   answering_.clear();
   for (int j = 0; j < rows_.judges; ++j) {
-    for (int i = 0; rows_.has_before(j) && i < K_ * K_; ++i) {
-      counts_.ratings[place(j, i % K_, i / K_)] = rows_.before[j][i];
+    for (int i = 0; rows_.has_calibration_sample(j) && i < K_ * K_; ++i) {
+      counts_.ratings[place(j, i % K_, i / K_)] = rows_.calibration[j][i];
     }
   }
 }
 
 void PooledPanel::update_centres() {
   centre_.update(counts_);
-  for (const int j : answering_.counted) {
+  for (const int j : answering_.used_judges) {
     for (int k = 0; k < K_; ++k) {
       double& total = answering_.answers[static_cast<std::size_t>(j) * K_ + k] = 0;
       for (int l = 0; l < K_; ++l) total += counts_.at(j, l, k);
@@ -232,10 +238,10 @@ void PooledPanel::update_centres() {
   answering_.update();
 }
 
-void PooledPanel::settle() {
-  answering_.settle();
+void PooledPanel::compute_probabilities() {
+  answering_.compute_probabilities();
   std::vector<double> total(K_);
-  for (const int j : counts_.counted) {
+  for (const int j : counts_.used_judges) {
     std::fill(total.begin(), total.end(), 0.0);
     for (int l = 0; l < K_; ++l) {
       for (int k = 0; k < K_; ++k) total[k] += counts_.at(j, l, k);
@@ -258,7 +264,7 @@ double PooledPanel::round() {
   const auto exponent = [](double x) { return std::exp(x); };
   std::transform(log_theta_.begin(), log_theta_.end(), probability_.begin(), exponent);
   std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(), exponent);
-  const bool answering = !answering_.counted.empty();
+  const bool answering = !answering_.used_judges.empty();
   if (answering) answering_.multiply(probability_);
   const AnswerTables tables{K_,
                             weight_.data(),
@@ -277,12 +283,12 @@ double PooledPanel::round() {
     }
   });
   update_centres();
-  settle();
+  compute_probabilities();
   ++rounds_;
   return change;
 }
 
-double PooledPanel::log_sum(const std::vector<bool>* only) const {
+double PooledPanel::sum_log_probabilities(const std::vector<bool>* only) const {
   std::vector<double> probability(log_theta_.size()), weight(K_);
   for (std::size_t at = 0; at < probability.size(); ++at) {
     const bool left_out = only != nullptr && !(*only)[at / K_ / K_];
@@ -295,15 +301,15 @@ double PooledPanel::log_sum(const std::vector<bool>* only) const {
   return pass_over(rows_, tables, nullptr, false, [](int, const double*) {});
 }
 
-double PooledPanel::log_likelihood() const { return log_sum(nullptr); }
+double PooledPanel::log_likelihood() const { return sum_log_probabilities(nullptr); }
 
 double PooledPanel::log_answers(const std::vector<bool>& constant) const {
-  return log_sum(nullptr) - log_sum(&constant);
+  return sum_log_probabilities(nullptr) - sum_log_probabilities(&constant);
 }
 
-std::vector<double> PooledPanel::used_cells(const std::vector<double>& table) const {
+std::vector<double> PooledPanel::used_entries(const std::vector<double>& table) const {
   std::vector<double> out;
-  for (const int j : counts_.counted) {
+  for (const int j : counts_.used_judges) {
     for (int l = 0; l < K_; ++l) {
       if (!counts_.used[j * K_ + l]) continue;
       const auto from = table.begin() + place(j, l, 0);
@@ -313,19 +319,19 @@ std::vector<double> PooledPanel::used_cells(const std::vector<double>& table) co
   return out;
 }
 
-Eigen::VectorXd PooledPanel::state() const {
+Eigen::VectorXd PooledPanel::parameters() const {
   std::vector<double> out;
   centre_.append_to(out);
   answering_.append_to(out);
   out.insert(out.end(), log_rates_.begin(), log_rates_.end());
-  const std::vector<double> cells = used_cells(log_theta_);
+  const std::vector<double> cells = used_entries(log_theta_);
   out.insert(out.end(), cells.begin(), cells.end());
   return Eigen::VectorXd::Map(out.data(), static_cast<Eigen::Index>(out.size()));
 }
 
-Eigen::VectorXd PooledPanel::importance(Eigen::Index size) const {
+Eigen::VectorXd PooledPanel::component_weights(Eigen::Index size) const {
   std::vector<double> numbers = classes_;
-  const std::vector<double> cells = used_cells(counts_.ratings);
+  const std::vector<double> cells = used_entries(counts_.ratings);
   numbers.insert(numbers.end(), cells.begin(), cells.end());
   Eigen::VectorXd out = Eigen::VectorXd::Ones(size);
   const auto last = static_cast<Eigen::Index>(numbers.size());
@@ -333,10 +339,10 @@ Eigen::VectorXd PooledPanel::importance(Eigen::Index size) const {
   return out;
 }
 
-void PooledPanel::read(const Eigen::VectorXd& x) {
-  const double* at = answering_.read(centre_.read(x.data()));
+void PooledPanel::set_parameters(const Eigen::VectorXd& x) {
+  const double* at = answering_.set_parameters(centre_.set_parameters(x.data()));
   for (double& log : log_rates_) log = std::min(*at++, 0.0);
-  for (const int j : counts_.counted) {
+  for (const int j : counts_.used_judges) {
     for (int l = 0; l < K_; ++l) {
       for (int k = 0; counts_.used[j * K_ + l] && k < K_; ++k) {
         log_theta_[place(j, l, k)] = std::min(*at++, 0.0);

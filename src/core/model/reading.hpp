@@ -1,4 +1,5 @@
-// Natural parameters of a latent class model, in the form that users read.
+// Converts the parameters of a latent class model (logits, logarithms) to the quantities that users
+// read (accuracies, base rates, ...), here called natural parameters.
 #pragma once
 
 #include <string>
@@ -8,39 +9,41 @@
 
 namespace fallible {
 
-// Estimated quantities, one entry per quantity. Terms: `rater_accuracy`, `system_accuracy`, `slope`
-// and `threshold` (of raters), `confidence_right` and `confidence_wrong`, `base_rate`,
-// `base_rate_coefficient` (for the logit of a category relative to the first), `dispersion` and
-// `difficulty`. The last two are for raters, then for the system if it has separate values.
-struct Naturals {
+// The quantities that users read (natural parameters). Each vector has one entry per quantity.
+// Names in `term`: "rater_accuracy", "system_accuracy", "slope", "threshold", "confidence_right",
+// "confidence_wrong", "base_rate", "base_rate_coefficient" (for the logit of a category relative to
+// the first); "dispersion" and "difficulty". The last two are those of the raters, followed by
+// those of the system if it has separate ones.
+struct NaturalParameters {
   std::vector<std::string> term;
-  std::vector<int> of;    // rater or category, from 1; 0 for a common value
-  std::vector<int> part;  // threshold, level or coefficient, from 1; otherwise 0
+  std::vector<int> of;    // rater or category of the quantity, from 1; 0 if it is common to all
+  std::vector<int> part;  // number of the threshold, level or coefficient, from 1; otherwise 0
   std::vector<double> value;
 
-  void add(const char* what, int whose, double is, int which = 0);
+  void add(const char* name, int owner, double estimate, int number = 0);
 };
 
-// Refers to both arguments.
-class Reading {
+// Reads natural parameters from the parameter vector `x`. Refers to both arguments of the
+// constructor.
+class ParameterReader {
  public:
-  Reading(const Layout& layout, const Eigen::VectorXd& x);
+  ParameterReader(const Layout& layout, const Eigen::VectorXd& x);
 
-  // Means over the cases.
+  // Base rates averaged over all cases, one per category.
   const std::vector<double>& base_rates() const { return base_rates_; }
-  // Populations x categories.
+  // Base rates of each population of cases: populations x categories, row by row.
   const std::vector<double>& population_rates() const { return rates_; }
-  // Mean accuracy over base rates and strata.
+  // Accuracy of a judge, averaged over true categories and strata.
   double accuracy(int judge) const;
   double dispersion(bool of_system) const;
   double shift(bool of_system) const;
-  Naturals naturals() const;
+  NaturalParameters naturals() const;
 
  private:
-  double common_accuracy() const;
-  void add_ordinal(Naturals& to) const;
-  void add_levels(Naturals& to) const;
-  void add_coefficients(Naturals& to) const;
+  double accuracy_of_raters() const;
+  void add_ordinal(NaturalParameters& to) const;
+  void add_levels(NaturalParameters& to) const;
+  void add_coefficients(NaturalParameters& to) const;
 
   const Layout& layout_;
   const Eigen::VectorXd& x_;

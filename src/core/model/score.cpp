@@ -5,33 +5,37 @@
 
 namespace fallible {
 
-Counts::Counts(const Layout& layout)
-    : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.symbols() *
+ExpectedCounts::ExpectedCounts(const Layout& layout)
+    : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.answer_codes() *
               layout.classes()),
       classes(static_cast<std::size_t>(layout.populations()) * layout.classes()) {}
 
-std::vector<double> Counts::levels(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
+std::vector<double> ExpectedCounts::levels(const Layout& layout) const {
+  const std::size_t N = layout.categories, K = layout.classes(),
+                    answer_codes = layout.rows.answer_codes();
   std::vector<double> out(2 * layout.rows.levels, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
-    const std::size_t symbol = i / K % symbols;
-    if (symbol >= N) out[2 * (symbol / N - 1) + (symbol % N == i % K % N)] += ratings[i];
+    const std::size_t answer_code = i / K % answer_codes;
+    if (answer_code >= N) {
+      out[2 * (answer_code / N - 1) + (answer_code % N == i % K % N)] += ratings[i];
+    }
   }
   return out;
 }
 
-std::vector<double> Counts::by_truth(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
+std::vector<double> ExpectedCounts::by_truth(const Layout& layout) const {
+  const std::size_t N = layout.categories, K = layout.classes(),
+                    answer_codes = layout.rows.answer_codes();
   std::vector<double> out(layout.rows.judges * N * N, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
-    const std::size_t judge = i / K / symbols, answer = i / K % symbols % N;
+    const std::size_t judge = i / K / answer_codes, answer = i / K % answer_codes % N;
     out[(judge * N + answer) * N + i % K % N] += ratings[i];
   }
   return out;
 }
 
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                  const Counts& counts, Eigen::VectorXd& gradient) {
+                  const ExpectedCounts& counts, Eigen::VectorXd& gradient) {
   const int N = layout.categories, S = layout.strata;
   for (int g = 0; g < layout.populations(); ++g) {
     double cases = 0;
@@ -54,13 +58,13 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
     return [&gradient, n](int at, double slope) { gradient[at] += n * slope; };
   };
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       double wrong_total = 0;
       for (int s = 0; s < S; ++s) {
         double right = 0, wrong = 0;
-        for (int symbol = 0; symbol < law.symbols; ++symbol) {
-          const int l = symbol % N;
-          const double n = counts.ratings[law.place(u, symbol) + s * N + k];
+        for (int answer_code = 0; answer_code < law.answer_codes; ++answer_code) {
+          const int l = answer_code % N;
+          const double n = counts.ratings[law.place(u, answer_code) + s * N + k];
           if (n == 0) continue;
           (l == k ? right : wrong) += n;
           score.answer(u, k, l, times(n));
@@ -82,7 +86,8 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 
 namespace {
 
-// Logarithms of numbers of errors, centred at zero in each row.
+// Writes the error rate parameters to `x`: logarithms of the numbers of errors `errors`, minus
+// their mean in each row. Diagonal entries stay 0.
 void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::VectorXd& x) {
   const int N = layout.categories;
   for (int g = 0; g < layout.groups; ++g) {
@@ -101,10 +106,11 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 
 }  // namespace
 
-Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added) {
+Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts& counts,
+                                     double added) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
-  // Pseudo-ratings, so that no probability is zero.
+  // Pseudo-ratings that are added to each count, so that no probability is zero.
   const double extra = added + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);
@@ -115,7 +121,7 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double ad
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.is_known(u) && layout.per_group > 0; ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u) && layout.per_group > 0; ++k) {
       for (int l = 0; l < N; ++l) {
         const double n = given[(static_cast<std::size_t>(u) * N + l) * N + k] +
                          (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);
@@ -132,7 +138,7 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double ad
   }
   if (layout.mean_at >= 0) x[layout.mean_at] = mean;
   if (layout.errors_at >= 0) free_errors(layout, errors, x);
-  for (int i = 0; i < layout.kinds; ++i) {
+  for (int i = 0; i < layout.judge_kinds; ++i) {
     if (layout.dispersions_at >= 0) x[layout.dispersions_at + i] = 0.2;
     if (layout.shifts_at >= 0) x[layout.shifts_at + i] = 0.1;
   }

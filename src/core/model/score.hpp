@@ -1,5 +1,6 @@
-// Derivatives of the log probability of a rating in a class with respect to the parameters, and
-// estimates for known classes. No other file contains these derivatives.
+// Derivatives of the log probability of a rating given the class, with respect to the parameters.
+// Sums of them are the derivatives of the likelihood. Also contains parameter estimates for
+// observed or expected numbers of ratings.
 #pragma once
 
 #include <cmath>
@@ -10,32 +11,35 @@
 
 namespace fallible {
 
-// Refers to all three arguments. Each part calls put(parameter, slope). Terms that all wrong
-// answers share are separate from terms of single answers, so that sums over answers can be
-// computed first.
+// Computes the derivatives. Each function calls put(position of a parameter, derivative) for the
+// parameters that matter. The derivative has two terms: a term that all wrong answers share, and a
+// term of the single answer. They are separate functions, so that numbers of answers can be summed
+// before the first term is computed. Refers to all arguments of the constructor.
 class Score {
  public:
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
       : layout_(layout), x_(x), law_(law), categories_(layout.categories) {}
 
-  // All terms of a rating, including its confidence if there is any.
+  // All terms of a rating, including its confidence level if it has one. `answer_code`: code of the
+  // answer, `in_class`: class.
   template <class Put>
-  void rating(int judge, int symbol, int in_class, const Put& put) const {
-    const int k = in_class % categories_, l = symbol % categories_;
-    if (symbol >= categories_) confidence(l == k, symbol / categories_ - 1, put);
-    if (layout_.is_known(judge)) return;
+  void rating(int judge, int answer_code, int in_class, const Put& put) const {
+    const int k = in_class % categories_, l = answer_code % categories_;
+    if (answer_code >= categories_) confidence(l == k, answer_code / categories_ - 1, put);
+    if (layout_.has_known_matrix(judge)) return;
     if (layout_.ordinal_at < 0) right_or_wrong(judge, in_class, l == k, put);
     if (layout_.ordinal_at < 0 && l != k) wrong(judge, k, put);
     answer(judge, k, l, put);
   }
 
-  // Terms for a right answer, or for a wrong answer.
+  // Terms that all right answers have in common, or all wrong answers: the derivative of log(p) or
+  // log(1 - p), where p is the judge's accuracy in this class.
   template <class Put>
   void right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
     const int k = in_class % categories_, s = in_class / categories_;
     const double mean = law_.accuracy[judge * categories_ + k];
     const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * categories_ + k] : nullptr;
-    const double p = inside(strata ? strata->p[s] : mean);
+    const double p = clip_probability(strata ? strata->p[s] : mean);
     const double slope = right ? 1 / p : -1 / (1 - p);
     put(layout_.accuracy_at(judge, k),
         slope * (strata ? strata->by_accuracy[s] : 1) * mean * (1 - mean));
@@ -45,7 +49,8 @@ class Score {
     }
   }
 
-  // Terms that all wrong answers share.
+  // Terms that all wrong answers to cases of category k have in common: the derivative of the
+  // logarithm of the constant that normalises the error shares.
   template <class Put>
   void wrong(int judge, int k, const Put& put) const {
     const double* error = law_.error(judge) + k * categories_;
@@ -58,7 +63,7 @@ class Score {
     if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), distance);
   }
 
-  // Terms of a single answer.
+  // Terms of the single answer l to a case of category k.
   template <class Put>
   void answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {
@@ -84,26 +89,29 @@ class Score {
   int categories_;
 };
 
-// Expected numbers of ratings and cases in each class.
-struct Counts {
-  explicit Counts(const Layout& layout);
+// Expected numbers of cases and ratings in each class. They are sufficient for derivatives of the
+// log likelihood.
+struct ExpectedCounts {
+  explicit ExpectedCounts(const Layout& layout);
 
-  std::vector<double> ratings;  // judges x symbols x classes, as in AnswerLaw
-  std::vector<double> classes;  // populations x classes
+  std::vector<double> ratings;  // judges x symbols (answer codes) x classes, the order of AnswerLaw
+  std::vector<double> classes;  // number of cases: populations x classes
 
-  // Numbers of answers with each level of confidence: levels x (wrong, right).
+  // Number of wrong and right answers with each confidence level: levels x (wrong, right).
   std::vector<double> levels(const Layout& layout) const;
-  // Numbers of ratings by true category: judges x ratings x truths.
+  // Numbers of ratings by true category, summed over strata and confidence levels: judges x ratings
+  // x truths.
   std::vector<double> by_truth(const Layout& layout) const;
 };
 
-// Gradient of the log likelihood for observed classes. With expected numbers it is the gradient of
-// the likelihood of the ratings only.
+// Adds the gradient of the log likelihood for observed classes to `gradient`. With expected numbers
+// in `counts`, it is the gradient of the log likelihood of the ratings (Fisher's identity).
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                  const Counts& counts, Eigen::VectorXd& gradient);
+                  const ExpectedCounts& counts, Eigen::VectorXd& gradient);
 
-// Most probable parameters given these numbers, or an approximation if there is no closed form.
-// `added`: pseudo-ratings of each kind.
-Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added = 0);
+// Estimates the parameters from expected numbers in `counts`: the M step of EM, or an approximation
+// where it has no closed form. `added`: number of pseudo-ratings that are added to each count.
+Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts& counts,
+                                     double added = 0);
 
 }  // namespace fallible

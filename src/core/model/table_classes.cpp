@@ -14,26 +14,28 @@ namespace {
 constexpr double tolerance = 1e-6;
 constexpr double least = 1e-300;
 
-// Divides by the sum. If the sum is zero, all shares are equal.
-void settle(double* x, std::size_t n) {
+// Divides n numbers by their sum. If the sum is zero, all become 1 / n.
+void normalise(double* x, std::size_t n) {
   const double total = std::accumulate(x, x + n, 0.0);
   const double equal = 1 / static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
 }
 
-// Distribution of the codes of each source over all cases; uniform for a source without codes.
-std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
-                                             const std::vector<double>& weight) {
+// For each source, the distribution of its codes over all cases. Tables are shrunk towards it. It
+// is uniform for a source without codes in the data.
+std::vector<std::vector<double>> overall_distributions(const TableRows& rows,
+                                                       const std::vector<double>& weight) {
   std::vector<std::vector<double>> law;
   for (const int codes : rows.codes) law.emplace_back(codes, 0.0);
   for (int i = 0; i < rows.rows(); ++i) {
-    for (const int at : rows.places(i)) law[rows.source[at]][rows.code[at]] += weight[i];
+    for (const int at : rows.positions(i)) law[rows.source[at]][rows.code[at]] += weight[i];
   }
-  for (auto& of : law) settle(of.data(), of.size());
+  for (auto& distribution : law) normalise(distribution.data(), distribution.size());
   return law;
 }
 
-// Computes base rates and tables from the posterior. Returns the largest change.
+// M step: computes base rates and tables from the posterior of `fit`. Returns the largest change of
+// a probability.
 double maximise(const TableRows& rows, const std::vector<double>& weight,
                 const std::vector<std::vector<double>>& law, double mass, TableClasses& fit) {
   const int K = rows.categories;
@@ -48,21 +50,21 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
     if (weight[i] == 0) continue;
     const double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
     for (int k = 0; k < K; ++k) rates[k] += weight[i] * p[k];
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       const int s = rows.source[at];
       double* cell = &table[s][rows.code[at]];
       for (int k = 0; k < K; ++k) cell[k * rows.codes[s]] += weight[i] * p[k];
     }
   }
-  settle(rates.data(), rates.size());
-  double moved = fit.table.empty() ? 1 : largest_change(fit.base_rates, rates);
+  normalise(rates.data(), rates.size());
+  double change = fit.table.empty() ? 1 : largest_change(fit.base_rates, rates);
   for (std::size_t s = 0; s < law.size(); ++s) {
-    for (int k = 0; k < K; ++k) settle(&table[s][k * law[s].size()], law[s].size());
-    if (!fit.table.empty()) moved = std::max(moved, largest_change(fit.table[s], table[s]));
+    for (int k = 0; k < K; ++k) normalise(&table[s][k * law[s].size()], law[s].size());
+    if (!fit.table.empty()) change = std::max(change, largest_change(fit.table[s], table[s]));
   }
   fit.base_rates = std::move(rates);
   fit.table = std::move(table);
-  return moved;
+  return change;
 }
 
 }  // namespace
@@ -79,8 +81,8 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
   for (int i = 0; i < rows.rows(); ++i) {
     double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
     std::copy(rate.begin(), rate.end(), p);
-    steps_done(1);
-    for (const int at : rows.places(i)) {
+    count_steps(1);
+    for (const int at : rows.positions(i)) {
       const int s = rows.source[at];
       const double* cell = &logs[s][rows.code[at]];
       for (int k = 0; k < K; ++k) p[k] += cell[k * rows.codes[s]];
@@ -91,14 +93,14 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
       for (int k = 0; k < K; ++k) p[k] = k == truth;
       continue;
     }
-    const double log_total = to_shares(p, p + K);
+    const double log_total = softmax(p, p + K);
     if (weight[i] > 0) fit.log_likelihood += weight[i] * log_total;
   }
 }
 
 TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations) {
-  const auto law = laws_of_all(rows, weight);
+  const auto law = overall_distributions(rows, weight);
   TableClasses fit;
   fit.posterior = start;
   while (fit.iterations < iterations && !fit.converged) {

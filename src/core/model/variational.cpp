@@ -10,26 +10,30 @@ namespace fallible {
 
 namespace {
 
-constexpr double shrinkage = 10;        // of judges' accuracies to their mean, in pseudo-ratings
-constexpr double first_accuracy = 0.6;  // mean accuracy before there are counts
-constexpr double first_weight = 0.1;
-constexpr double floor_mean = 1e-12;  // least entry of a centre
+// Pseudo-ratings that shrink the accuracies of judges to the mean accuracy.
+constexpr double shrinkage = 10;
+// Prior guess of the mean accuracy, with the weight `guess_weight` (in raters).
+constexpr double accuracy_guess = 0.6;
+constexpr double guess_weight = 0.1;
+constexpr double least_mean_entry = 1e-12;  // lower limit of the entries of a mean row
 constexpr int newton_steps = 3;
 constexpr int own_error_rounds = 20;
-constexpr int own_error_steps = 8;  // optimiser steps per round
+// Optimiser steps per round; more would be wasted before the errors are updated.
+constexpr int own_error_steps = 8;
 constexpr double own_error_gain = 1e-3;
 
-// Parameters of the centres of all judges, and the numbers of ratings (judges x ratings x truths)
-// and of cases from which they are computed.
+// Parameters of the mean matrices of all judges, and the expected numbers from which they are
+// computed: `counts` of ratings (judges x ratings x truths) and `classes` of cases.
 struct State {
   std::vector<double> accuracy;
-  double mean = first_accuracy, dispersion = 0;
+  double mean = accuracy_guess, dispersion = 0;
   std::vector<double> counts, classes;
 };
 
-// Returns the divergence of Dirichlet(prior + counts) from Dirichlet(prior). Also computes the
-// expected logarithms under the former. `n` and `log_mean` have `size` entries, one every `stride`
-// places.
+// Kullback-Leibler divergence of the posterior Dirichlet(prior + n) from Dirichlet(prior). Also
+// writes the expected logarithms of the probabilities under the posterior to `log_mean`. `n` and
+// `log_mean` have `size` entries, one every `stride` positions, so that columns of matrices can be
+// used.
 double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride) {
   double total = 0, counted = 0;
   for (int i = 0; i < size; ++i) {
@@ -47,7 +51,7 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
   return out;
 }
 
-// The fit in progress: a state, and quantities computed from it.
+// The variational iteration: the current parameters, and quantities computed from them.
 class DawidSkeneFit {
  public:
   DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
@@ -57,47 +61,48 @@ class DawidSkeneFit {
         U_(rows.judges),
         precision_(1 / (prior.dispersion * prior.dispersion)),
         base_rates_(prior.base_rates),
-        own_(std::isfinite(options.concentration)) {
-    now.accuracy.assign(U_, first_accuracy);
+        separate_(std::isfinite(options.concentration)) {
+    state.accuracy.assign(U_, accuracy_guess);
     log_.resize(static_cast<std::size_t>(U_) * N_ * N_);
     log_class_.resize(N_);
   }
 
-  State now;
+  State state;
 
   void count(const std::vector<double>& posterior) {
     clear();
     for (int i = 0; i < rows_.size(); ++i) {
-      steps_done(static_cast<unsigned>(N_));
+      count_steps(static_cast<unsigned>(N_));
       if (!(rows_.weight[i] > 0)) continue;
-      rows_.add_expected(i, &posterior[static_cast<std::size_t>(i) * N_], N_, now.classes.data(),
-                         now.counts.data());
+      rows_.add_expected(i, &posterior[static_cast<std::size_t>(i) * N_], N_, state.classes.data(),
+                         state.counts.data());
     }
   }
 
-  // Computes accuracies and dispersion from the counts.
-  void follow() {
+  // Computes accuracies and dispersion of the mean matrices from the expected numbers. Accuracies
+  // of raters are shrunk to the raters' mean.
+  void update_means() {
     std::vector<double> right(U_, 0.0), all(U_, 0.0), error(static_cast<std::size_t>(N_) * N_, 0.0);
-    for (std::size_t i = 0; i < now.counts.size(); ++i) {
+    for (std::size_t i = 0; i < state.counts.size(); ++i) {
       const std::size_t judge = i / (N_ * N_), rating = i / N_ % N_, truth = i % N_;
-      all[judge] += now.counts[i];
-      (rating == truth ? right[judge] : error[truth * N_ + rating]) += now.counts[i];
+      all[judge] += state.counts[i];
+      (rating == truth ? right[judge] : error[truth * N_ + rating]) += state.counts[i];
     }
-    double sum = first_weight * first_accuracy, weight = first_weight;
+    double sum = guess_weight * accuracy_guess, weight = guess_weight;
     for (int u = 0; u < rows_.raters; ++u) {
       const double known = all[u] / (all[u] + shrinkage);
       if (all[u] > 0) sum += known * right[u] / all[u];
       weight += known;
     }
-    now.mean = std::clamp(sum / weight, 0.02, 0.995);
+    state.mean = std::clamp(sum / weight, 0.02, 0.995);
     for (int u = 0; u < U_; ++u) {
       const bool rater = u < rows_.raters;
-      const double a = rater ? shrinkage * now.mean : 0.5, of = rater ? shrinkage : 1;
-      now.accuracy[u] = std::clamp((right[u] + a) / (all[u] + of), 1e-4, 1 - 1e-4);
+      const double a = rater ? shrinkage * state.mean : 0.5, of = rater ? shrinkage : 1;
+      state.accuracy[u] = std::clamp((right[u] + a) / (all[u] + of), 1e-4, 1 - 1e-4);
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
-      double slope = -precision_ * now.dispersion, bend = -precision_;
-      const auto share = shares_by_distance(N_, now.dispersion);
+      double slope = -precision_ * state.dispersion, bend = -precision_;
+      const auto share = shares_by_distance(N_, state.dispersion);
       for (int k = 0; k < N_; ++k) {
         double mean = 0, square = 0, n = 0, distance = 0;
         for (int l = 0; l < N_; ++l) {
@@ -110,43 +115,43 @@ class DawidSkeneFit {
         slope += n * mean - distance;
         bend -= n * (square - mean * mean);
       }
-      now.dispersion += std::clamp(-slope / bend, -1.0, 1.0);
+      state.dispersion += std::clamp(-slope / bend, -1.0, 1.0);
     }
   }
 
-  // Updates the posterior of the rows of matrices, then the posterior of truth and the counts.
-  // Returns the bound.
+  // One iteration: computes the Dirichlet posteriors of the rows of all matrices, then the
+  // posterior of the truth and the expected numbers. Returns the bound on the log evidence.
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
-    double out = -dirichlet(now.classes.data(), ones.data(), log_class_.data(), N_, 1);
-    const auto share = shares_by_distance(N_, now.dispersion);
-    const double a0 = shrinkage * now.mean, b0 = shrinkage - a0;
+    double out = -dirichlet(state.classes.data(), ones.data(), log_class_.data(), N_, 1);
+    const auto share = shares_by_distance(N_, state.dispersion);
+    const double a0 = shrinkage * state.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
     std::vector<double> mean(N_);
     for (int u = 0; u < U_; ++u) {
-      const double p = now.accuracy[u];
+      const double p = state.accuracy[u];
       if (u < rows_.raters) {
         out += (a0 - 1) * std::log(p) + (b0 - 1) * std::log1p(-p) - log_beta;
       }
       for (int k = 0; k < N_; ++k) {
         const std::size_t first = static_cast<std::size_t>(u) * N_ * N_ + k;
         for (int l = 0; l < N_; ++l) {
-          mean[l] = std::max(k == l ? p : (1 - p) * share[k * N_ + l], floor_mean);
-          if (!own_) log_[first + l * N_] = std::log(mean[l]);
-          mean[l] *= own_ ? c : 1;
+          mean[l] = std::max(k == l ? p : (1 - p) * share[k * N_ + l], least_mean_entry);
+          if (!separate_) log_[first + l * N_] = std::log(mean[l]);
+          mean[l] *= separate_ ? c : 1;
         }
-        if (own_) out -= dirichlet(&now.counts[first], mean.data(), &log_[first], N_, N_);
+        if (separate_) out -= dirichlet(&state.counts[first], mean.data(), &log_[first], N_, N_);
       }
     }
     out += expect(posterior);
-    return out - 0.5 * precision_ * now.dispersion * now.dispersion;
+    return out - 0.5 * precision_ * state.dispersion * state.dispersion;
   }
 
  private:
   void clear() {
-    now.counts.assign(log_.size(), 0.0);
-    now.classes.assign(N_, 0.0);
+    state.counts.assign(log_.size(), 0.0);
+    state.classes.assign(N_, 0.0);
   }
 
   double expect(std::vector<double>& posterior) {
@@ -157,7 +162,7 @@ class DawidSkeneFit {
     std::transform(log_.begin(), log_.end(), exp_.begin(), exponent);
     std::transform(log_class_.begin(), log_class_.end(), exp_class_.begin(), exponent);
     const AnswerTables tables{N_, exp_class_.data(), exp_.data(), log_class_.data(), log_.data()};
-    const AnswerSums sums{now.classes.data(), now.counts.data()};
+    const AnswerSums sums{state.classes.data(), state.counts.data()};
     return pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
       std::copy_n(p, N_, &posterior[static_cast<std::size_t>(row) * N_]);
     });
@@ -167,29 +172,30 @@ class DawidSkeneFit {
   VariationalOptions options_;
   int N_, U_;
   double precision_, base_rates_;
-  bool own_;
+  bool separate_;
   std::vector<double> log_, exp_, log_class_, exp_class_;
 };
 
 }  // namespace
 
-// Centres are computed from the counts, which need not maximise the bound. As soon as this would
-// decrease the bound, centres stay fixed.
+// The mean matrices are computed from the expected numbers. This need not increase the bound. As
+// soon as it would decrease the bound, the mean matrices stay fixed, so that the bound never
+// decreases.
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options) {
   DawidSkene out;
   DawidSkeneFit fit(rows, prior, options);
   fit.count(posterior);
-  bool follows = true;
+  bool updates_means = true;
   while (out.iterations < options.iterations && !out.converged) {
     ++out.iterations;
-    Watch::ask();
-    const State before = fit.now;
-    if (follows) fit.follow();
+    Watch::check();
+    const State before = fit.state;
+    if (updates_means) fit.update_means();
     const double bound = fit.step(posterior);
-    if (follows && bound < out.bound) {
-      follows = false;
-      fit.now = before;
+    if (updates_means && bound < out.bound) {
+      updates_means = false;
+      fit.state = before;
       continue;
     }
     out.converged = bound - out.bound < options.tolerance * (1 + std::fabs(bound));
@@ -197,16 +203,17 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
     out.path.push_back(bound);
   }
   out.posterior = std::move(posterior);
-  out.accuracy = fit.now.accuracy;
-  out.dispersion = fit.now.dispersion;
+  out.accuracy = fit.state.accuracy;
+  out.dispersion = fit.state.dispersion;
   return out;
 }
 
 OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
                          double shift, const Eigen::VectorXd& x, double concentration,
-                         std::vector<double> counts, double useful) {
+                         std::vector<double> counts, double useful_value) {
   const int N = rows.categories;
-  // Shifts are fixed, so the dispersion is the last parameter.
+  // The shift is fixed and not in `x`. If errors depend on distance, the dispersion is the last
+  // parameter. It is removed from `x`, because `log_error` replaces it.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   std::vector<double> share = shares_by_distance(N, dispersion);
   OwnErrors out;
@@ -217,7 +224,7 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
   }
   OptimiserOptions steps;
   steps.iterations = own_error_steps;
-  const LatentClass held(rows, model, prior, {shift, &out.log_error});
+  const LatentClass latent(rows, model, prior, {shift, &out.log_error});
   out.bound = -std::numeric_limits<double>::infinity();
   for (double gain = own_error_gain; gain >= own_error_gain && out.rounds < own_error_rounds;) {
     double divergence = 0;
@@ -236,18 +243,19 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
       }
     }
     const double less = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
-    steps.useful = useful + less;
-    const LatentFit fit = fit_latent(held, out.x, steps);
+    steps.useful_value = useful_value + less;
+    const LatentFit fit = fit_latent(latent, out.x, steps);
     const double bound = fit.value - less;
     gain = bound - out.bound;
     out.x = fit.x;
     out.bound = bound;
     ++out.rounds;
-    // A hopeless climb does not end the rounds, because each round updates the errors. Only the
-    // gain of a round decides.
-    out.hopeless = is_hopeless(out.bound, gain, useful);
+    // The optimiser may end early because a few steps cannot reach `useful_value`. This does not
+    // end the loop, because each round also updates the errors. The loop ends only if the gains of
+    // whole rounds are too small.
+    out.hopeless = is_hopeless(out.bound, gain, useful_value);
     if (out.hopeless) break;
-    counts = held.expected_ratings(out.x);
+    counts = latent.expected_ratings(out.x);
   }
   out.counts = std::move(counts);
   return out;

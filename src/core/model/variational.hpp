@@ -1,6 +1,7 @@
-// Separate confusion matrices for all judges, shrunk as far as the data require: each row has a
-// Dirichlet distribution around the row of a one-coin model. Variational approximation with
-// independent posteriors of truth and rows. The bound on the log evidence never decreases.
+// Models in which each judge has a separate confusion matrix, or separate error rates. Each row has
+// a Dirichlet distribution around the row of a one-coin model, so matrices differ only as far as
+// the data require. Fitted by a variational approximation with independent posteriors of the truth
+// and of all rows. Its bound on the log evidence never decreases.
 #pragma once
 
 #include <limits>
@@ -10,49 +11,54 @@
 
 namespace fallible {
 
-// Hierarchical Dawid-Skene model. Row k of judge j is Dirichlet(c m_jk). The diagonal entry of m_jk
-// is the judge's accuracy. The other entries are equal or, if categories are ordered, proportional
-// to exp(-dispersion |k - l|). Accuracies are computed from the counts and shrunk to the raters'
-// mean. Dispersion and base rates have the priors of LatentPrior.
+// Hierarchical Dawid-Skene model. Row k of judge j is Dirichlet(c * m_jk) with concentration c. In
+// the mean m_jk, the probability of the right answer is the judge's accuracy. Wrong answers are
+// equally probable or, if categories are ordered, proportional to exp(-dispersion |k - l|).
+// Accuracies are computed from expected numbers and shrunk to the raters' mean. Dispersion and base
+// rates have the priors of LatentPrior.
 struct DawidSkene {
-  std::vector<double> posterior;  // rows x categories
-  std::vector<double> accuracy;   // of the centres of judges
-  double dispersion = 0;          // logarithm
+  std::vector<double> posterior;  // probabilities of the true categories: rows x categories
+  std::vector<double> accuracy;   // accuracy of each judge in the mean m_jk
+  // Effect of distance on log error shares; 0 if errors are equally probable.
+  double dispersion = 0;
   double bound = -std::numeric_limits<double>::infinity();
-  std::vector<double> path;  // bound at each step
+  std::vector<double> path;  // bound after each iteration
   int iterations = 0;
   bool converged = false;
 };
 
-constexpr double no_own_matrices = std::numeric_limits<double>::infinity();
+constexpr double equal_matrices = std::numeric_limits<double>::infinity();
 
 struct VariationalOptions {
-  double concentration = 4;  // c; if infinite, rows are equal to the centre
-  bool ordered = false;      // true if errors depend on distance
+  double concentration = 4;  // c; if infinite, all rows are equal to their mean
+  bool ordered = false;  // true if error probabilities depend on the distance between categories
   int iterations = 300;
-  double tolerance = 1e-7;  // for the relative gain of the bound
+  double tolerance = 1e-7;  // converged if the relative gain of the bound is below it
 };
 
-// Starts from a posterior of truth, rows x categories.
+// Fits the model from posterior probabilities of the true categories: rows x categories.
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options);
 
-// A one-coin model whose judges have separate error rows, Dirichlet(c w_k) around the errors w by
-// distance. It extends a fit `x` with the errors w.
+// A one-coin model in which the wrong answers of each judge have separate shares. Those of row k
+// are Dirichlet(c * w_k) with concentration c. w_k are the error shares, equal or by distance, of a
+// one-coin model that was fitted before.
 struct OwnErrors {
-  Eigen::VectorXd x;              // parameters of the model with errors fixed at `log_error`
-  std::vector<double> log_error;  // expected logarithms, judges x truths x ratings
-  std::vector<double> counts;     // expected numbers behind `log_error`, judges x ratings x truths
-  double bound = 0;               // replaces the log posterior
+  Eigen::VectorXd x;  // parameters of the one-coin model, while errors are fixed at `log_error`
+  std::vector<double> log_error;  // expected logarithms of error shares: judges x truths x ratings
+  // Expected numbers from which `log_error` is computed: judges x ratings x truths.
+  std::vector<double> counts;
+  double bound = 0;  // bound on the log posterior, used in its place
   int rounds = 0;
-  bool hopeless = false;  // true if the fit ended early
+  bool hopeless = false;  // true if the fit ended early because it would not reach `useful_value`
 };
 
-// `counts` may come from a fit with another concentration, or be empty. Ends early if the bound is
-// not expected to reach `useful` (see OptimiserOptions).
+// Fits this model, starting from the parameters `x` of the one-coin model. `counts`: expected
+// numbers of a fit with another concentration, or empty. Ends early if the bound is not expected to
+// reach `useful_value`, below which the caller would not use the result.
 OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
                          double shift, const Eigen::VectorXd& x, double concentration,
                          std::vector<double> counts,
-                         double useful = -std::numeric_limits<double>::infinity());
+                         double useful_value = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible

@@ -12,7 +12,7 @@ namespace fallible {
 
 namespace {
 
-// Logarithm of a product of positive factors. Computes few logarithms.
+// Logarithm of a product of positive factors. Takes few logarithms, because they are slow.
 class LogProduct {
  public:
   void times(double factor) {
@@ -22,7 +22,7 @@ class LogProduct {
       product_ = 1;
     }
   }
-  // Factor gamma(a + n) / gamma(a), for whole n.
+  // Multiplies by gamma(a + n) / gamma(a), for a whole number n.
   void times_rising(double a, double n) {
     if (n > 40) {
       log_ += log_gamma(a + n) - log_gamma(a);
@@ -46,7 +46,7 @@ CentreDraws::CentreDraws(int categories)
 std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
   std::vector<double> out = ratio;
   out.push_back(0);
-  to_shares(out.begin(), out.end());
+  softmax(out.begin(), out.end());
   return out;
 }
 
@@ -54,9 +54,10 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
                                 const std::vector<ConstSquare>& counts) const {
   const std::vector<double> mu = shares(ratio);
   const double nu = std::exp(log_nu);
-  const double away = log_nu - std::log(4.0);
-  double out = -away * away / 2;
-  // Density of the Dirichlet prior, multiplied by the Jacobian of the log ratios.
+  const double log_nu_difference = log_nu - std::log(4.0);
+  double out = -log_nu_difference * log_nu_difference / 2;
+  // Log density of the Dirichlet prior of mu_k. The exponents are the Dirichlet parameters (not
+  // minus 1), because the density is that of the log ratios.
   for (int l = 0; l < K_; ++l) {
     if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
     out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);
@@ -87,15 +88,15 @@ void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, 
         draw(std::log(nu_[k]), 1.0, [&](double at) { return log_density(k, at, ratio, counts); });
     for (int l = 0; l < K_ - 1; ++l) {
       ratio[l] = draw(ratio[l], 0.7, [&](double at) {
-        std::vector<double> moved = ratio;
-        moved[l] = at;
+        std::vector<double> candidate = ratio;
+        candidate[l] = at;
         if (in_order) {
           Squares mu = mu_;
-          const std::vector<double> moved_row = shares(moved);
-          std::copy(moved_row.begin(), moved_row.end(), mu[0][k]);
+          const std::vector<double> candidate_row = shares(candidate);
+          std::copy(candidate_row.begin(), candidate_row.end(), mu[0][k]);
           if (!dominates(mu[0])) return -std::numeric_limits<double>::infinity();
         }
-        return log_density(k, log_nu, moved, counts);
+        return log_density(k, log_nu, candidate, counts);
       });
     }
     nu_[k] = std::exp(log_nu);

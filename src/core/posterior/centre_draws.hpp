@@ -1,5 +1,6 @@
-// Draws of the centre of a panel. Rows of raters' matrices are Dirichlet(nu_k mu_k). The prior is
-// mu_k ~ Dirichlet(1, with 3 for the right answer) and log nu_k ~ N(log 4, 1).
+// Draws the centre of a panel: row k of each rater's confusion matrix is Dirichlet(nu_k * mu_k),
+// with a common mean row mu_k and precision nu_k. Priors: mu_k ~ Dirichlet with parameters 1, and 3
+// for the right answer; log nu_k ~ N(log 4, 1).
 #pragma once
 
 #include <vector>
@@ -13,8 +14,10 @@ class CentreDraws {
  public:
   explicit CentreDraws(int categories);
 
-  // Draws nu and mu given the counts of each matrix (truths x answers). Matrices are integrated
-  // out. Slice sampling draws one number at a time. `in_order`: the centre must dominate.
+  // Draws nu and mu given the classes. `counts`: numbers of ratings for each confusion matrix,
+  // truths x answers. The matrices are integrated out. Slice sampling draws one number at a time.
+  // `in_order`: true to draw only centres in which each answer is most probable under its truth
+  // (dominates()), so that classes keep their names.
   void update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream);
 
   double parameter(int k, int l) const { return nu_[k] * mu_[0][k][l]; }
@@ -22,14 +25,15 @@ class CentreDraws {
   const std::vector<double>& mu() const { return mu_.values(); }
 
  private:
-  // Log density of row k with log precision `log_nu` and ratios log(mu_l / mu_last).
+  // Log density of row k, up to a constant. `log_nu`: logarithm of nu_k. `ratio`: log(mu_kl /
+  // mu_kK) for l < K, where K is the last category.
   double log_density(int k, double log_nu, const std::vector<double>& ratio,
                      const std::vector<ConstSquare>& counts) const;
   std::vector<double> shares(const std::vector<double>& ratio) const;
 
   int K_;
   std::vector<double> nu_;
-  Squares mu_;  // a stack of one
+  Squares mu_;  // mean rows mu: a stack of one matrix
 };
 
 }  // namespace fallible

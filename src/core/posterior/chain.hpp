@@ -1,4 +1,4 @@
-// Base class of samplers: the state of a chain and the draws that are kept.
+// Base class of the samplers: state of a Markov chain, and the draws that are kept.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace fallible {
 
-// True if each answer is more probable under its truth than under any other. The matrix is truths x
-// answers.
+// True if each answer is most probable if it is right: more probable than under any other truth.
+// `matrix`: truths x answers.
 inline bool dominates(ConstSquare matrix) {
   for (int l = 0; l < matrix.size(); ++l) {
     for (int k = 0; k < matrix.size(); ++k) {
@@ -18,7 +18,8 @@ inline bool dominates(ConstSquare matrix) {
   return true;
 }
 
-// True if two classes would fit the average rater better with exchanged names.
+// True if two classes would fit better with exchanged names: then more ratings of the average rater
+// would agree with the names. `base`: base rates, `mean`: confusion matrix of this rater.
 inline bool has_switched(const double* base, ConstSquare mean) {
   const auto worth = [&](int k, int l) { return base[k] * mean[k][l]; };
   for (int k = 0; k < mean.size(); ++k) {
@@ -50,20 +51,20 @@ class Chain {
     for (int i = 1; i <= sweeps; ++i) {
       const int after = i - options_.warmup;
       sweep(after > 0 && after % options_.thin == 0 ? &out : nullptr);
-      Watch::ask();
+      Watch::check();
     }
     out.stuck = stuck_ / (sweeps * std::max(1.0, static_cast<double>(prior_.matrix.size())));
     return out;
   }
 
  protected:
-  // Draws all parameters once. Adds the draw to `kept` unless it is null.
+  // One iteration of the chain: draws all parameters. Adds the draw to `kept` unless it is null.
   virtual void sweep(PosteriorChain* kept) = 0;
 
-  // Index in a matrix of rows x classes, or of populations x classes.
+  // Position of an element in an array of rows x classes, or of populations x classes.
   std::size_t place(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
 
-  // Matrix of the average rater, a stack of one.
+  // Confusion matrix of the average rater: the mean of the raters' matrices. A stack of one matrix.
   Squares mean_matrix() const {
     Squares mean(1, K_);
     for (int j = 0; j < prior_.raters; ++j) {
@@ -73,7 +74,7 @@ class Chain {
     return mean;
   }
 
-  // Calls visit(system, answer) for each system with an answer in this row.
+  // Calls visit(system, answer) for each system that answered the cases of this row.
   template <class Visit>
   void for_each_answer(int row, const Visit& visit) const {
     for (int s = 0; s < rows_.systems; ++s) {
@@ -96,7 +97,9 @@ class Chain {
   int K_;
   std::vector<double> base_;
   Squares theta_, system_;
-  double stuck_ = 0;  // number of matrices that kept their value because no draw was in order
+  // Number of matrices that were not drawn anew in a sweep, because no draw had the classes in
+  // order.
+  double stuck_ = 0;
 };
 
 }  // namespace fallible

@@ -17,7 +17,8 @@ double log_beta(double t, double a, double b) {
   return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
 }
 
-// The answer of one judge, or the answers of both judges of a pair.
+// Answer of one judge, or of both judges of a pair: then `other_matrix` and `other_category` belong
+// to the second judge. `pair`: number of the pair, -1 for a single judge.
 struct Answer {
   int matrix, category;
   int pair = -1, other_matrix = 0, other_category = 0;
@@ -33,7 +34,7 @@ class DependentChain : public Chain {
         given_class_(static_cast<std::size_t>(rows.size()) * K_) {
     list_answers();
     start_matrices(prior, K_, stream_, theta_);
-    for (int k = 0; k < K_; ++k) refresh(all_, k);
+    for (int k = 0; k < K_; ++k) update_row_probabilities(all_rows_, k);
   }
 
  private:
@@ -49,20 +50,20 @@ class DependentChain : public Chain {
     for (std::size_t i = 0; i < prior_.pairs.size(); ++i) {
       pair_of[prior_.pairs[i].first] = pair_of[prior_.pairs[i].second] = static_cast<int>(i);
     }
-    all_.resize(rows_.size());
-    std::iota(all_.begin(), all_.end(), 0);
+    all_rows_.resize(rows_.size());
+    std::iota(all_rows_.begin(), all_rows_.end(), 0);
     rows_of_.resize(prior_.matrix.size());
     rows_of_pair_.resize(prior_.pairs.size());
     answers_.resize(rows_.size());
-    agreed_.assign(rows_.size(), -1);
+    common_answer_.assign(rows_.size(), -1);
     for (int row = 0; row < rows_.size(); ++row) {
       std::vector<Answer>& mine = answers_[row];
       bool same = true;
-      for (const int at : rows_.places(row)) {
+      for (const int at : rows_.positions(row)) {
         const int judge = rows_.judge[at], pair = pair_of[judge];
         const int matrix = prior_.matrix_of[judge], category = rows_.category[at];
-        same = same && (agreed_[row] < 0 || agreed_[row] == category);
-        agreed_[row] = category;
+        same = same && (common_answer_[row] < 0 || common_answer_[row] == category);
+        common_answer_[row] = category;
         if (rows_of_[matrix].empty() || rows_of_[matrix].back() != row) {
           rows_of_[matrix].push_back(row);
         }
@@ -76,20 +77,21 @@ class DependentChain : public Chain {
           rows_of_pair_[pair].push_back(row);
         }
       }
-      if (!same) agreed_[row] = -1;
+      if (!same) common_answer_[row] = -1;
     }
-    // The errors of a judge are independent if the other judge of the pair did not answer.
+    // If only one judge of a pair answered a row, this answer is treated as that of a single judge.
     for (int row = 0; row < rows_.size(); ++row) {
       for (Answer& a : answers_[row]) {
         if (a.pair < 0) continue;
-        const std::vector<int>& both = rows_of_pair_[a.pair];
-        if (!std::binary_search(both.begin(), both.end(), row)) a.pair = -1;
+        const std::vector<int>& rows_of_pair = rows_of_pair_[a.pair];
+        if (!std::binary_search(rows_of_pair.begin(), rows_of_pair.end(), row)) a.pair = -1;
       }
     }
   }
 
-  // Upper bound of the easy share of a class: the lowest accuracy of any matrix in this class.
-  double bound(int k) const {
+  // Upper limit of e_k, the share of easy cases of class k: the lowest accuracy of all matrices in
+  // this class. Raters are always right in easy cases, so their accuracy is at least e_k.
+  double easy_bound(int k) const {
     double least = 1;
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
       least = std::min(least, theta_[m][k][k]);
@@ -97,18 +99,19 @@ class DependentChain : public Chain {
     return least;
   }
 
-  // Log upper bound of the easy share of class k. It is part of the log density of matrices,
-  // because the prior of the share is uniform up to the bound.
-  double log_room(int k) const { return easy_ ? std::log(bound(k)) : 0; }
+  // The prior of e_k is uniform up to easy_bound(k). Its density is 1 / easy_bound(k), which
+  // depends on the matrices. The parameter that is drawn is e_k / easy_bound(k), so
+  // log(easy_bound(k)) enters the log density of the matrices.
+  double log_bound(int k) const { return easy_ ? std::log(easy_bound(k)) : 0; }
 
-  // Draws a probability with this density, given its current value.
+  // Draws a probability with this log density by slice sampling, given its current value.
   template <class F>
   void draw_probability(double now, const F& log_density) {
     const double level = log_density(now) + std::log(stream_.uniform());
     shrink_slice(stream_, now, level, 0, 1, log_density);
   }
 
-  double both(const Answer& a, int k) const {
+  double pair_probability(const Answer& a, int k) const {
     const double* one = theta_[a.matrix][k];
     const double* other = theta_[a.other_matrix][k];
     const double u = shared_[static_cast<std::size_t>(a.pair) * K_ + k];
@@ -126,24 +129,24 @@ class DependentChain : public Chain {
     return (1 - u) * one[a.category] * other[a.other_category] + u * coupled;
   }
 
-  double given(int row, int k, double easy) const {
+  double probability_given_class(int row, int k, double easy) const {
     double product = 1;
     for (const Answer& a : answers_[row]) {
       const double margin = theta_[a.matrix][k][a.category];
       if (easy_) {
         product *= (a.category == k ? margin - easy : margin) / (1 - easy);
       } else {
-        product *= a.pair < 0 ? margin : both(a, k);
+        product *= a.pair < 0 ? margin : pair_probability(a, k);
       }
     }
     if (!easy_) return product;
-    const bool may_be = agreed_[row] == k || answers_[row].empty();
+    const bool may_be = common_answer_[row] == k || answers_[row].empty();
     return (1 - easy) * product + (may_be ? easy : 0);
   }
 
-  void refresh(const std::vector<int>& rows, int k) {
-    const double easy = easy_ ? shared_[k] * bound(k) : 0;
-    for (const int row : rows) given_class_[place(row, k)] = given(row, k, easy);
+  void update_row_probabilities(const std::vector<int>& rows, int k) {
+    const double easy = easy_ ? shared_[k] * easy_bound(k) : 0;
+    for (const int row : rows) given_class_[place(row, k)] = probability_given_class(row, k, easy);
   }
 
   double joint(int row, int k) const {
@@ -160,11 +163,12 @@ class DependentChain : public Chain {
   double log_likelihood(const std::vector<int>& rows) {
     double sum = 0;
     for (const int row : rows) sum += rows_.weight[row] * std::log(likelihood(row));
-    steps_done(static_cast<unsigned>(rows.size()));
+    count_steps(static_cast<unsigned>(rows.size()));
     return sum;
   }
 
-  // Sets one probability of a distribution to t, and scales the others in proportion.
+  // Sets entry l of a probability distribution to t. The other entries are scaled in proportion, so
+  // that the sum stays 1.
   void set_share(double* share, int l, double t) {
     const double rest = 1 - share[l];
     for (int i = 0; i < K_; ++i) {
@@ -181,14 +185,15 @@ class DependentChain : public Chain {
       for (int k = K_ == 2 ? 1 : 0; k < K_; ++k) {
         draw_probability(base[k], [&](double t) {
           set_share(base, k, t);
-          return log_beta(t, a[k], total - a[k]) + log_likelihood(all_);
+          return log_beta(t, a[k], total - a[k]) + log_likelihood(all_rows_);
         });
       }
     }
   }
 
-  // Log likelihood of rows, or minus infinity if the matrices are not in order.
-  double log_of(std::size_t m, const std::vector<int>& rows) {
+  // Log likelihood of these rows. Minus infinity if the matrices are not in the order that
+  // `prior_.order` requires; `m` is the matrix that has changed.
+  double ordered_log_likelihood(std::size_t m, const std::vector<int>& rows) {
     const bool in_order =
         prior_.order == ClassOrder::none ||
         (prior_.order == ClassOrder::each ? dominates(theta_[m]) : dominates(mean_matrix()[0]));
@@ -199,17 +204,19 @@ class DependentChain : public Chain {
     const MatrixPrior& prior = prior_.matrix[m];
     if (!prior.fixed.empty()) return;
     const Square matrix = theta_[m];
-    // All matrices together determine the bound of the easy share.
-    const std::vector<int>& touched = easy_ ? all_ : rows_of_[m];
+    // With easy cases, a matrix changes the bound of e_k and so the probabilities of all rows.
+    // Otherwise it affects only the rows with its ratings.
+    const std::vector<int>& affected_rows = easy_ ? all_rows_ : rows_of_[m];
     if (prior.equal_errors) {
       draw_probability(matrix[0][0], [&](double t) {
         set_equal_errors(t, matrix);
-        double room = 0;
+        double sum_log_bounds = 0;
         for (int k = 0; k < K_; ++k) {
-          refresh(touched, k);
-          room += log_room(k);
+          update_row_probabilities(affected_rows, k);
+          sum_log_bounds += log_bound(k);
         }
-        return log_beta(t, prior.rows[0], prior.rows[1]) + room + log_of(m, touched);
+        return log_beta(t, prior.rows[0], prior.rows[1]) + sum_log_bounds +
+               ordered_log_likelihood(m, affected_rows);
       });
       return;
     }
@@ -220,20 +227,21 @@ class DependentChain : public Chain {
         const int l = (k + i) % K_;
         draw_probability(matrix[k][l], [&](double t) {
           set_share(matrix[k], l, t);
-          refresh(touched, k);
-          return log_beta(t, a[l], total - a[l]) + log_room(k) + log_of(m, touched);
+          update_row_probabilities(affected_rows, k);
+          return log_beta(t, a[l], total - a[l]) + log_bound(k) +
+                 ordered_log_likelihood(m, affected_rows);
         });
       }
     }
   }
 
   void draw_shared(std::size_t i) {
-    const std::vector<int>& touched = easy_ ? all_ : rows_of_pair_[i / K_];
+    const std::vector<int>& affected_rows = easy_ ? all_rows_ : rows_of_pair_[i / K_];
     const int k = static_cast<int>(i % K_);
     draw_probability(shared_[i], [&](double t) {
       shared_[i] = t;
-      refresh(touched, k);
-      return log_likelihood(touched);
+      update_row_probabilities(affected_rows, k);
+      return log_likelihood(affected_rows);
     });
   }
 
@@ -260,17 +268,19 @@ class DependentChain : public Chain {
     }
     store_parameters(out);
     for (std::size_t i = 0; i < shared_.size(); ++i) {
-      out.draws.push_back(easy_ ? shared_[i] * bound(static_cast<int>(i)) : shared_[i]);
+      out.draws.push_back(easy_ ? shared_[i] * easy_bound(static_cast<int>(i)) : shared_[i]);
     }
   }
 
   bool easy_;
   std::vector<double> shared_;
-  std::vector<double> given_class_;  // rows x classes: probability of the answers
+  // Probability of the row's answers given the class: rows x classes.
+  std::vector<double> given_class_;
   std::vector<std::vector<Answer>> answers_;
-  std::vector<int> agreed_;  // common answer of all judges of a row, -1 if answers differ
-  std::vector<int> all_;
-  // Rows of each matrix, and rows that both judges of a pair rated.
+  // Category that all judges of a row gave; -1 if answers differ or there are none.
+  std::vector<int> common_answer_;
+  std::vector<int> all_rows_;
+  // Rows with answers from each matrix, and rows that both judges of each pair answered.
   std::vector<std::vector<int>> rows_of_, rows_of_pair_;
 };
 

@@ -20,13 +20,13 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
   out.systems = joined ? 0 : x.systems;
   out.judges = x.raters + (joined ? x.systems : 0);
   const int skip = 2 + out.systems;
-  // Key: truth, population, answers; then judge and category of each rating.
+  // Key of a row: truth, population, answers of systems, then judge and category of each rating.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     if (weight[p] <= 0) return false;
     key.push_back(truth.empty() ? -1 : std::max(truth[p], 0) - 1);
     key.push_back(population.empty() ? 0 : population[p]);
     for (int s = 0; s < out.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
-    for (const int i : x.places(p)) {
+    for (const int i : x.positions(p)) {
       key.push_back(x.rater[i] - 1);
       key.push_back(x.category[i] - 1);
     }
@@ -50,9 +50,11 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
 
 namespace {
 
-// Draws of matrices until they are in order. After that the old matrices are kept.
+// Limit for repeated draws of matrices until classes are in order. After this number of draws, the
+// old matrices are kept.
 constexpr int most_tries = 100;
-constexpr int rescaled = 64;  // a product is rescaled after this number of factors
+// A product of probabilities is rescaled after this number of factors, to avoid underflow.
+constexpr int rescaled = 64;
 
 class GibbsChain : public Chain {
  public:
@@ -73,13 +75,14 @@ class GibbsChain : public Chain {
     if (kept) store(*kept);
   }
 
-  // Joint probability of a row and each class, in `weight_`, divided by exp(returned value).
+  // Writes the joint probability of the row's ratings and each class, divided by exp(returned
+  // value), to `weight_`.
   double joint(int row) {
     const double* rate = &base_[place(rows_.population[row], 0)];
     weight_.assign(rate, rate + K_);
     double scale = 0;
     int factors = 0;
-    for (const int at : rows_.places(row)) {
+    for (const int at : rows_.positions(row)) {
       const ConstSquare matrix = theta_[prior_.matrix_of[rows_.judge[at]]];
       for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k][rows_.category[at]];
       if (++factors % rescaled == 0) scale += rescale();
@@ -94,7 +97,8 @@ class GibbsChain : public Chain {
     return std::log(most);
   }
 
-  // Draws the classes of the cases of each row, and adds them to the counts.
+  // Draws the classes of all cases, given the parameters. Adds them to the counts from which the
+  // next parameters are drawn. If `kept` is not null, also adds the posterior probabilities.
   void allocate(PosteriorChain* kept) {
     for (auto* counts : {&base_count_, &count_.values(), &system_count_.values()}) {
       std::fill(counts->begin(), counts->end(), 0.0);
@@ -107,22 +111,22 @@ class GibbsChain : public Chain {
       }
       joint(row);
       const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
-      if (kept) note(*kept, row, total);
+      if (kept) add_posterior(*kept, row, total);
       if (truth >= 0) {
         add(row, truth, rows_.weight[row]);
       } else if (rows_.weight[row] == 1) {
-        add(row, one_of(total), 1);
+        add(row, draw_class(total), 1);
       } else {
         multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight_, split_);
         for (int k = 0; k < K_; ++k) {
           if (split_[k] > 0) add(row, k, split_[k]);
         }
       }
-      steps_done(1);
+      count_steps(1);
     }
   }
 
-  int one_of(double total) {
+  int draw_class(double total) {
     double u = stream_.uniform() * total;
     int k = 0;
     while (k < K_ - 1 && u >= weight_[k]) u -= weight_[k++];
@@ -131,14 +135,14 @@ class GibbsChain : public Chain {
 
   void add(int row, int k, double cases) {
     base_count_[place(rows_.population[row], k)] += cases;
-    for (const int i : rows_.places(row)) {
+    for (const int i : rows_.positions(row)) {
       count_[prior_.matrix_of[rows_.judge[i]]][k][rows_.category[i]] += cases;
     }
     for_each_answer(row, [&](int s, int answer) { system_count_[s][k][answer] += cases; });
   }
 
-  // Adds the posterior probabilities of the classes of a row.
-  void note(PosteriorChain& out, int row, double total) {
+  // Adds the posterior probabilities of the classes of a row to the sums of the chain.
+  void add_posterior(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
     double* of = &out.probability[place(row, 0)];
     for (int k = 0; k < K_; ++k) of[k] += truth >= 0 ? k == truth : weight_[k] / total;
@@ -169,8 +173,9 @@ class GibbsChain : public Chain {
     return out;
   }
 
-  // Draws matrices given the counts and the order of classes. Repeats draws until they are in
-  // order, which leaves the conditional distribution in that order invariant.
+  // Draws the confusion matrices given the classes. If the prior requires an order of the classes,
+  // repeats the draw until the matrices satisfy it (rejection sampling). This leaves the posterior
+  // distribution restricted to this order invariant.
   void draw_matrices() {
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
       before_ = theta_;

@@ -1,5 +1,5 @@
-// Draws from the posterior of a latent class model by Gibbs sampling. Draws the classes of all
-// cases of a row together, then base rates and confusion matrices given the classes.
+// Gibbs sampler for latent class models. Alternates between two draws: the classes of all cases
+// given the parameters, and base rates and confusion matrices given the classes.
 #pragma once
 
 #include <cstdint>
@@ -14,49 +14,54 @@
 
 namespace fallible {
 
-// Data of a posterior: distinct rows of (judge, category) with whole weights, and the answers of
-// systems that are not judges of the rows.
+// Data of a posterior: distinct rows of (judge, category), with whole numbers as weights. Also
+// contains the answers of systems that are not judges. They do not affect the raters' posterior.
 struct PosteriorRows : RatedRows {
   int populations = 1;
   int systems = 0;
-  std::vector<int> known;       // true category of the row's cases, -1 if unknown
-  std::vector<int> population;  // from 0
-  std::vector<int> answer;      // rows x systems, row by row; -1 for none
+  std::vector<int> known;       // known true category of each row, from 0; -1 if unknown
+  std::vector<int> population;  // population of each row, from 0
+  std::vector<int> answer;  // answers of systems: rows x systems, row by row; from 0, -1 if missing
 };
 
-// `truth`: category of each pattern (from 1; below 1 is unknown), or empty. `population`:
-// population of each pattern (from 0), or empty. If `joined`, systems are judges that follow the
-// raters; otherwise their answers are stored separately. The order of rows does not depend on the
-// order of cases.
+// Makes rows from patterns. `truth`: known category of each pattern (from 1; below 1 if unknown),
+// or empty. `population`: population of each pattern (from 0), or empty. `joined`: true if systems
+// are judges, numbered after the raters; otherwise their answers are stored separately. The order
+// of the rows does not depend on the order of cases.
 PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<double>& weight,
                              const std::vector<int>& truth, const std::vector<int>& population,
                              bool joined);
 
-// A matrix dominates if each answer is more probable under its truth than under any other.
-enum class ClassOrder { none, mean, each };  // which matrices: none, the average rater's, all
+// The confusion matrices that must dominate, so that classes keep their names: no matrix, only the
+// mean matrix of the raters, or each matrix. A matrix dominates if each answer is most probable
+// when it is right.
+enum class ClassOrder { none, mean, each };
 
-// Dependence of errors given the truth; see dependent.hpp.
+// Dependence of errors given the truth. The models are described in dependent.hpp.
 enum class Dependence { none, easy, pairs };
 
 struct MatrixPrior {
-  // Dirichlet parameters, truths x answers, row by row. With equal errors: two parameters, for
-  // right and wrong.
+  // Dirichlet parameters of the rows: truths x answers, row by row. If `equal_errors` is true, two
+  // Beta parameters instead, for right and for wrong answers.
   std::vector<double> rows;
   bool equal_errors = false;
-  std::vector<double> fixed = {};  // a known matrix, or empty
+  std::vector<double> fixed = {};  // a known matrix (then nothing is drawn), or empty
 };
 
 struct PosteriorPrior {
-  std::vector<int> matrix_of;  // matrix of each judge
+  std::vector<int> matrix_of;  // number of each judge's matrix, from 0; judges may share one
   std::vector<MatrixPrior> matrix;
-  std::vector<std::vector<double>> base_rates;  // Dirichlet parameters of each population
-  std::vector<MatrixPrior> system;              // of systems that are not judges
-  // Rows of all matrices that are not fixed are Dirichlet(nu_k mu_k). The centre mu is drawn, too.
+  // Dirichlet parameters of the base rates of each population.
+  std::vector<std::vector<double>> base_rates;
+  std::vector<MatrixPrior> system;  // priors for systems that are not judges.
+  // True if the rows of all unknown matrices are Dirichlet(nu_k * mu_k) around a centre, whose
+  // parameters nu and mu are also drawn.
   bool pooled = false;
   ClassOrder order = ClassOrder::mean;
-  int raters = 0;  // number of judges in the mean of the average rater
+  int raters = 0;  // number of raters; the average rater is the mean of their matrices
   Dependence dependence = Dependence::none;
-  std::vector<std::pair<int, int>> pairs;  // pairs of judges; a judge is in one pair at most
+  // Pairs of judges with dependent errors; a judge is in at most one.
+  std::vector<std::pair<int, int>> pairs;
 };
 
 struct ChainOptions {
@@ -69,34 +74,38 @@ struct ChainOptions {
   bool log_likelihood = false;
 };
 
-// Results of one chain.
+// Draws of one chain, and sums over its draws.
 struct PosteriorChain {
-  // kept x parameters, draw by draw: base rates (population by population), matrices (truths x
-  // answers, row by row), matrices of systems, then nu and mu of a pooled prior, or the parameters
-  // of dependence.
+  // Kept draws x parameters, one draw after the other. Parameters: base rates (population by
+  // population), confusion matrices (truths x answers, row by row), matrices of systems, then nu
+  // and mu if the prior is pooled, or the parameters of dependence.
   std::vector<double> draws;
-  std::vector<double> right;           // kept x systems: accuracy in these cases
-  std::vector<double> log_likelihood;  // kept x rows, if requested
-  std::vector<double> probability;     // rows x classes, summed over kept draws
-  int switched = 0;                    // kept draws with exchanged names
-  double stuck = 0;                    // share of matrices that kept their value
+  std::vector<double> right;           // kept draws x systems: accuracy in the cases of the data
+  std::vector<double> log_likelihood;  // kept draws x rows, if requested: log likelihood of a case
+  // Rows x classes: posterior probabilities, summed over kept draws.
+  std::vector<double> probability;
+  int switched = 0;  // number of kept draws in which two classes have exchanged names
+  double stuck = 0;  // share of matrices that were not drawn anew, because of the order
 };
 
-// Fills a matrix with probability `right` on the diagonal and equal errors.
+// Sets a confusion matrix with `right` on the diagonal and equal probabilities of all errors.
 void set_equal_errors(double right, Square matrix);
 
-// Draws a matrix given counts, truths x answers.
+// Draws a confusion matrix from its conditional distribution. `count`: numbers of answers in the
+// drawn classes, truths x answers.
 void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Square matrix);
 
 double share_right(ConstSquare count);
 
-// Starting matrices, which differ between chains. They dominate, with diagonals around .7. Other
-// starts would only find other names of the classes.
+// Draws starting matrices, which differ between chains. Diagonals are around .7, and all matrices
+// dominate: chains that start with other names of the classes would only find the same posterior
+// with exchanged names.
 void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
-// Draws are the same for any number of threads. The items of the host are chains.
+// Runs the chains. Draws are the same for any number of threads. The host receives the number of
+// finished chains.
 std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const PosteriorPrior& prior,
                                            const ChainOptions& options, const Host& host);
 

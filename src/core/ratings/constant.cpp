@@ -12,15 +12,16 @@ constexpr double chance_of_equal_ratings = 0.01;
 
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases) {
   std::vector<double> share(patterns.categories, 0.0), ratings(patterns.raters, 0.0);
-  std::vector<int> only(patterns.raters,
-                        0);  // the only category; 0 without ratings, -1 for several
+  // The only category of each rater, from 1. It is 0 before the first rating, and -1 if the rater
+  // gave several categories.
+  std::vector<int> only_category(patterns.raters, 0);
   double total = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
     if (cases[p] <= 0) continue;
-    for (const int at : patterns.places(p)) {
+    for (const int at : patterns.positions(p)) {
       const int rater = patterns.rater[at] - 1, category = patterns.category[at];
-      if (only[rater] == 0) only[rater] = category;
-      if (only[rater] != category) only[rater] = -1;
+      if (only_category[rater] == 0) only_category[rater] = category;
+      if (only_category[rater] != category) only_category[rater] = -1;
       ratings[rater] += cases[p];
       share[category - 1] += cases[p];
       total += cases[p];
@@ -29,10 +30,10 @@ std::vector<bool> constant_raters(const PatternView& patterns, const std::vector
   for (double& p : share) p /= total;
   std::vector<bool> out(patterns.raters, false);
   for (int j = 0; j < patterns.raters; ++j) {
-    if (only[j] <= 0) continue;
-    double equal = 0;
-    for (const double p : share) equal += std::pow(p, ratings[j]);
-    out[j] = equal <= chance_of_equal_ratings;
+    if (only_category[j] <= 0) continue;
+    double chance = 0;
+    for (const double p : share) chance += std::pow(p, ratings[j]);
+    out[j] = chance <= chance_of_equal_ratings;
   }
   return out;
 }

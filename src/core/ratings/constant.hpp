@@ -1,4 +1,4 @@
-// Raters who always give the same answer.
+// Detects raters who always give the same answer ("constant raters").
 #pragma once
 
 #include <vector>
@@ -7,10 +7,11 @@
 
 namespace fallible {
 
-// Raters (from 0) who give only one category. They are constant only if chance does not explain it:
-// the same number of ratings, drawn at random from all ratings, has equal ratings with probability
-// at most .01. The ratings of a constant rater have the same probability for every truth, so they
-// carry no information about it. `cases`: number of cases of each pattern.
+// Returns true for each constant rater: all ratings are the same category, and this is unlikely to
+// be chance. Chance is the probability that the same number of ratings, drawn at random from all
+// ratings of the panel, are all equal. It must be at most .01. A constant rater gives the same
+// answer for every true category, so these ratings contain no information about the truth. `cases`:
+// number of cases of each pattern.
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases);
 
 }  // namespace fallible

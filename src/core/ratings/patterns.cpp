@@ -56,7 +56,8 @@ Patterns PatternBuilder::patterns() const {
 
 namespace {
 
-// Loop over cases for every layout: `rate_case(builder, i)` adds the ratings of case i.
+// Loop over cases that all input formats share. rate_case(builder, i) passes the ratings of case i
+// to the builder; the formats differ only in this function.
 template <class RateCase>
 Patterns collect(const Columns& systems, std::size_t cases, RateCase rate_case) {
   PatternBuilder builder(static_cast<int>(systems.size()));
@@ -85,7 +86,8 @@ Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::
 
 Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
                             std::size_t ratings, const Columns& systems, std::size_t cases) {
-  // Counting sort: the ratings of case i are order[first[i]] ... order[first[i + 1] - 1].
+  // Sorts the ratings by case (counting sort). The ratings of case i are then order[first[i]] ...
+  // order[first[i + 1] - 1].
   std::vector<std::size_t> first(cases + 1, 0);
   for (std::size_t r = 0; r < ratings; ++r) ++first[which_case[r]];
   for (std::size_t i = 0; i < cases; ++i) first[i + 1] += first[i];
@@ -112,22 +114,24 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater) {
   PatternBuilder builder(x.systems);
-  std::vector<int> moved(x.patterns, 0);  // new number of each old pattern, 0 while there is none
-  std::vector<int> new_index(cases);
+  // New pattern number of each old pattern, from 1; 0 if no case with this pattern was processed
+  // yet.
+  std::vector<int> new_number(x.patterns, 0);
+  std::vector<int> new_pattern(cases);
   for (std::size_t i = 0; i < cases; ++i) {
     const int p = index[i] - 1;
-    if (moved[p] == 0) {
-      for (const int r : x.places(p)) {
+    if (new_number[p] == 0) {
+      for (const int r : x.positions(p)) {
         const int rater = new_rater[x.rater[r] - 1];
         if (rater >= 1) builder.rate(rater, x.category[r]);
       }
       for (int s = 0; s < x.systems; ++s) builder.answer(s, x.answer_of(p, s));
-      moved[p] = builder.finish_case();
+      new_number[p] = builder.finish_case();
     }
-    new_index[i] = moved[p];
+    new_pattern[i] = new_number[p];
   }
   Patterns out = builder.patterns();
-  out.index = std::move(new_index);
+  out.index = std::move(new_pattern);
   return out;
 }
 
@@ -143,7 +147,7 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
     key.push_back(truth.empty() ? 0 : truth[p]);
     key.push_back(x.kind ? x.kind[p] : 0);
     for (int s = 0; s < x.systems; ++s) key.push_back(x.answer_of(p, s));
-    for (const int i : x.places(p)) {
+    for (const int i : x.positions(p)) {
       key.push_back(x.rater[i]);
       key.push_back(x.category[i] + (x.level ? x.level[i] * x.categories : 0));
     }
@@ -153,13 +157,14 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
   return groups.first_seen();
 }
 
-bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern) {
-  return patterns.places(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
+bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth,
+                           int pattern) {
+  return patterns.positions(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
 }
 
-void split(const int* index, const int* code, int codes, std::size_t size, int* out) {
+void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out) {
   int last = 0;
-  // A table is faster than a hash map if the table is small.
+  // If the number of possible pairs is small, a table indexed by pair is faster than a hash map.
   const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);
   const bool small = most * codes <= 4 * size;
   std::vector<int> table(small ? most * codes : 0, 0);

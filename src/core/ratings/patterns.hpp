@@ -1,7 +1,9 @@
-// Patterns: the distinct rows of ratings and system answers, and the pattern of every case.
+// A pattern is a distinct combination of ratings and system answers. All cases with the same
+// pattern are equivalent in every model, so most computations loop over patterns instead of cases.
 //
 // Categories, raters and patterns are numbered from 1, as in R, so that R's vectors are used
-// without copying. A code below 1 (for example R's missing integer) is a missing rating or answer.
+// without copying. A category code below 1 (for example R's missing integer) is a missing rating or
+// answer.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +13,9 @@
 
 namespace fallible {
 
-// Refers to memory that must outlive it.
+// Refers to the arrays of a set of patterns. The arrays must exist longer than the view. The
+// ratings of pattern p have the positions start[p] ... start[p + 1] - 1 in `rater`, `category` and
+// `level`.
 struct PatternView {
   int patterns = 0;
   int raters = 0;
@@ -20,20 +24,22 @@ struct PatternView {
   const int* start = nullptr;
   const int* rater = nullptr;
   const int* category = nullptr;
-  const int* answer = nullptr;  // patterns x systems, column by column
-  const int* kind = nullptr;    // kind of the cases of each pattern, or null; patterns of different
-                                // kinds may have the same ratings and answers
-  int levels = 0;               // number of levels of confidence
-  const int* level =
-      nullptr;  // level of each rating, from 1, 0 for none; null if no rating has one
-  // Raters who abstained on the cases of pattern p: abstained[abstained_start[p]] and following.
-  // Null if abstentions are not modelled.
+  const int* answer = nullptr;  // answers of systems: patterns x systems, column by column
+  // Kind of the cases of each pattern (for example a group), or null if all cases are of one kind.
+  // Patterns of different kinds may have the same ratings and answers.
+  const int* kind = nullptr;
+  int levels = 0;  // number of confidence levels that raters can choose from
+  // Confidence level of each rating, from 1; 0 for a rating without level. Null if no rating has
+  // one.
+  const int* level = nullptr;
+  // Raters who abstained on pattern p: abstained[abstained_start[p]] ...
+  // abstained[abstained_start[p + 1] - 1]. Both are null if the model does not use abstentions.
   const int* abstained_start = nullptr;
   const int* abstained = nullptr;
 
-  // Positions of the ratings of a pattern.
-  Places places(int pattern) const { return {start[pattern], start[pattern + 1]}; }
-  Places abstentions(int pattern) const {
+  // Positions of the ratings of a pattern in `rater`, `category` and `level`.
+  Positions positions(int pattern) const { return {start[pattern], start[pattern + 1]}; }
+  Positions abstentions(int pattern) const {
     if (abstained_start == nullptr) return {0, 0};
     return {abstained_start[pattern], abstained_start[pattern + 1]};
   }
@@ -45,26 +51,27 @@ struct PatternView {
 struct Patterns : Ragged {
   std::vector<int> rater;
   std::vector<int> category;
-  std::vector<int> answer;  // patterns x systems, column by column
+  std::vector<int> answer;  // answers of systems: patterns x systems, column by column
   std::vector<int> index;   // pattern of each case, from 1
 
   PatternView view(int raters, int categories, int systems) const;
 };
 
-// Collects cases, one case at a time.
+// Builds patterns from cases that are given one after the other.
 class PatternBuilder {
  public:
   explicit PatternBuilder(int systems) : systems_(systems), answers_(systems) {}
 
-  // rate() and answer() describe one case: first its ratings in any order, then its answers.
-  // finish_case() returns its pattern, from 1.
+  // For each case, call rate() for each rating in any order, answer() for each system, and then
+  // finish_case(). The latter returns the pattern of the case, from 1.
   void rate(int rater, int category) {
     if (category >= 1) ratings_.push_back({rater, category});
   }
   void answer(int system, int category) { answers_[system] = category; }
   int finish_case();
 
-  // The patterns so far, without the index of cases.
+  // Returns the patterns of all finished cases. The field `index` is empty; the caller has
+  // collected it from finish_case().
   Patterns patterns() const;
 
  private:
@@ -81,35 +88,41 @@ class PatternBuilder {
 
 using Columns = std::vector<const int*>;
 
-// Input: one column of category codes per rater and per system.
+// Input in wide format: one column per rater and per system, with the category codes of all cases.
 Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::size_t cases);
 
-// Input: one entry per rating, in any order; `which_case` is from 1.
+// Input in long format: one entry per rating, in any order. `which_case`: case of each rating, from
+// 1.
 Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
                             std::size_t ratings, const Columns& systems, std::size_t cases);
 
-// Input: one column of counts per category. The ratings of a case become numbered slots, which
-// replace raters in models with exchangeable raters.
+// Input as counts: one column per category, with the number of ratings of each case. Raters are
+// unknown, so the ratings of a case get slot numbers 1, 2, ... instead of rater numbers. Models in
+// which all raters are exchangeable do not need more.
 Patterns patterns_from_counts(const Columns& categories, const Columns& systems, std::size_t cases);
 
-// Patterns of the cases in `index` if only some raters remain. `new_rater[j]` is the new number of
-// rater j + 1, or 0 for a rater who is dropped.
+// Patterns of a subset of the cases and raters. `index`: old pattern of each case in the subset.
+// `new_rater[j]`: new number of rater j + 1, or 0 if the rater is dropped.
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
-// Patterns in an order that does not depend on the order of cases. Patterns that are equal
-// otherwise are ordered by `truth` (a number per pattern, or empty) and by their kinds.
+// Returns the numbers of the patterns (from 0) in an order that does not depend on the order of
+// cases. Sorts by truth, kind, answers and ratings. `truth`: known category of each pattern, or
+// empty if no truth is known. Patterns with equal ratings need different truths or kinds.
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
 
-// True if there is information about the true category of a pattern's cases: a rating or the truth.
-bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern);
+// True if the data contain information about the true category of the pattern's cases: at least one
+// rating, or a known truth.
+bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth, int pattern);
 
-// Total weight of the cases of each pattern. Every case has weight 1 if `weight` is null.
+// Returns the total weight of the cases of each pattern. `index`: pattern of each case. If `weight`
+// is null, every case has weight 1 and the totals are numbers of cases.
 std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,
                                     int patterns);
 
-// Numbers the pairs of an index and a code from 1, in order of first appearance. Both are from 1;
-// codes are at most `codes`. `size` is the number of cases.
-void split(const int* index, const int* code, int codes, std::size_t size, int* out);
+// Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance, and writes
+// the number of each pair to `out`. Both are from 1, and codes are at most `codes`. Used to split
+// patterns by a property of their cases.
+void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out);
 
 }  // namespace fallible

@@ -1,4 +1,6 @@
-// Patterns reduced to what a model uses. Patterns that are equal in it form one row.
+// Rows: patterns reduced to the parts that a model uses. For example, a model without systems does
+// not use system answers. Patterns that agree in the used parts form one row, so there is less to
+// compute.
 #pragma once
 
 #include <functional>
@@ -8,11 +10,12 @@
 
 namespace fallible {
 
-// Fills `key`, which is empty on entry, with the part of the pattern that the model uses. Returns
-// false if the pattern belongs to no row.
+// Function that selects the parts of a pattern that the model uses. Appends them to `key`, which is
+// empty. Returns false if the model does not use the pattern at all.
 using PatternKey = std::function<bool(int pattern, std::vector<int>& key)>;
 
-// Distinct keys in lexicographic order, so that nothing depends on the order of cases.
+// Groups patterns with equal keys. Groups are in lexicographic order of the keys, so results do not
+// depend on the order of cases.
 class RowGroups {
  public:
   RowGroups(int patterns, const PatternKey& key);
@@ -20,9 +23,9 @@ class RowGroups {
   int size() const { return keys_.size(); }
   const int* begin(int i) const { return keys_.row(order_[i]); }
   const int* end(int i) const { return begin(i) + keys_.length(order_[i]); }
-  // Number of each group in the order of first occurrence.
+  // For each group, its number if groups are counted in the order of their first pattern.
   const std::vector<int>& first_seen() const { return order_; }
-  // Group of each pattern, -1 for none.
+  // Group of each pattern, from 0; -1 for a pattern that the model does not use.
   const std::vector<int>& of_pattern() const { return of_pattern_; }
 
  private:
@@ -30,33 +33,38 @@ class RowGroups {
   std::vector<int> order_, of_pattern_;
 };
 
-// Sums the weights of patterns by row. `rows` is the number of rows.
+// Returns the total weight of the patterns of each row. `of_pattern`: row of each pattern, or -1.
+// `rows`: number of rows.
 std::vector<double> row_weights(const std::vector<int>& of_pattern,
                                 const std::vector<double>& weight, int rows);
 
-// Rows of answers by judges. Judges are raters or systems.
+// Answers of judges, one row per distinct combination. A judge is a rater or a system. The answers
+// of row i have the positions start[i] ... start[i + 1] - 1 in `judge` and `category`.
 struct RatedRows : Ragged {
   int judges = 0;
   int categories = 0;
-  int levels = 0;          // number of levels of confidence, 0 for none
-  std::vector<int> judge;  // from 0, ascending within a row
-  // From 0. An answer with level l of confidence has the code category + l x `categories`.
+  int levels = 0;          // number of confidence levels; 0 if answers have none
+  std::vector<int> judge;  // judge of each answer, from 0; ascending within a row
+  // Code of each answer, from 0: its category + (confidence level) x `categories`. The level is 0
+  // for answers without a level.
   std::vector<int> category;
-  std::vector<double> weight;   // total weight of the cases
-  std::vector<int> of_pattern;  // row of each pattern, from 0; -1 is none
+  std::vector<double> weight;   // total weight of the cases of each row
+  std::vector<int> of_pattern;  // row of each pattern, from 0; -1 for a pattern without a row
 
   int size() const { return static_cast<int>(weight.size()); }
-  // Number of different answers: each category without a level and with each level.
-  int symbols() const { return categories * (levels + 1); }
+  // Number of possible codes of an answer: each category without a level, and with each level.
+  int answer_codes() const { return categories * (levels + 1); }
   int answer(int at) const { return category[at] % categories; }
-  // Index of the answer at a position in an array of judges x symbols.
+  // Index of the answer at position `at` in an array of judges x answer codes.
   std::size_t rating(int at) const {
-    return static_cast<std::size_t>(judge[at]) * symbols() + category[at];
+    return static_cast<std::size_t>(judge[at]) * answer_codes() + category[at];
   }
 
-  // Adds a row from pairs of judge and category. A category below 0 ends the row.
+  // Appends a row. Its answers are given as numbers judge, category, judge, category, ... from
+  // `begin` to `end`. A category below 0 marks the end of a shorter row.
   void add_row(const int* begin, const int* end);
-  // Adds one row per group. The answers of a group follow `skip` other numbers.
+  // Appends one row per group of patterns. In the key of a group, `skip` numbers that are not
+  // answers precede the answers.
   void add_groups(const RowGroups& groups, int skip, const std::vector<double>& pattern_weight);
 };
 

@@ -11,8 +11,9 @@ namespace {
 
 int choose2(int n) { return n * (n - 1) / 2; }
 
-// Key of one pattern: pairs, agreeing pairs, answers, then (category, count) for each category. Two
-// ratings of one case by one rater are repeats and do not count as a pair.
+// Writes the key of pattern p: number of pairs of ratings, number of agreeing pairs, system
+// answers, then (category, number of ratings) for each category that occurs. Two ratings of a case
+// by the same rater are repetitions. They do not count as a pair.
 void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vector<int>& key) {
   const int begin = x.start[p];
   const int end = x.start[p + 1];
@@ -21,7 +22,7 @@ void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vecto
   }
   int pairs = choose2(end - begin);
   int agreeing = 0;
-  for_each_run(begin, end, x.rater, [&](int i, int j) {  // entries are sorted by rater
+  for_each_run(begin, end, x.rater, [&](int i, int j) {  // ratings of a pattern are sorted by rater
     pairs -= choose2(j - i);
     for_each_run(i, j, x.category, [&](int a, int b) { agreeing -= choose2(b - a); });
   });
@@ -72,9 +73,9 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
                        int judges) {
   PairCounts out;
   out.judges = judges + x.systems;
-  const std::size_t U = out.judges;
-  out.pairs.assign(U * U, 0.0);
-  out.agreeing.assign(U * U, 0.0);
+  const std::size_t n_judges = out.judges;
+  out.pairs.assign(n_judges * n_judges, 0.0);
+  out.agreeing.assign(n_judges * n_judges, 0.0);
   struct Answer {
     std::size_t judge;
     int category;
@@ -83,7 +84,7 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
   for (int p = 0; p < x.patterns; ++p) {
     if (weight[p] == 0) continue;
     answers.clear();
-    for (const int r : x.places(p)) {
+    for (const int r : x.positions(p)) {
       const int judge = judge_of[x.rater[r] - 1];
       if (judge >= 1) answers.push_back({static_cast<std::size_t>(judge) - 1, x.category[r]});
     }
@@ -94,8 +95,8 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
     for (std::size_t a = 0; a < answers.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) {
         if (answers[a].judge == answers[b].judge) continue;
-        const std::size_t ab = answers[a].judge * U + answers[b].judge;
-        const std::size_t ba = answers[b].judge * U + answers[a].judge;
+        const std::size_t ab = answers[a].judge * n_judges + answers[b].judge;
+        const std::size_t ba = answers[b].judge * n_judges + answers[a].judge;
         const double agree = answers[a].category == answers[b].category ? weight[p] : 0;
         out.pairs[ab] += weight[p];
         out.pairs[ba] += weight[p];
@@ -117,7 +118,8 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
     const int begin = x.start[p], end = x.start[p + 1];
     for (int r = begin; r < end; ++r) ++of_category[x.category[r]];
     for_each_run(begin, end, x.rater, [&](int i, int j) {
-      for (int r = i; r < j; ++r) --of_category[x.category[r]];  // only ratings by other raters
+      // Counts only ratings by other raters.
+      for (int r = i; r < j; ++r) --of_category[x.category[r]];
       const int rater = x.rater[i] - 1;
       for (int r = i; r < j; ++r) {
         out.ratings[rater] += weight[p];

@@ -1,8 +1,10 @@
-// Tallies: the information in patterns if raters are exchangeable, as in the K-model.
+// Tallies: the information in patterns that is needed if raters are exchangeable, as in the K-model
+// of Lehner (2015).
 //
-// Cases form one tally if these are equal: ratings per category, agreeing pairs, comparable pairs
-// of raters, and system answers. A million cases of five raters and five categories form at most
-// 126 x 5 tallies.
+// Cases form one tally if the following are equal: ratings per category, number of agreeing pairs,
+// number of pairs of different raters, and system answers. There are far fewer tallies than
+// patterns. Complete ratings by five raters with five categories, and the answers of one system,
+// give at most 126 x 5 tallies.
 #pragma once
 
 #include <vector>
@@ -11,19 +13,20 @@
 
 namespace fallible {
 
-constexpr int max_ratings_per_case = 46340;  // the number of their pairs still fits an int
+// The number of pairs of these ratings still fits an int.
+constexpr int max_ratings_per_case = 46340;
 
-// A row has one entry for each category that occurs.
+// One row per tally. A row has one entry in `category` and `count` for each category that occurs.
 struct Tallies : Ragged {
   int categories = 0;
   int systems = 0;
   std::vector<int> category;  // from 0, ascending within a tally
   std::vector<int> count;
-  std::vector<int> ratings;      // all ratings
-  std::vector<double> pairs;     // pairs of ratings by different raters
-  std::vector<double> agreeing;  // pairs that agree
-  std::vector<int> answer;       // tallies x systems, row by row; from 0, -1 is none
-  std::vector<double> weight;    // total weight of the cases
+  std::vector<int> ratings;      // number of ratings of a case
+  std::vector<double> pairs;     // number of pairs of ratings of a case by different raters
+  std::vector<double> agreeing;  // number of these pairs with equal categories
+  std::vector<int> answer;       // tallies x systems, row by row; categories from 0, -1 if missing
+  std::vector<double> weight;    // total weight of the cases of each tally
   std::vector<int> of_pattern;   // tally of each pattern, from 0
 
   int size() const { return static_cast<int>(ratings.size()); }
@@ -32,34 +35,38 @@ struct Tallies : Ragged {
   }
 };
 
-// Tallies are in an order that does not depend on the order of cases, raters or patterns. Therefore
-// the draws of the bootstrap do not depend on it either. `weight` has one entry per pattern.
+// Combines patterns into tallies. The order of the tallies does not depend on the order of cases,
+// raters or patterns. Therefore bootstrap draws do not depend on these orders either. `weight`:
+// weight of each pattern.
 Tallies make_tallies(const PatternView& patterns, const std::vector<double>& weight);
 
-// The general form of kappa: agreement beyond chance, divided by its maximum.
+// The general form of kappa: (agreement - agreement by chance) / (1 - agreement by chance).
 inline double chance_corrected(double observed, double expected) {
   return (observed - expected) / (1 - expected);
 }
 
 struct PairCounts {
   int judges = 0;
-  std::vector<double> pairs;     // judges x judges: weight of the pairs of ratings
-  std::vector<double> agreeing;  // pairs that agree
+  std::vector<double> pairs;     // judges x judges: weight of the cases that both answered
+  std::vector<double> agreeing;  // judges x judges: weight of the cases with equal answers
 };
 
-// Counts of all pairs of judges, first raters, then systems. `judge_of[j]` is the judge (from 1) of
-// rater j + 1, or 0 for a rater who is left out. If all raters are the same judge, the judge stands
-// for "any rater". Ratings of one judge are not compared with each other.
+// Counts the common cases and equal answers of each pair of judges. Judges are raters, followed by
+// systems. `judge_of[j]`: judge of rater j + 1, from 1, or 0 to leave the rater out. Several raters
+// may be the same judge, for example "any rater". Ratings of the same judge are not compared with
+// each other.
 PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& weight,
                        const int* judge_of, int judges);
 
 struct RaterCounts {
-  std::vector<double> ratings;   // per rater
-  std::vector<double> pairs;     // pairs with a rating by another rater
-  std::vector<double> agreeing;  // pairs that agree
+  std::vector<double> ratings;  // weight of the ratings of each rater
+  // Pairs of a rating of this rater and a rating of another rater on the same case.
+  std::vector<double> pairs;
+  std::vector<double> agreeing;  // pairs with equal categories
 };
 
-// Compares each rater with all others, in time proportional to the number of ratings.
+// Compares the ratings of each rater with all ratings of the same case by other raters. Time is
+// proportional to the number of ratings, not of pairs.
 RaterCounts rater_counts(const PatternView& patterns, const std::vector<double>& weight);
 
 }  // namespace fallible

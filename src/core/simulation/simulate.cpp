@@ -12,10 +12,10 @@ namespace fallible {
 
 namespace {
 
-// Factor of the diagonal for which the accuracy over base rates is reached after rows are
-// normalised. The logit of the accuracy increases with the logarithm of the factor, with a slope of
-// at most 1. So a step by the difference never overshoots, and it is exact if all rows have the
-// same errors.
+// Factor by which the diagonal must be multiplied before rows are normalised, so that the accuracy
+// over base rates is `accuracy`. The logit of the accuracy increases with the logarithm of the
+// factor, with a slope between 0 and 1. A step by the difference in logits therefore never
+// overshoots. It is exact if all rows have the same probability of error.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -44,7 +44,8 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   for (int k = 0; k < N; ++k) {
     double* row = &out[static_cast<std::size_t>(k) * N];
     double spread = 0;
-    // Relative to the most probable error, so that large dispersions do not overflow.
+    // Distance of the most probable error. Powers are relative to it, so that large dispersions do
+    // not overflow.
     const int likeliest = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
     for (int l = 0; l < N; ++l) {
       if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
@@ -71,7 +72,8 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
-      // Never zero, since a row must keep some error that can be rescaled.
+      // The factor is always positive, because uniform() is below 1. A row must keep an error that
+      // can be rescaled.
       out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
     }
   }
@@ -95,14 +97,14 @@ std::vector<double> draw_base_rates(const Design& design, Stream& stream) {
     for (double& rate : out) rate = 1 - stream.uniform();
   } else {
     for (double& rate : out) rate = stream.log_gamma(design.concentration);
-    to_shares(out.begin(), out.end());
+    softmax(out.begin(), out.end());
   }
   const double total = std::accumulate(out.begin(), out.end(), 0.0);
   for (double& rate : out) rate /= total;
   return out;
 }
 
-// Cumulative probabilities; the last is exactly one.
+// Cumulative sums, rescaled so that the last one is exactly 1.
 std::vector<double> cumulate(const double* probability, std::size_t n) {
   std::vector<double> out(n);
   std::partial_sum(probability, probability + n, out.begin());
@@ -111,7 +113,8 @@ std::vector<double> cumulate(const double* probability, std::size_t n) {
   return out;
 }
 
-// Counts the bounds below u. This has no branches, which would be mispredicted.
+// Draws an index with the probabilities whose cumulative sums are given. If there are few, counts
+// the sums below a uniform number: without branches this is fast.
 std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) {
   const double u = stream.uniform();
   if (n > 32) return std::upper_bound(cumulative, cumulative + n, u) - cumulative;
@@ -120,7 +123,8 @@ std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) 
   return passed;
 }
 
-// Ends of strata with exact shares of the cases, rounded so that they add up.
+// Number of the first case after each stratum, if strata have exact shares of the cases. Cumulative
+// shares are rounded, so the sizes of the strata sum to `cases`.
 std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std::size_t cases) {
   std::vector<std::size_t> out;
   out.reserve(cumulative.size());
@@ -130,10 +134,11 @@ std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std
   return out;
 }
 
-// Mean of an accuracy that changes by `drift` from the first case to the last, truncated to [0, 1].
+// Mean over the cases of an accuracy that changes linearly, by `drift` from the first case to the
+// last, and is clipped to [0, 1].
 double mean_accuracy(double accuracy, double drift) {
   if (drift == 0) return accuracy;
-  // Integral of x truncated to [0, 1].
+  // Integral of the clipped accuracy: area(b) - area(a) is the integral from a to b.
   const auto area = [](double x) { return x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5; };
   return (area(accuracy + drift / 2) - area(accuracy - drift / 2)) / drift;
 }
@@ -148,21 +153,23 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
   return out;
 }
 
-// User-defined matrix of a judge in a stratum.
-std::vector<double> own_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
+// User-defined matrix of a judge in a stratum. `given` contains one matrix for all strata, or one
+// per stratum, each row by row.
+std::vector<double> custom_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
   const std::size_t size = static_cast<std::size_t>(N) * N;
   const auto first =
       given.begin() + static_cast<std::ptrdiff_t>(given.size() == size ? 0 : stratum * size);
   return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
-// A uniform variable that is correlated with the effect of the case.
+// Uniform variable that is correlated with the effect of the case, a normal variable that all
+// judges share. Judges with loadings are then wrong in the same cases.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double own = stream.normal();
-  return normal_below(loading * effect + std::sqrt(1 - loading * loading) * own);
+  return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * own);
 }
 
-double of_judge(const std::vector<double>& values, std::size_t judge) {
+double value_of_judge(const std::vector<double>& values, std::size_t judge) {
   return values.empty() ? 0 : values[judge];
 }
 
@@ -190,7 +197,7 @@ Truths draw_truths(const Design& design, Stream& stream) {
     for (std::size_t s = 0; s < design.strata.size(); ++s) {
       const Stratum& stratum = design.strata[s];
       if (u < design.custom.size() && !design.custom[u].empty()) {
-        out.matrix.push_back(own_matrix(design.custom[u], s, N));
+        out.matrix.push_back(custom_matrix(design.custom[u], s, N));
       } else {
         if (factor.empty() || design.strata_redraw) {
           factor = error_factors(N, options.error_range, stream);
@@ -198,23 +205,23 @@ Truths draw_truths(const Design& design, Stream& stream) {
         const double shift = is_system && !design.system_strata ? 0 : stratum.shift;
         out.matrix.push_back(confusion_matrix(accuracy + shift, out.base_rates, options, factor));
       }
-      correct[u] +=
-          stratum.weight * over_cases(out.matrix.back(), out.base_rates, of_judge(design.drift, u));
+      correct[u] += stratum.weight *
+                    over_cases(out.matrix.back(), out.base_rates, value_of_judge(design.drift, u));
     }
   }
   for (const Copying& copy : design.copying) {
     correct[copy.to] += copy.probability * (correct[copy.from] - correct[copy.to]);
   }
   const auto first = correct.begin() + static_cast<std::ptrdiff_t>(raters);
-  out.expected.assign(first, first + static_cast<std::ptrdiff_t>(design.shown()));
+  out.expected.assign(first, first + static_cast<std::ptrdiff_t>(design.visible_systems()));
   return out;
 }
 
 CaseSampler::CaseSampler(const Design& design, const Truths& truths, std::size_t cases)
     : design_(design),
       cases_(cases),
-      shared_(any(design.loading)),
-      thinned_(any(design.missing)),
+      has_loadings_(any(design.loading)),
+      has_missing_(any(design.missing)),
       categories_(cumulate(truths.base_rates.data(), design.categories)) {
   const std::size_t N = design.categories, S = design.strata.size();
   answers_.resize(truths.matrix.size() / S);
@@ -239,7 +246,7 @@ void CaseSampler::next(Stream& stream) {
     stratum_ = draw_index(strata_.data(), S, stream);
   }
   truth_ = draw_index(categories_.data(), N, stream);
-  if (shared_) effect_ = stream.normal();
+  if (has_loadings_) effect_ = stream.normal();
   for (std::size_t u = 0; u < answers_.size(); ++u) {
     answers_[u] = static_cast<int>(answer(u, stream)) + 1;
   }
@@ -247,22 +254,24 @@ void CaseSampler::next(Stream& stream) {
   for (const Copying& copy : design_.copying) {
     if (stream.uniform() < copy.probability) answers_[copy.to] = answers_[copy.from];
   }
-  if (thinned_) {
+  if (has_missing_) {
     for (std::size_t u = 0; u < design_.raters.size(); ++u) {
       if (stream.uniform() < design_.missing[u]) answers_[u] = 0;
     }
   }
 }
 
-// With a loading, the uniform number that determines the answer is a normal probability. Its normal
-// deviate is correlated with the effect of the case, and so with those of other judges. The right
-// answer comes first, then the wrong ones from the next category on, so that judges who err
-// together give the same answer. With drift the probability of the right answer changes, and the
-// wrong ones share the rest in proportion.
+// Draws the answer of a judge to the current case. With a loading, the uniform number that
+// determines the answer depends on the effect of the case. It is then correlated with the numbers
+// of other judges. Answers are ordered: the right one first, then the wrong ones from the next
+// category on, so judges who are wrong together also give the same answer. With drift, the
+// probability of the right answer depends on the number of the case, and wrong answers share the
+// rest in proportion.
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = categories_.size(), S = strata_.size();
   const double* row = rows_.data() + ((judge * S + stratum_) * N + truth_) * N;
-  const double loading = of_judge(design_.loading, judge), drift = of_judge(design_.drift, judge);
+  const double loading = value_of_judge(design_.loading, judge),
+               drift = value_of_judge(design_.drift, judge);
   if (loading == 0 && drift == 0) return draw_index(row, N, stream);
   const auto probability = [row](std::size_t l) { return l == 0 ? row[0] : row[l] - row[l - 1]; };
   const double position = (static_cast<double>(drawn_) + 0.5) / static_cast<double>(cases_);
@@ -285,9 +294,9 @@ Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, 
   Panel out;
   out.truth.resize(cases);
   out.stratum.resize(cases);
-  out.answers.assign(design.raters.size() + design.shown(), std::vector<int>(cases));
+  out.answers.assign(design.raters.size() + design.visible_systems(), std::vector<int>(cases));
   for (std::size_t i = 0; i < cases; ++i) {
-    steps_done(1);
+    count_steps(1);
     sampler.next(stream);
     out.stratum[i] = sampler.stratum();
     out.truth[i] = sampler.truth();

@@ -1,5 +1,5 @@
-// Panels of raters and systems, drawn from confusion matrices that satisfy or violate the
-// K-properties: Lehner (2015), "Performance and robustness".
+// Simulated panels of raters and systems. Answers are drawn from confusion matrices that satisfy or
+// violate the K-properties: Lehner (2015), section "Performance and robustness".
 #pragma once
 
 #include <vector>
@@ -8,38 +8,43 @@
 
 namespace fallible {
 
-// Quantity that step 5 holds fixed: the accuracy over base rates, or the accuracy of each category.
+// What step 5 of Lehner's procedure holds fixed when errors are normalised: the accuracy over base
+// rates, or the accuracy of each category.
 enum class Normalise { expected, row };
 
 struct ConfusionOptions {
-  double dispersion = 1;   // AD: factor by which an error is more probable than one a step further
-  double error_range = 0;  // PER: error probabilities are multiplied by Uniform(1 -+ PER)
+  // AD: how much more probable an error is than one that is a category further away.
+  double dispersion = 1;
+  // PER: error probabilities are multiplied by uniform numbers in 1 - PER ... 1 + PER.
+  double error_range = 0;
   Normalise normalise = Normalise::expected;
 };
 
-// Matrix by rows, true categories in rows. `factor` has a multiplier per entry (step 4; not used on
-// the diagonal). `accuracy` is truncated to [0, 1].
+// Makes a confusion matrix: truths x answers, row by row. `factor`: multiplier of each entry (step
+// 4 of Lehner's procedure; the diagonal is not used). `accuracy` is clipped to [0, 1].
 std::vector<double> confusion_matrix(double accuracy, const std::vector<double>& base_rates,
                                      const ConfusionOptions& options,
                                      const std::vector<double>& factor);
 
-// Multipliers of step 4, categories x categories; all 1 without an error range.
+// Draws the multipliers of step 4: categories x categories, all 1 if `error_range` is 0.
 std::vector<double> error_factors(int categories, double error_range, Stream& stream);
 
-// Expected share of correct answers for these base rates.
+// Share of right answers that is expected for these base rates.
 double expected_accuracy(const std::vector<double>& confusion,
                          const std::vector<double>& base_rates);
 
 enum class BaseRateLaw { fixed, uniform, dirichlet };
 
-// Cases on which raters (and systems, if `system_strata`) are more or less accurate.
+// Cases in which raters are more or less accurate than on average. Systems, too, if `system_strata`
+// is true.
 struct Stratum {
-  double shift;   // PDA, added to accuracies
-  double weight;  // probability
+  double shift;   // PDA: added to the accuracies of judges
+  double weight;  // share of the cases
 };
 
-// A rater or a system that repeats another's answer with some probability. Copying is done in the
-// order of the list: a judge who copies a copier gets the copied answer.
+// Judge `to` copies the answer of judge `from` with this probability. Judges are raters, followed
+// by systems, from 0. Copying follows the order of the list: if `from` has copied before, `to` gets
+// the copied answer.
 struct Copying {
   int from;
   int to;
@@ -49,48 +54,52 @@ struct Copying {
 struct Design {
   int categories = 0;
   BaseRateLaw law = BaseRateLaw::uniform;
-  std::vector<double> base_rates;  // if fixed
-  double concentration = 1;        // if Dirichlet
-  std::vector<double> raters;      // initial probability of a correct answer (IPC)
+  std::vector<double> base_rates;  // used if the law is `fixed`
+  double concentration = 1;        // parameter of the symmetric Dirichlet law of base rates
+  std::vector<double> raters;      // IPC: accuracy of each rater before strata, drift and copying
   std::vector<double> systems;
   ConfusionOptions confusion;
   std::vector<Stratum> strata{{0, 1}};
-  bool strata_drawn = true;     // drawn, or with exact shares of the cases?
-  bool strata_redraw = true;    // draw the factors of step 4 for each stratum
-  bool system_strata = true;    // do strata apply to systems?
-  bool system_errors = true;    // do dispersion and error range apply to them?
-  std::vector<double> missing;  // probability of a missing rating, by rater; empty for none
+  bool strata_drawn = true;   // true: strata of cases are random; false: exact shares of the cases
+  bool strata_redraw = true;  // true: each stratum has separate multipliers of step 4
+  bool system_strata = true;  // true: strata also change the accuracy of systems
+  bool system_errors = true;  // true: dispersion and error range also apply to systems
+  std::vector<double> missing;  // probability that a rating is missing, of each rater; or empty
   std::vector<Copying> copying;
-  // User-defined matrices: raters, then systems; empty if generated. One for all strata, or one
-  // after another for each stratum.
+  // User-defined confusion matrices of judges: raters, then systems. A judge's entry is empty if
+  // the matrix is generated. It contains one matrix for all strata, or one per stratum, row by row.
   std::vector<std::vector<double>> custom;
-  // By judge, or empty. `loading`: correlation between the latent variable of an answer and the
-  // effect of the case. `drift`: change of accuracy from the first case of a panel to the last.
+  // One value per judge, or empty. `loading`: correlation between the normal variable that
+  // determines an answer and the effect of the case; judges with loadings err in the same cases.
+  // `drift`: change of the accuracy from the first case of a panel to the last.
   std::vector<double> loading;
   std::vector<double> drift;
-  std::size_t hidden = 0;  // number of last systems that are only copied from, not part of panels
+  // Number of systems at the end of `systems` that judges may copy but that are not part of panels.
+  std::size_t hidden = 0;
 
-  std::size_t shown() const { return systems.size() - hidden; }
+  std::size_t visible_systems() const { return systems.size() - hidden; }
 };
 
-// Draws of a replicate that precede its cases: base rates, and a matrix per judge and stratum.
+// The random quantities of a replicate that are drawn before its cases: base rates, and a confusion
+// matrix per judge and stratum.
 struct Truths {
   std::vector<double> base_rates;
   std::vector<std::vector<double>> matrix;  // judges x strata; judges are raters, then systems
-  std::vector<double> expected;             // accuracy of each system shown, copying included
+  // Expected accuracy of each system that is not hidden, including copying.
+  std::vector<double> expected;
 };
 
 Truths draw_truths(const Design& design, Stream& stream);
 
-// Draws one case after another.
+// Draws the cases of a panel, one after the other.
 class CaseSampler {
  public:
-  // `cases` is used for strata with exact shares of the cases, and for drift.
+  // `cases`: number of cases of the panel. It is needed for strata with exact shares and for drift.
   CaseSampler(const Design& design, const Truths& truths, std::size_t cases);
 
   void next(Stream& stream);
 
-  // Values of the last case, from 1; 0 is a missing rating.
+  // Stratum, true category and answers of the last case, from 1. Answer 0 is a missing rating.
   int stratum() const { return static_cast<int>(stratum_) + 1; }
   int truth() const { return static_cast<int>(truth_) + 1; }
   const std::vector<int>& answers() const { return answers_; }  // raters, then systems
@@ -100,17 +109,20 @@ class CaseSampler {
 
   const Design& design_;
   std::size_t cases_, drawn_ = 0, stratum_ = 0, truth_ = 0;
-  bool shared_, thinned_;  // is there an effect of cases, and are ratings missing?
-  double effect_ = 0;      // of the last case, standard normal
+  bool has_loadings_, has_missing_;  // true if judges have loadings; true if ratings may be missing
+  double effect_ = 0;  // effect of the last case, drawn from N(0, 1), with which loadings correlate
   std::vector<int> answers_;
-  std::vector<double> strata_, categories_, rows_;  // cumulative; rows of all matrices
-  std::vector<std::size_t> ends_;                   // of strata with their exact share
+  // Cumulative probabilities; `rows_`: judges x strata x truths x answers.
+  std::vector<double> strata_, categories_, rows_;
+  // Number of the first case after each stratum, if shares are exact.
+  std::vector<std::size_t> ends_;
 };
 
 struct Panel {
-  std::vector<int> truth;                 // categories from 1
-  std::vector<int> stratum;               // from 1
-  std::vector<std::vector<int>> answers;  // a column per judge shown, from 1; 0 is missing
+  std::vector<int> truth;    // true category of each case, from 1
+  std::vector<int> stratum;  // stratum of each case, from 1
+  // One column per judge that is not hidden: answers from 1, 0 if missing.
+  std::vector<std::vector<int>> answers;
 };
 
 Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream);

@@ -18,14 +18,16 @@ namespace fallible {
 
 namespace {
 
-// Constant raters are left out of averages, unless the share of shared errors is given.
-bool leaves_out_constant(const EstimatorOptions& options) { return !options.common; }
+// True if constant raters are left out of the average. If the user gives the correction for shared
+// errors, they are not.
+bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
-// Estimates for one panel. The average is fitted once for all estimators. `varied` has the ratings
-// without constant raters.
-class Judge {
+// Computes the estimates of all estimators for one panel. The average is fitted once and used by
+// all. `without_constant`: the ratings without constant raters, who always give the same answer.
+class PanelAnalyser {
  public:
-  Judge(const Ratings& ratings, const Ratings& varied) : ratings_(ratings), varied_(varied) {}
+  PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
+      : ratings_(ratings), without_constant_(without_constant) {}
 
   StudyEstimate operator()(const StudyEstimator& how, std::uint64_t bootstrap_seed) {
     StudyEstimate out;
@@ -44,23 +46,25 @@ class Judge {
     } else {
       out.interval = percentiles(estimator, how, bootstrap_seed);
     }
-    if (how.interval == IntervalKind::robust) widen(out, how);
+    if (how.interval == IntervalKind::robust) make_robust(out, how);
     return out;
   }
 
  private:
-  // NaN without a case.
+  // Quantities of the average for a system. All are NaN if the system has no case.
   static AverageParts average_parts(const Estimator& average, std::size_t system) {
     return average.systems()[system].average.value_or(AverageParts());
   }
 
-  // The average is fitted once for each value of `common`.
+  // Returns the fitted average. It is fitted at the first call for each value of the option
+  // `common`.
   const Estimator& average(const EstimatorOptions& options) {
-    std::unique_ptr<Estimator>& found = averages_[options.common];
+    std::unique_ptr<Estimator>& found = averages_[options.correction];
     if (!found) {
       EstimatorOptions average = options;
       average.method = Method::average;
-      found = make_estimator(leaves_out_constant(options) ? varied_ : ratings_, average, Host());
+      found = make_estimator(excludes_constant_raters(options) ? without_constant_ : ratings_,
+                             average, Host());
     }
     return *found;
   }
@@ -80,18 +84,18 @@ class Judge {
     return out;
   }
 
-  // Turns sampling errors into robust intervals. In a panel no truth is known, and the kind of
-  // raters is taken to be people.
-  void widen(StudyEstimate& found, const StudyEstimator& how) {
+  // Replaces sampling errors by the total errors of robust intervals. No truth is known in a
+  // simulated panel, and raters are treated as people.
+  void make_robust(StudyEstimate& found, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const Estimator& averages = average(how.options);
     for (std::size_t s = 0; s < found.estimate.size(); ++s) {
       const double value = found.estimate[s];
       double error = found.interval[s].std_error;
-      if (!how.options.common) {
+      if (!how.options.correction) {
         const AverageParts average = average_parts(averages, s);
-        const double apart = (of_average ? average.independent : value) - average.shared;
-        const ErrorParts parts{error, apart, average.dependence, average.rater_error,
+        const double gap = (of_average ? average.independent : value) - average.shared;
+        const ErrorParts parts{error, gap, average.dependence, average.rater_error,
                                range(static_cast<int>(s))};
         error = robust_error(value, parts, RaterKind::people).std_error;
       }
@@ -100,16 +104,18 @@ class Judge {
   }
 
   double range(int system) {
-    if (leans_.empty()) leans_ = rater_leans(varied_.patterns, varied_.weight);
-    return base_rate_range(varied_.patterns, varied_.weight, system, leans_);
+    if (leading_.empty()) {
+      leading_ = leading_categories(without_constant_.patterns, without_constant_.weight);
+    }
+    return base_rate_range(without_constant_.patterns, without_constant_.weight, system, leading_);
   }
 
-  const Ratings &ratings_, &varied_;
-  std::vector<Lean> leans_;
+  const Ratings &ratings_, &without_constant_;
+  std::vector<LeadingCategory> leading_;
   std::map<std::optional<double>, std::unique_ptr<Estimator>> averages_;
 };
 
-std::size_t who_rated(const PatternView& patterns) {
+std::size_t count_active_raters(const PatternView& patterns) {
   const int* end = patterns.rater + patterns.start[patterns.patterns];
   return std::set<int>(patterns.rater, end).size();
 }
@@ -118,7 +124,7 @@ double fleiss_kappa(const Ratings& ratings, double agreement) {
   std::vector<double> share(ratings.patterns.categories, 0.0);
   double total = 0, chance = 0;
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    for (const int at : ratings.patterns.places(p)) {
+    for (const int at : ratings.patterns.positions(p)) {
       share[ratings.patterns.category[at] - 1] += ratings.weight[p];
       total += ratings.weight[p];
     }
@@ -131,31 +137,35 @@ Association association_of(const Ratings& ratings) {
   return association(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known));
 }
 
-// Is the average not identified without the constant raters?
-bool rests_on_constant(const Ratings& varied) {
-  const KFit& fit = varied.k_model->fit;
+// True if too little information is left without the constant raters, so that the average would not
+// be identified.
+bool needs_constant_raters(const Ratings& without_constant) {
+  const KFit& fit = without_constant.k_model->fit;
   if (fit.identified == Identified::no_pairs) return true;
-  const PatternView& of = varied.patterns;
+  const PatternView& of = without_constant.patterns;
   if (std::set<int>(of.category, of.category + of.start[of.patterns]).size() < 2) return true;
-  return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 1e-9);
+  return association_of(without_constant).df == 0 &&
+         !(fleiss_kappa(without_constant, fit.agreement) > 1e-9);
 }
 
-// Models in which raters differ need association instead of agreement above chance. For these
-// models, two raters are too few.
-Identifiable identifiable_by(const EstimatorOptions& options, const KFit& fit,
-                             const Ratings& ratings) {
+// Checks whether the ratings contain enough information for a method. In models with separate rater
+// accuracies, raters must be associated; agreement above chance is not needed. Two raters are too
+// few for these models.
+Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit,
+                                const Ratings& ratings) {
   const bool of_model = options.method == Method::joint || options.method == Method::shared;
-  const bool differ = of_model && options.model.by_rater;
-  const bool unequal = fit.identified == Identified::chance && who_rated(ratings.patterns) > 2;
-  if (fit.identified == Identified::no_pairs || !(differ || unequal)) return Identifiable::as_fit;
+  const bool by_rater = of_model && options.model.by_rater;
+  const bool unequal =
+      fit.identified == Identified::chance && count_active_raters(ratings.patterns) > 2;
+  if (fit.identified == Identified::no_pairs || !(by_rater || unequal)) return Identifiable::as_fit;
   if (fit.agreement >= 1 - 1e-12) return Identifiable::yes;
   const bool related = association_of(ratings).informative(fleiss_kappa(ratings, fit.agreement));
-  if (differ) return related ? Identifiable::yes : Identifiable::unrelated;
+  if (by_rater) return related ? Identifiable::yes : Identifiable::unrelated;
   return related ? Identifiable::unequal : Identifiable::as_fit;
 }
 
 StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t run) {
-  const std::size_t raters = design.raters.size(), systems = design.shown();
+  const std::size_t raters = design.raters.size(), systems = design.visible_systems();
   Stream stream(options.seed, options.first + run);
   const Truths truths = draw_truths(design, stream);
   CaseSampler sampler(design, truths, options.cases);
@@ -181,25 +191,26 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     return Ratings{view, std::move(weights), Known(), fit};
   };
   const Ratings ratings = rated(patterns, raters, weight);
-  // Ratings without constant raters.
-  std::vector<int> number(raters), pattern(weight.size());
-  std::size_t stay = 0;
-  const std::vector<bool> left_out = constant_raters(ratings.patterns, weight);
+  // The ratings without constant raters.
+  std::vector<int> new_rater(raters), pattern(weight.size());
+  std::size_t remaining_raters = 0;
+  const std::vector<bool> is_constant = constant_raters(ratings.patterns, weight);
   for (std::size_t j = 0; j < raters; ++j) {
-    number[j] = left_out[j] ? 0 : static_cast<int>(++stay);
+    new_rater[j] = is_constant[j] ? 0 : static_cast<int>(++remaining_raters);
   }
   std::iota(pattern.begin(), pattern.end(), 1);
-  const bool some = stay < raters;
-  const Patterns others =
-      some ? patterns_subset(ratings.patterns, pattern.data(), pattern.size(), number.data())
-           : Patterns();
-  const Ratings without =
-      some
-          ? rated(others, stay,
-                  pattern_weights(others.index.data(), weight.data(), weight.size(), others.rows()))
-          : ratings;
-  const bool lacking = some && rests_on_constant(without);
-  const Ratings& varied = lacking ? ratings : without;
+  const bool any_excluded = remaining_raters < raters;
+  const Patterns remaining_patterns =
+      any_excluded
+          ? patterns_subset(ratings.patterns, pattern.data(), pattern.size(), new_rater.data())
+          : Patterns();
+  const Ratings remaining_ratings =
+      any_excluded ? rated(remaining_patterns, remaining_raters,
+                           pattern_weights(remaining_patterns.index.data(), weight.data(),
+                                           weight.size(), remaining_patterns.rows()))
+                   : ratings;
+  const bool needs_constant = any_excluded && needs_constant_raters(remaining_ratings);
+  const Ratings& without_constant = needs_constant ? ratings : remaining_ratings;
 
   StudyRun out;
   out.fit = ratings.k_model->fit;
@@ -207,22 +218,24 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
   for (const double count : right) {
     out.sample.push_back(count / static_cast<double>(options.cases));
   }
-  Judge judge(ratings, varied);
-  StudyEstimate nothing;
-  nothing.estimate.assign(systems, not_a_number);
-  nothing.interval.resize(systems);
+  PanelAnalyser analyse(ratings, without_constant);
+  StudyEstimate no_estimate;
+  no_estimate.estimate.assign(systems, not_a_number);
+  no_estimate.interval.resize(systems);
   const bool seeded = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
-    const bool of_varied =
-        estimator.options.method == Method::average && leaves_out_constant(estimator.options);
-    const Ratings& of = of_varied ? varied : ratings;
+    const bool excludes_constant =
+        estimator.options.method == Method::average && excludes_constant_raters(estimator.options);
+    const Ratings& of = excludes_constant ? without_constant : ratings;
     const KFit& fit = of.k_model->fit;
-    const Identifiable how =
-        of_varied && lacking ? Identifiable::constant : identifiable_by(estimator.options, fit, of);
-    const bool judged =
+    const Identifiable how = excludes_constant && needs_constant
+                                 ? Identifiable::constant
+                                 : check_identifiable(estimator.options, fit, of);
+    const bool is_identifiable =
         how == Identifiable::as_fit ? fit.identified == Identified::yes : how == Identifiable::yes;
-    out.estimates.push_back(judged ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
-                                   : nothing);
+    out.estimates.push_back(is_identifiable
+                                ? analyse(estimator, seeded ? options.bootstrap_seeds[run] : 0)
+                                : no_estimate);
     out.estimates.back().identifiable = how;
     out.estimates.back().fit = fit;
   }

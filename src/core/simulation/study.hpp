@@ -1,4 +1,5 @@
-// Many panels of one design: each is drawn and analysed, and only the results are stored.
+// Simulation studies: draws many panels of one design and analyses each. Only the results are
+// stored, so memory does not depend on the number of cases.
 #pragma once
 
 #include <cstdint>
@@ -14,46 +15,51 @@ enum class IntervalKind { none, bootstrap, robust };
 struct StudyEstimator {
   EstimatorOptions options;
   IntervalKind interval = IntervalKind::none;
-  int replicates = 0;  // for the bootstrap, and for the sampling error of a robust interval
+  // Replicates of the bootstrap, which also gives the sampling error of robust intervals.
+  int replicates = 0;
   double conf_level = 0.9;
-  double margin = 1.644853626951472;  // half-width of a robust interval in standard errors
+  // Half-width of a robust interval in standard errors; 1.64 for 90%.
+  double margin = 1.644853626951472;
 };
 
 struct StudyOptions {
   std::size_t cases = 1;
   std::size_t runs = 1;
   std::uint64_t seed = 0;
-  std::uint64_t first = 0;  // item of the first run; the others follow
+  // Number of the first run, which selects its random stream; the others follow.
+  std::uint64_t first = 0;
   int threads = 1;
   std::vector<StudyEstimator> estimators;
-  std::vector<std::uint64_t> bootstrap_seeds;  // one per run, if there are replicates
+  // One seed per run; empty if no estimator has replicates.
+  std::vector<std::uint64_t> bootstrap_seeds;
 };
 
-// Do ratings carry information, according to the K-model or by association (see naming.hpp)?
-// unequal: too little for raters who are equal, enough for models in which they differ; constant:
-// too little without constant raters.
+// Do the ratings contain enough information for the estimator? as_fit: decided by the K-model fit.
+// yes: the ratings are associated. unrelated: they are not. unequal: not for methods in which
+// raters are equally accurate, but for others. constant: not without the constant raters.
 enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
-// Vectors have an element per system.
+// Results of one estimator for one panel. Vectors have one element per system.
 struct StudyEstimate {
-  std::vector<double> estimate;    // NaN if there is none
-  std::vector<Interval> interval;  // empty intervals if none are requested
-  bool identified = true;          // do these raters identify the parameters of the method?
+  std::vector<double> estimate;    // NaN if there is no estimate
+  std::vector<Interval> interval;  // intervals are NaN if none are requested
+  bool identified = true;  // true if the parameters of the method are identified from the ratings
   Identifiable identifiable = Identifiable::as_fit;
-  KFit fit;  // for the raters that the estimator uses
+  KFit fit;  // K-model fit to the ratings that the estimator uses
 };
 
 struct StudyRun {
   KFit fit;
-  std::vector<double> expected;          // accuracy of each system over base rates and strata
-  std::vector<double> sample;            // share of its correct answers
+  std::vector<double> expected;          // expected accuracy of each system
+  std::vector<double> sample;            // share of right answers of each system in this panel
   std::vector<StudyEstimate> estimates;  // one per estimator
 };
 
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host);
 
-// Seed for other random parts of a run, from another stream than its panel.
+// Seed for other random numbers of a run. Uses a different stream from the one that draws the
+// panel.
 int run_seed(std::uint64_t seed, std::uint64_t item);
 
 }  // namespace fallible

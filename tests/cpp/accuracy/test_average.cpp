@@ -87,15 +87,15 @@ TEST_CASE("members have names for what they let go of") {
   CHECK(k_model.errors == "uniform");
   CHECK(k_model.difficulty == 0);
   CHECK(std::isnan(k_model.concentration));
-  CHECK(OneCoin({true, true, 0}).simple());
-  CHECK(!OneCoin({false, false, 0.1}).simple());
+  CHECK(OneCoin({true, true, 0}).has_no_shared_errors());
+  CHECK(!OneCoin({false, false, 0.1}).has_no_shared_errors());
   const OneCoin equal({true, true, 0}), hard({true, true, 0.2});
   const MemberLabel own = label(OwnErrorRows(&hard, 30, 2));
   CHECK(own.accuracy == "rater");
   CHECK(own.errors == "own");
   CHECK(own.difficulty == 0.2);
   CHECK(own.concentration == 30);
-  CHECK(!OwnErrorRows(&equal, 30, 2).simple());
+  CHECK(!OwnErrorRows(&equal, 30, 2).has_no_shared_errors());
   CHECK(label(Matrices(&equal, false)).errors == "matrix");
 }
 
@@ -155,21 +155,21 @@ TEST_CASE("members that will not matter are not polished, but where something on
   const Panel panel = three_raters();
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 500;
-  const Joined data({panel.view(), weight, {}, nullptr}, 0);
-  OneCoin simple({true, false, 0}), hard({true, false, 0.3}, &simple), rough(hard);
-  simple.fit(data, any_matters);
-  hard.fit(data, any_matters);
-  rough.fit(data, 0);
-  CHECK(!hard.rough());
-  CHECK(rough.rough());
-  CHECK(rough.log_posterior() < hard.log_posterior());
-  const auto polished = rough.refit(data, nullptr);
-  CHECK(!polished->as_base()->rough());
+  const JointData data({panel.view(), weight, {}, nullptr}, 0);
+  OneCoin has_no_shared_errors({true, false, 0}), hard({true, false, 0.3}, &has_no_shared_errors), is_unpolished(hard);
+  has_no_shared_errors.fit(data, no_least_weight);
+  hard.fit(data, no_least_weight);
+  is_unpolished.fit(data, 0);
+  CHECK(!hard.is_unpolished());
+  CHECK(is_unpolished.is_unpolished());
+  CHECK(is_unpolished.log_posterior() < hard.log_posterior());
+  const auto polished = is_unpolished.refit(data, nullptr);
+  CHECK(!polished->as_base()->is_unpolished());
   CHECK(polished->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
 
-  OwnErrorRows on_hard(&hard, 8, 2), on_rough(&rough, 8, 2), given_up(on_rough);
-  on_hard.fit(data, any_matters);
-  on_rough.fit(data, any_matters);
+  OwnErrorRows on_hard(&hard, 8, 2), on_rough(&is_unpolished, 8, 2), given_up(on_rough);
+  on_hard.fit(data, no_least_weight);
+  on_rough.fit(data, no_least_weight);
   given_up.fit(data, 0);
   CHECK(on_rough.result().log_evidence ==
         Approx(on_hard.result().log_evidence).epsilon(1e-4));
@@ -205,10 +205,10 @@ TEST_CASE("where truth is known nothing is taken back, however much raters have 
 
 TEST_CASE("a member is ruled out where raters would be worse than chance in hard cases") {
   const Panel panel({"AAABBBABAB", "AABBBBABBA", "ABABBAABBB"}, {"AAABBBABAB"}, 2);
-  const Joined data({panel.view(), panel.weights(), {}, nullptr}, 0);
+  const JointData data({panel.view(), panel.weights(), {}, nullptr}, 0);
   const auto ruled_out = [&](double shift) {
     OneCoin member({true, false, shift});
-    member.fit(data, any_matters);
+    member.fit(data, no_least_weight);
     REQUIRE(std::fabs(member.result().rater_accuracy - 0.7) < 0.1);
     return member.ruled_out();
   };

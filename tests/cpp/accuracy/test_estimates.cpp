@@ -174,19 +174,19 @@ TEST_CASE("what a posterior says of a system and of raters is summed over judged
   for (const double times : {1.0, 50.0}) {  // few cases have a least information
     std::vector<double> weight = panel.weights();
     for (double& w : weight) w *= times;
-    const Joined data({panel.view(), weight, {}, nullptr}, 0);
+    const JointData data({panel.view(), weight, {}, nullptr}, 0);
     const LatentRows& rows = data.rows();
     std::vector<double> posterior;
     double cases = 0, right = 0, missing = 0, ratings = 0, wrong = 0;
     for (int i = 0; i < rows.size(); ++i) {
       posterior.push_back(0.3 + 0.1 * i);
       posterior.push_back(0.7 - 0.1 * i);
-      for (const int at : rows.places(i)) {
+      for (const int at : rows.positions(i)) {
         const double q = posterior[2 * i + rows.category[at]];
         if (rows.judge[at] < 3) {
           ratings += rows.weight[i];
           wrong += rows.weight[i] * (1 - q);
-        } else if (rows.places(i).size() > 1) {
+        } else if (rows.positions(i).size() > 1) {
           cases += rows.weight[i];
           right += rows.weight[i] * q;
           missing += rows.weight[i] * q * (1 - q);
@@ -215,10 +215,10 @@ TEST_CASE("a search that was cut short has not converged") {
 TEST_CASE("cases that nobody rated are in cells without cases, and nobody is judged by them") {
   const Panel panel({"AB.A", "AB.B", "AA.B"}, {"ABA."}, 2);
   const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
-  CHECK(Joined(ratings, 0).cases() == 2);
+  CHECK(JointData(ratings, 0).cases() == 2);
   std::vector<int> truth(panel.view().patterns, 0);
   truth[panel.patterns.index[2] - 1] = 1;
-  CHECK(Joined({panel.view(), panel.weights(), {truth, {}, {}}, nullptr}, 0).cases() == 3);
+  CHECK(JointData({panel.view(), panel.weights(), {truth, {}, {}}, nullptr}, 0).cases() == 3);
   const Cells cells = pattern_cells(ratings);
   for (int p = 0; p < panel.view().patterns; ++p) {
     const bool rated = panel.view().start[p] < panel.view().start[p + 1];

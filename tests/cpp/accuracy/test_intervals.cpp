@@ -161,7 +161,7 @@ TEST_CASE("the range over base rates is that of the pairs of ratings") {
   for (double& w : weight) w = 1;
   weight[0] = 2;
   const PatternView view = patterns.view(3, 2, 1);
-  const auto leans = rater_leans(view, weight);
+  const auto leans = leading_categories(view, weight);
   REQUIRE(leans.size() == 1);
   CHECK(leans[0].category == 1);
   CHECK(leans[0].share == Approx(.6111111).epsilon(1e-6));

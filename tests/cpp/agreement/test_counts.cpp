@@ -35,15 +35,15 @@ struct Slow {
   Slow(const RatedRows& rows, const std::vector<double>& weight, bool pool) {
     for (int i = 0; i < rows.size(); ++i) {
       double of_case = 0;
-      for (const int a : rows.places(i)) {
-        for (const int b : rows.places(i)) of_case += rows.judge[a] != rows.judge[b];
+      for (const int a : rows.positions(i)) {
+        for (const int b : rows.positions(i)) of_case += rows.judge[a] != rows.judge[b];
       }
       const double size = rows.start[i + 1] - rows.start[i];
-      for (const int a : rows.places(i)) {
+      for (const int a : rows.positions(i)) {
         const int k = rows.category[a];
         share[k] += weight[i] / (pool ? 1 : size);
         ratings += weight[i] / (pool ? 1 : size);
-        for (const int b : rows.places(i)) {
+        for (const int b : rows.positions(i)) {
           if (rows.judge[a] == rows.judge[b]) continue;
           const double w = weight[i] / (pool ? 1 : of_case);
           pairs += w;

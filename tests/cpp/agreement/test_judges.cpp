@@ -33,8 +33,8 @@ RatedRows ratings() {
 double percent_agreement(const RatedRows& rows, const Weights& weight) {
   double agreeing = 0, pairs = 0;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
-      for (const int b : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
+      for (const int b : rows.positions(i)) {
         if (a == b) continue;
         pairs += weight[i];
         agreeing += weight[i] * scale[rows.category[a] * N + rows.category[b]];
@@ -57,7 +57,7 @@ double conger(const RatedRows& rows, const Weights& weight) {
   for (int u = 0; u < 3; ++u) {
     double all = 0;
     for (int i = 0; i < rows.size(); ++i) {
-      for (const int a : rows.places(i)) {
+      for (const int a : rows.positions(i)) {
         if (rows.judge[a] != u) continue;
         share[u][rows.category[a]] += weight[i];
         all += weight[i];
@@ -78,7 +78,7 @@ double light(const RatedRows& rows, const Weights& weight) {
     double cases = 0, agreeing = 0;
     for (int i = 0; i < rows.size(); ++i) {
       int x = -1, y = -1;
-      for (const int a : rows.places(i)) {
+      for (const int a : rows.positions(i)) {
         if (rows.judge[a] == pair.first) x = rows.category[a];
         if (rows.judge[a] == pair.second) y = rows.category[a];
       }
@@ -99,7 +99,7 @@ double alpha(const RatedRows& rows, const Weights& weight, bool ordinal, double 
   Weights number(N, 0.0);
   double all = 0;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       number[rows.category[a]] += weight[i];
       all += weight[i];
     }
@@ -112,9 +112,9 @@ double alpha(const RatedRows& rows, const Weights& weight, bool ordinal, double 
   };
   double observed = 0, expected = 0;
   for (int i = 0; i < rows.size(); ++i) {
-    const double each = weight[i] / (rows.places(i).size() - 1);
-    for (const int a : rows.places(i)) {
-      for (const int b : rows.places(i)) {
+    const double each = weight[i] / (rows.positions(i).size() - 1);
+    for (const int a : rows.positions(i)) {
+      for (const int b : rows.positions(i)) {
         if (a != b) observed += each * distance(rows.category[a], rows.category[b]);
       }
     }

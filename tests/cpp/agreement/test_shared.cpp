@@ -63,7 +63,7 @@ TEST_CASE("the nearer answer is told for each rating") {
   const auto sign = nearer_answers(view, 0, same.data());
   std::vector<int> expected(view.start[view.patterns], 0);
   for (int p = 0; p < view.patterns; ++p) {
-    for (const int r : view.places(p)) {
+    for (const int r : view.positions(p)) {
       // Of a, b, b with the answer b, the first is farther from the others than the system.
       if (view.answer_of(p, 0) == 2 && view.category[r] == 1) expected[r] = 1;
     }

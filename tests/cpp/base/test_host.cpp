@@ -82,7 +82,7 @@ TEST_CASE("long work within an item stops when it is no longer wanted") {
     };
     CHECK_THROWS_AS(for_each_item(2, threads, host,
                                   [](std::size_t) {
-                                    for (;;) steps_done(16);
+                                    for (;;) count_steps(16);
                                   }),
                     Interrupted);
   }
@@ -93,9 +93,9 @@ TEST_CASE("whoever wants work that others are part of is asked within it, the er
     const Watch watch([]() -> bool { throw std::domain_error("outer"); });
     CHECK_THROWS_AS(for_each_item(2, threads, Host(),
                                   [](std::size_t) {
-                                    for (;;) steps_done(16);
+                                    for (;;) count_steps(16);
                                   }),
                     std::domain_error);
   }
-  steps_done(1000);  // there is no user to ask
+  count_steps(1000);  // there is no user to ask
 }

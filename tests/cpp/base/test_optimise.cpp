@@ -53,10 +53,10 @@ TEST_CASE("a search is given up where thirty times the larger of two gains would
   const Eigen::VectorXd start = Eigen::Vector3d(3, -2, 0.5);
   OptimiserOptions options;
   const auto value = path(flat_top, start, options, 20);
-  options.useful = 7.05;  // never reached
+  options.useful_value = 7.05;  // never reached
   int last = 2;
   const auto gain = [&](int i) { return value[i] - value[i - 1]; };
-  while (value[last] + 30 * std::max(gain(last), gain(last - 1)) >= options.useful) ++last;
+  while (value[last] + 30 * std::max(gain(last), gain(last - 1)) >= options.useful_value) ++last;
   const Optimum found = maximise(flat_top, start, options);
   CHECK(found.hopeless);
   CHECK(found.iterations == last);

@@ -15,10 +15,10 @@ TEST_CASE("rows of different lengths stand one after the other") {
   by_ends.end_row(3);
   CHECK(by_length.start == by_ends.start);
   CHECK(by_ends.rows() == 3);
-  CHECK(by_ends.places(1).size() == 0);
+  CHECK(by_ends.positions(1).size() == 0);
   std::vector<int> seen;
   for (int row = 0; row < by_ends.rows(); ++row) {
-    for (const int at : by_ends.places(row)) seen.push_back(10 * row + at);
+    for (const int at : by_ends.positions(row)) seen.push_back(10 * row + at);
   }
   CHECK(seen == std::vector<int>{0, 1, 22});
 }

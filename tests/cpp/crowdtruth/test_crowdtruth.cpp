@@ -153,22 +153,22 @@ TEST_CASE("a step of version 2.0 is what pairs of workers give") {
           below += both;
         }
       }
-      if (x.of_unit.places(u).size() > 0) {
+      if (x.of_unit.positions(u).size() > 0) {
         CHECK(after.unit[u] == Approx(above / std::max(below, quality_floor)).epsilon(1e-12));
       }
     }
     for (int i = 0; i < x.workers; ++i) {
       double above = 0, below = 0;
-      for (const int r : x.of_worker.places(i)) {
+      for (const int r : x.of_worker.positions(i)) {
         const int mine = x.worker_row[r], u = x.unit[mine];
-        for (const int theirs : x.of_unit.places(u)) {
+        for (const int theirs : x.of_unit.positions(u)) {
           if (theirs == mine) continue;
           const double weight = before.worker[x.worker[theirs]] * before.unit[u];
           above += weight * cosine(x, mine, theirs, before.annotation);
           below += weight;
         }
       }
-      if (x.of_worker.places(i).size() > 0) {
+      if (x.of_worker.positions(i).size() > 0) {
         CHECK(after.worker_worker[i] ==
               Approx(above / std::max(below, quality_floor)).epsilon(1e-12));
       }

@@ -36,7 +36,7 @@ TEST_CASE("equations 2 and 5, with what is negative set to zero") {
     double p[4], all = 0;
     for (int k = 0; k < 4; ++k) {
       p[k] = fit.base_rates[k];
-      for (const int at : tallies.places(i)) {
+      for (const int at : tallies.positions(i)) {
         p[k] *= std::pow(tallies.category[at] == k ? Pc : wrong, tallies.count[at]);
       }
       all += p[k];

@@ -104,7 +104,7 @@ TEST_CASE("answers of constant judges are no part of what is predicted") {
 TEST_CASE("judges who never abstain always answer") {
   Replies replies("111 30 112 5 221 4 222 20 12? 3 21? 2", 2);
   const PooledFit found = fit(replies.rows(), false);
-  CHECK(found.answering.counted == std::vector<int>{2});
+  CHECK(found.answering.used_judges == std::vector<int>{2});
   CHECK(found.answered[0] == 1);
   CHECK(found.answered[5] < 1);
   // One who only abstains has no part.
@@ -116,7 +116,7 @@ TEST_CASE("judges who never abstain always answer") {
   LatentRows rows = replies.rows();
   rows.abstained.clear();
   const PooledFit plain = fit(rows, false);
-  CHECK(plain.answering.counted.empty());
+  CHECK(plain.answering.used_judges.empty());
   CHECK(near(plain.log_answers, plain.log_likelihood));
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("a law is that of the confusion matrices, and classes sum to one") {
   const LatentClass latent(rows, {true, Errors::distance, true, true}, LatentPrior());
   const Eigen::VectorXd x = latent.start();
   const AnswerLaw law = Law(latent.layout, x);
-  const auto rates = Reading(latent.layout, x).base_rates();
+  const auto rates = ParameterReader(latent.layout, x).base_rates();
   double total = 0;
   for (const double weight : law.weight) total += weight;
   CHECK(total == Approx(1));
@@ -133,7 +133,7 @@ TEST_CASE("what pairs are expected to do is what a slow sum over all of them say
   std::vector<double> expected(3, 0.0), observed(3, 0.0);
   std::map<std::pair<int, int>, double> agreement, cases;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       for (int b = rows.start[i]; b < a; ++b) {
         const int u = rows.judge[b], v = rows.judge[a];
         cases[{u, v}] += rows.weight[i];

@@ -19,7 +19,7 @@ const Panel three({"ABCABCABCAABCC", "ABCABBABCAACCB", "ABBACBABC.A.CA"}, {"ABCC
 
 // Differences of the gradient with what is expected held.
 Eigen::MatrixXd complete_hessian(const Layout& layout, const Eigen::VectorXd& x,
-                                 const Counts& counts) {
+                                 const ExpectedCounts& counts) {
   Eigen::MatrixXd out(x.size(), x.size());
   for (Eigen::Index i = 0; i < x.size(); ++i) {
     Eigen::VectorXd slope[2];
@@ -48,7 +48,7 @@ TEST_CASE("if classes are seen the curvature is inverted in closed form") {
         Eigen::VectorXd x = latent.start(), gradient(x.size());
         Stream stream(1, 0);
         for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-        Counts counts(latent.layout);
+        ExpectedCounts counts(latent.layout);
         const Law law(latent.layout, x);
         latent.expect(law, &counts);
         for (Eigen::Index i = 0; i < x.size(); ++i) gradient[i] = stream.uniform() - 0.5;
@@ -137,10 +137,10 @@ TEST_CASE("the variance of difficulty alone is one by what answers tell of it") 
       const LatentClass latent(rows, {true, Errors::uniform, true, true}, prior);
       const Layout& layout = latent.layout;
       const Eigen::VectorXd x = latent.start();
-      Counts counts(layout);
+      ExpectedCounts counts(layout);
       latent.expect(Law(latent.layout, x), &counts);
       const std::vector<double> variance = natural_variances(latent, x);
-      for (int kind = 0; kind < layout.kinds; ++kind) {
+      for (int kind = 0; kind < layout.judge_kinds; ++kind) {
         const int at = layout.shifts_at + kind;
         Eigen::VectorXd up = x, down = x;
         up[at] += 1e-6;
@@ -157,7 +157,7 @@ TEST_CASE("the variance of difficulty alone is one by what answers tell of it") 
             information += answers * slope * slope / (p * (1 - p));
           }
         }
-        const std::size_t place = variance.size() - layout.kinds + kind;
+        const std::size_t place = variance.size() - layout.judge_kinds + kind;
         CHECK(variance[place] * information == Approx(1).epsilon(1e-6));
       }
     }

@@ -171,7 +171,7 @@ TEST_CASE("variational bounds never fall, and meet where matrices have no freedo
   const auto start = model.posterior(fit_latent(model, model.start(), OptimiserOptions()).x);
   VariationalOptions options;
   options.tolerance = 1e-12;
-  for (const double c : {1.0, 4.0, 100.0, no_own_matrices}) {
+  for (const double c : {1.0, 4.0, 100.0, equal_matrices}) {
     options.concentration = c;
     const DawidSkene fit = fit_dawid_skene(rows, LatentPrior(), start, options);
     REQUIRE(fit.path.size() > 3);
@@ -185,7 +185,7 @@ TEST_CASE("variational bounds never fall, and meet where matrices have no freedo
   }
   options.concentration = 1e9;
   const DawidSkene stiff = fit_dawid_skene(rows, LatentPrior(), start, options);
-  options.concentration = no_own_matrices;
+  options.concentration = equal_matrices;
   const DawidSkene limit = fit_dawid_skene(rows, LatentPrior(), start, options);
   CHECK(stiff.bound == Approx(limit.bound).epsilon(1e-5));
   CHECK(stiff.accuracy[3] == Approx(limit.accuracy[3]).epsilon(1e-3));

@@ -153,7 +153,7 @@ TEST_CASE("the likelihood of a case is right however many ratings it has") {
     rows.weight.push_back(1);
     const LatentClass latent(rows, {true, Errors::uniform, false, false}, LatentPrior());
     const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.layout.size, -0.5, 1.5);
-    const auto rates = Reading(latent.layout, x).base_rates();
+    const auto rates = ParameterReader(latent.layout, x).base_rates();
     std::vector<double> logs;
     double most = -1e300, total = 0;
     for (int k = 0; k < 5; ++k) {
@@ -298,7 +298,7 @@ TEST_CASE("two raters are known in two populations with different base rates, no
     double p = 0;
     for (int k = 0; k < 2; ++k) {
       double product = law.rates[rows.population_of(i) * 2 + k];
-      for (const int at : rows.places(i)) product *= law.of(rows.judge[at], rows.category[at], k);
+      for (const int at : rows.positions(i)) product *= law.of(rows.judge[at], rows.category[at], k);
       p += product;
     }
     CHECK(p * (rows.population_of(i) == 0 ? 555 : 1322) == Approx(rows.weight[i]).epsilon(1e-4));
@@ -336,7 +336,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
         Eigen::VectorXd x = latent.start(), gradient, expected;
         Stream stream(2, 0);
         for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-        const Closeness closeness(latent.layout, pairs);
+        const PairObjective closeness(latent.layout, pairs);
         closeness.evaluate(x, &gradient);
         const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
         CHECK(expected.sum() == Approx(pairs.kinds()));

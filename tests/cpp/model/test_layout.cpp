@@ -40,12 +40,12 @@ std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<dou
     double total = 0;
     for (int k = 0; k < N; ++k) {
       if (matrix.empty()) {
-        for (const int at : rows.places(i)) {
+        for (const int at : rows.positions(i)) {
           p[k] += rows.judge[at] < rows.raters && rows.category[at] == k;
         }
       } else {
         p[k] = rates[k];
-        for (const int at : rows.places(i)) {
+        for (const int at : rows.positions(i)) {
           p[k] *= matrix[rows.judge[at]][k * N + rows.category[at]];
         }
       }
@@ -61,7 +61,7 @@ std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<dou
 std::vector<double> slow_ratings(const LatentRows& rows, const std::vector<double>& posterior) {
   std::vector<double> out(static_cast<std::size_t>(rows.judges) * N * N);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       const int first = (rows.judge[at] * N + rows.category[at]) * N;
       for (int k = 0; k < N; ++k) out[first + k] += rows.weight[i] * posterior[i * N + k];
     }
@@ -81,15 +81,15 @@ TEST_CASE("each parameter has its place") {
       for (const LatentModel& model : all_models()) {
         for (const bool none : {false, true}) {
           prior.none = none;
-          const Layout layout(rows, model, prior, Held());
+          const Layout layout(rows, model, prior, FixedValues());
           const bool free = model.errors == Errors::free;
           const int groups = (model.by_rater ? raters : raters > 0) + joined;
-          const int kinds = groups > 1 && joined && model.own ? 2 : groups > 0;
+          const int judge_kinds = groups > 1 && joined && model.separate_system ? 2 : groups > 0;
           const int mean = model.by_rater && !none && raters > 0;
           const int numbers = groups * (free ? N : 1);
           CHECK(layout.size == N - 1 + mean + numbers + free * groups * N * N +
-                                   (model.errors == Errors::distance ? kinds : 0) +
-                                   (model.strata ? kinds : 0));
+                                   (model.errors == Errors::distance ? judge_kinds : 0) +
+                                   (model.strata ? judge_kinds : 0));
           // Each row of errors has two, whose sum is one: one is free.
           CHECK(layout.free_parameters() == layout.size - mean - (free ? groups * N * 2 : 0));
           CHECK((layout.mean_at >= 0) == mean);
@@ -113,13 +113,13 @@ TEST_CASE("the prior's constant is that of its densities") {
       const bool free = model.errors == Errors::free;
       const int numbers = free ? N : 1, joined = system + 1;
       const int groups = (model.by_rater ? 5 : 1) + joined;
-      const int kinds = joined && model.own ? 2 : 1;
+      const int judge_kinds = joined && model.separate_system ? 2 : 1;
       // Dirichlet(1, 1, 1); Beta(3, 2), which is 12 x^2 (1 - x); Beta(1, 1) of a system.
       double expected = std::log(2.0) + (model.by_rater ? 1 : numbers) * std::log(12.0);
       if (model.by_rater) expected += normals(5 * numbers, 0.6);
       if (free) expected += normals(groups * N * N, 0.5);
-      if (model.errors == Errors::distance) expected += normals(kinds, 0.7);
-      if (model.strata) expected += normals(kinds, 0.2) + kinds * std::log(2.0);
+      if (model.errors == Errors::distance) expected += normals(judge_kinds, 0.7);
+      if (model.strata) expected += normals(judge_kinds, 0.2) + judge_kinds * std::log(2.0);
       CHECK(log_prior_constant(latent.layout) == Approx(expected));
       CHECK(log_prior_constant(LatentClass(rows, model, flat()).layout) == 0);
     }
@@ -186,8 +186,8 @@ TEST_CASE("more raters start from those of before, and the others from their mea
     if (one_is_known) first.matrix.resize(3);
     for (const LatentModel& model : all_models()) {
       if (one_is_known && !model.by_rater) continue;
-      const Layout before(first, model, LatentPrior(), Held());
-      const LatentClass after(rows, model, LatentPrior(), Held());
+      const Layout before(first, model, LatentPrior(), FixedValues());
+      const LatentClass after(rows, model, LatentPrior(), FixedValues());
       Eigen::VectorXd x(before.size);
       Stream stream(5, 0);
       for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = stream.uniform() - 0.3;
@@ -199,13 +199,13 @@ TEST_CASE("more raters start from those of before, and the others from their mea
         CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? own : sum));
       };
       for (int u = 0; u < 5; ++u) {
-        if (after.layout.is_known(u)) continue;
+        if (after.layout.has_known_matrix(u)) continue;
         const int as = u < 3 || !model.by_rater ? std::min(u, 2) : 0;
         for (int k = 0; k < N; ++k) {
           for (int l = 0; l < N; ++l) {
             double accuracy = 0, error = 0, raters = 0;
             for (int v = 0; v < 3; ++v) {
-              if (before.is_known(v)) continue;
+              if (before.has_known_matrix(v)) continue;
               ++raters;
               accuracy += x[before.accuracy_at(v, k)];
               if (before.errors_at >= 0) error += x[before.error_at(v, k, l)];
@@ -217,7 +217,7 @@ TEST_CASE("more raters start from those of before, and the others from their mea
           }
         }
       }
-      const Reading now(after.layout, found), then(before, x);
+      const ParameterReader now(after.layout, found), then(before, x);
       CHECK(now.dispersion(false) == then.dispersion(false));
       CHECK(now.shift(false) == then.shift(false));
       CHECK(after.warm_start(x.head(x.size() - 1), 3).size() == 0);  // of another model

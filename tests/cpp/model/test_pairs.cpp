@@ -30,8 +30,8 @@ std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int
     return by_rater || judge >= rows.raters ? judge == who : who < rows.raters;
   };
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
-      for (const int b : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
+      for (const int b : rows.positions(i)) {
         if (a == b || !is(rows.judge[a], u) || !is(rows.judge[b], v)) continue;
         out[rows.category[a] * 2 + rows.category[b]] += rows.weight[i];
       }
@@ -61,7 +61,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
       CHECK(pairs.kinds() == (by_rater ? 3 : 1) + (system < 0 ? 0 : by_rater ? 3 : 1));
       double all = 0;
       for (int i = 0; i < rows.size(); ++i) {
-        const double n = rows.places(i).size();
+        const double n = rows.positions(i).size();
         all += rows.weight[i] * n * (n - 1) / 2;
       }
       const Eigen::VectorXd x = latent.start();
@@ -82,7 +82,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
           squares += sum / twice / all * off * off;
         }
       }
-      CHECK(Closeness(latent.layout, pairs).evaluate(x, nullptr) ==
+      CHECK(PairObjective(latent.layout, pairs).evaluate(x, nullptr) ==
             Approx(-1e4 / 2 * squares + log_prior(latent.layout, x, nullptr)));
     }
   }
@@ -103,7 +103,7 @@ TEST_CASE("the covariance of a fit to pairs is what one case more or less moves"
     CHECK(top.log_likelihood == Approx(latent.evaluate(top.x, nullptr)).epsilon(1e-6));
     const auto numbers = [&](const std::vector<double>& weight) {
       const Eigen::VectorXd x = fit(weight, top.x).x;
-      const std::vector<double> value = Reading(latent.layout, x).naturals().value;
+      const std::vector<double> value = ParameterReader(latent.layout, x).naturals().value;
       return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(value.data(), value.size()));
     };
     const Eigen::MatrixXd found = pair_covariance(latent.layout, top.x);

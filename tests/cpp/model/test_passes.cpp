@@ -49,7 +49,7 @@ double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<dou
   double most = -1e300, total = 0;
   for (int c = 0; c < law.classes; ++c) {
     posterior[c] = std::log(law.weight[c]);
-    for (const int at : rows.places(row)) {
+    for (const int at : rows.positions(row)) {
       posterior[c] += std::log(law.of(rows.judge[at], rows.category[at], c));
     }
     if (rows.known[row] >= 0 && c % rows.categories != rows.known[row]) posterior[c] = -1e300;
@@ -61,7 +61,7 @@ double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<dou
 }
 
 // Row by row.
-double slow_pass(const Layout& layout, const Law& law, Counts& counts,
+double slow_pass(const Layout& layout, const Law& law, ExpectedCounts& counts,
                  std::vector<double>& posterior) {
   const LatentRows& rows = layout.rows;
   const std::size_t N = layout.categories;
@@ -91,7 +91,7 @@ void compare_with_slow(const LatentRows& rows, const LatentModel& model) {
   Eigen::VectorXd x = latent.start();
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += stream.uniform() - 0.5;
   const Law law(latent.layout, x);
-  Counts slow(latent.layout), fast(latent.layout);
+  ExpectedCounts slow(latent.layout), fast(latent.layout);
   std::vector<double> posterior;
   const double log_likelihood = slow_pass(latent.layout, law, slow, posterior);
   CHECK(latent.expect(law, &fast) == Approx(log_likelihood).epsilon(1e-12));
@@ -106,12 +106,12 @@ void compare_with_slow(const LatentRows& rows, const LatentModel& model) {
 TEST_CASE("a pass over rows with common beginnings is a pass row by row") {
   for (int categories = 2; categories <= 10; ++categories) {
     LatentRows rows = crowd(categories, categories);
-    CHECK(rows.longest_shared > 0);
+    CHECK(rows.longest_prefix > 0);
     for (const bool strata : {false, true}) {
       compare_with_slow(rows, settings(Errors::free, strata, true));
     }
-    rows.shared.clear();  // no starting values were computed
-    rows.longest_shared = 0;
+    rows.prefix.clear();  // no starting values were computed
+    rows.longest_prefix = 0;
     compare_with_slow(rows, settings(Errors::distance, true, true));
   }
 }
@@ -129,8 +129,8 @@ TEST_CASE("rows so unlikely that their probability is no number are passed by lo
     rows.known.push_back(-1);
     rows.weight.push_back(2);
   }
-  rows.find_shared();
-  CHECK(rows.shared == std::vector<int>{0, 899});
+  rows.find_prefixes();
+  CHECK(rows.prefix == std::vector<int>{0, 899});
   compare_with_slow(rows, settings(Errors::uniform, true, true));
 }
 
@@ -144,9 +144,9 @@ TEST_CASE("a row that ends where it repeats itself begins no later than the row 
     rows.known.push_back(-1);
     rows.weight.push_back(1);
   }
-  rows.find_shared();
-  CHECK(rows.shared == std::vector<int>{0, 1, 2, 0});
-  CHECK(rows.longest_shared == 2);
+  rows.find_prefixes();
+  CHECK(rows.prefix == std::vector<int>{0, 1, 2, 0});
+  CHECK(rows.longest_prefix == 2);
   compare_with_slow(rows, settings(Errors::free, false, true));
 }
 
@@ -166,7 +166,7 @@ TEST_CASE("where raters are exchangeable, rows that differ by who rated are one"
     CHECK(distance(whole.posterior(x), alike.by_row(small.posterior(x))) < 1e-12);
   }
   ExchangeableRows other = alike;
-  other.weigh(std::vector<double>(rows.size(), 1.0));
+  other.reweight(std::vector<double>(rows.size(), 1.0));
   double cases = 0;
   for (const double w : other.rows.weight) cases += w;
   CHECK(cases == rows.size());
@@ -186,11 +186,11 @@ TEST_CASE("a search ends where what is useful is out of reach, and only there") 
   const Optimum all = maximise(hill, start, options);
   CHECK(all.converged);
   CHECK(!all.hopeless);
-  options.useful = -1;
+  options.useful_value = -1;
   const Optimum reached = maximise(hill, start, options);
   CHECK(reached.x == all.x);
   CHECK(!reached.hopeless);
-  options.useful = 1e9;
+  options.useful_value = 1e9;
   const Optimum given_up = maximise(hill, start, options);
   CHECK(given_up.hopeless);
   CHECK(!given_up.converged);

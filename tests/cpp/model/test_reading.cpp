@@ -23,19 +23,19 @@ TEST_CASE("what is estimated has its name, once") {
       const Eigen::VectorXd x = latent.start();
       std::map<std::string, int> terms;
       double rates = 0;
-      const Naturals naturals = Reading(latent.layout, x).naturals();
+      const NaturalParameters naturals = ParameterReader(latent.layout, x).naturals();
       for (std::size_t i = 0; i < naturals.term.size(); ++i) {
         const int number = ++terms[naturals.term[i]];
         if (naturals.of[i] > 0) CHECK(naturals.of[i] == number);
         if (naturals.term[i] == "base_rate") rates += naturals.value[i];
       }
-      const int kinds = system >= 0 && model.own ? 2 : 1;
+      const int judge_kinds = system >= 0 && model.separate_system ? 2 : 1;
       CHECK(terms["rater_accuracy"] == (model.by_rater ? 4 : 1));
       CHECK(terms["system_accuracy"] == (system >= 0));
       CHECK(terms["base_rate"] == 4);
       CHECK(rates == Approx(1));
-      CHECK(terms["dispersion"] == (model.errors == Errors::distance ? kinds : 0));
-      CHECK(terms["difficulty"] == (model.strata ? kinds : 0));
+      CHECK(terms["dispersion"] == (model.errors == Errors::distance ? judge_kinds : 0));
+      CHECK(terms["difficulty"] == (model.strata ? judge_kinds : 0));
     }
   }
 }
@@ -46,7 +46,7 @@ TEST_CASE("base rates are numbers, however far apart their logits") {
   const LatentClass latent(rows, LatentModel(), LatentPrior());
   Eigen::VectorXd x = latent.start();
   x.head(3) << 800, 800 + std::log(3.0), -800;
-  const auto rates = Reading(latent.layout, x).base_rates();
+  const auto rates = ParameterReader(latent.layout, x).base_rates();
   CHECK(rates[0] == Approx(0.25));
   CHECK(rates[1] == Approx(0.75));
   CHECK(rates[2] == 0);

@@ -58,7 +58,7 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
   VariationalOptions options;
   options.iterations = 1;
   for (const bool ordered : {false, true}) {
-    for (const double c : {4.0, no_own_matrices}) {
+    for (const double c : {4.0, equal_matrices}) {
       options.ordered = ordered;
       options.concentration = c;
       const DawidSkene found = fit_dawid_skene(rows, LatentPrior(), start, options);
@@ -69,7 +69,7 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
         for (int k = 0; k < N; ++k) {
           const double w = rows.weight[i] * start[i * N + k];
           cases[k] += w;
-          for (const int at : rows.places(i)) {
+          for (const int at : rows.positions(i)) {
             const int u = rows.judge[at], l = rows.category[at];
             count[(u * N + k) * N + l] += w;
             all[u] += w;
@@ -130,7 +130,7 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
         std::vector<double> p;
         for (int k = 0; k < N; ++k) {
           double x = log_class[k];
-          for (const int at : rows.places(i)) x += log[rows.judge[at] * N + k][rows.category[at]];
+          for (const int at : rows.positions(i)) x += log[rows.judge[at] * N + k][rows.category[at]];
           p.push_back(std::exp(x));
           total += p[k];
         }

@@ -130,11 +130,11 @@ TEST_CASE("a panel follows its matrices") {
   CHECK(truths.matrix.size() == 15);
   const std::size_t cases = 200000;
   const auto panel = draw_panel(design, truths, cases, stream);
-  std::vector<double> shown(15 * 25, 0.0), of_truth(15, 0.0);
+  std::vector<double> visible_systems(15 * 25, 0.0), of_truth(15, 0.0);
   for (std::size_t i = 0; i < cases; ++i) {
     const int s = panel.stratum[i] - 1, k = panel.truth[i] - 1;
     ++of_truth[s * 5 + k];
-    for (int u = 0; u < 5; ++u) ++shown[((u * 3 + s) * 5 + k) * 5 + panel.answers[u][i] - 1];
+    for (int u = 0; u < 5; ++u) ++visible_systems[((u * 3 + s) * 5 + k) * 5 + panel.answers[u][i] - 1];
   }
   double chi2 = 0;
   int df = 0;
@@ -143,7 +143,7 @@ TEST_CASE("a panel follows its matrices") {
       for (int k = 0; k < 5; ++k) {
         for (int l = 0; l < 5; ++l) {
           const double mean = of_truth[s * 5 + k] * truths.matrix[u * 3 + s][k * 5 + l];
-          const double seen = shown[((u * 3 + s) * 5 + k) * 5 + l];
+          const double seen = visible_systems[((u * 3 + s) * 5 + k) * 5 + l];
           if (mean < 1e-9) CHECK(seen == 0);
           if (mean < 5) continue;
           chi2 += (seen - mean) * (seen - mean) / mean;

@@ -180,7 +180,7 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
     const Drawn drawn(violated(), 150, r);
     const Ratings ratings = drawn.ratings();
     const auto average = make_estimator(ratings, by(Method::average), Host());
-    const auto leans = rater_leans(ratings.patterns, ratings.weight);
+    const auto leans = leading_categories(ratings.patterns, ratings.weight);
     std::vector<double> range;
     for (int s = 0; s < 2; ++s) {
       range.push_back(base_rate_range(ratings.patterns, ratings.weight, s, leans));
