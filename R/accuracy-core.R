@@ -5,8 +5,8 @@
 
 # Creates the estimator of `method` (a record of the registry) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
-  estimate_outside_core <- rule_of(method, fit$model)
-  if (!is.null(estimate_outside_core)) return(estimate_outside_core(fit, options)$estimator)
+  estimate_in_r <- rule_of(method, fit$model)
+  if (!is.null(estimate_in_r)) return(estimate_in_r(fit, options)$estimator)
   core_input <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {

@@ -41,9 +41,9 @@ gold_notes <- function(x) {
   sample_words <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
     if (gold$sample == "random") "a random sample" else "chosen with known probabilities",
-    if (length(contradicted) > 0L) {
-      paste0("; it contradicts ratings alone for ", shorten(contradicted, most = 4L))
-    }
+    if (length(contradicted) > 0L) paste0(
+      "; it contradicts ratings alone for ", shorten(contradicted, most = 4L)
+    )
   )
   # Notes that explain the columns of gold_columns().
   c(
