@@ -209,7 +209,7 @@ correction_words <- function(correction) {
 explain_common <- function(estimate) {
   correction <- estimate$details$common
   no_evidence <- asks_average(estimate$options) && max(correction, na.rm = TRUE) == 0
-  sentence <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
+  text <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings show no
       sign of shared errors, nor rule them out, so the estimate is the average, not corrected.",
     typical = "These models take errors to be independent given the truth; since raters and systems
@@ -221,7 +221,7 @@ explain_common <- function(estimate) {
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."
   )
-  sub("{moved}", correction_words(correction), sentence, fixed = TRUE)
+  sub("{moved}", correction_words(correction), text, fixed = TRUE)
 }
 
 # Sentences about a method or an interval for a methods paragraph. Replaces placeholders in braces,

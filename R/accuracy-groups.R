@@ -14,13 +14,13 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   # Each group has a seed, so that its result does not depend on the process that computes it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
   votes <- with_votes(x)
-  panel_facts <- c(list(constant = constant_raters(votes)), keep_decision(votes)$panel["abstain"])
+  panel_properties <- c(list(constant = constant_raters(votes)), keep_decision(votes)$panel["abstain"])
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
-  panel_facts <- c(panel_facts, list(leans = rater_leans(votes), used = used_categories(votes)))
+  panel_properties <- c(panel_properties, list(leans = rater_leans(votes), used = used_categories(votes)))
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
     group_ratings <- x[cases, ]
-    group_ratings$panel <- panel_facts
+    group_ratings$panel <- panel_properties
     cluster <- cluster[cases]
     gold <- gold_among(gold, cases, group_ratings)
     force(list(seed, estimate))

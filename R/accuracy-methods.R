@@ -148,7 +148,7 @@ rater_words <- function(facts) {
 # Notes below the printed table.
 accuracy_notes <- function(x, record) {
   table <- x$table
-  list_systems <- function(names) shorten(names, most = 4L)
+  shorten_names <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && !all(is.na(table$shared))
   assumption <- if (!all(rests_on_gold(x))) common_note(x)
   uninformative_share <- x$details$uninformative
@@ -160,7 +160,7 @@ accuracy_notes <- function(x, record) {
     answered_notes(accuracy_table(x)), abstain_note(x$fit$x),
     if (length(left_out) > 0L) paste(
       "Left out, because no category stands out:",
-      list_systems(paste(
+      shorten_names(paste(
         percent(uninformative_share[left_out]), "of the cases of", table$system[left_out]
       ))
     ),
@@ -179,7 +179,7 @@ accuracy_notes <- function(x, record) {
       shorten(x$fit$x$categories[x$fit$base_rates == 0])
     ),
     if (length(outside) > 0L) paste(
-      "Estimate outside its own interval, a sign of bias:", list_systems(table$system[outside])
+      "Estimate outside its own interval, a sign of bias:", shorten_names(table$system[outside])
     ),
     if (!all(is.na(table$conf.low))) {
       interval_note(interval_of(x), x)
@@ -241,11 +241,11 @@ summary_of_accuracy <- function(x) {
 
 # Details as a matrix of strings, with a row per detail and a column per system.
 details_in_words <- function(details) {
-  known_fields <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
-  words <- stack_rows(details[known_fields], function(x) {
+  shown_fields <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
+  words <- stack_rows(details[shown_fields], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
   })
-  dimnames(words) <- list(words_of_details[known_fields], details$system)
+  dimnames(words) <- list(words_of_details[shown_fields], details$system)
   words
 }
 

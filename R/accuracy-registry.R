@@ -179,7 +179,7 @@ as_arguments <- function(options) {
   resampling <- list(
     replicates = options$replicates, threads = options$threads, cluster = options$cluster
   )
-  c(options[single_settings], list(
+  c(options[settled], list(
     bins = list(width = options$bin_width, clip = options$clip),
     resampling = drop_null(resampling)
   ))

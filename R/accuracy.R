@@ -121,14 +121,14 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   by <- by_of_cases(rlang::enquo(by), x)
   x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
-    arguments <- mget(c(single_settings, "bins", "resampling", "known_truth", "gold_sample"))
+    arguments <- mget(c(settled, "bins", "resampling", "known_truth", "gold_sample"))
     if (missing(model)) model <- model_for_known(known_raters)
     return(estimate_with_known(x, known_raters, model, by, arguments))
   }
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     check_several_raters(x)
-    arguments <- c(mget(c(single_settings, "known_truth", "gold_sample")), settings)
+    arguments <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
     if (!missing(model)) arguments$model <- model
     return(estimate_by_function(x, method, arguments, by))
   }
@@ -145,7 +145,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     }
     muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
   }
-  estimate_by_group(x, by, fit, gold, c(mget(single_settings), settings))
+  estimate_by_group(x, by, fit, gold, c(mget(settled), settings))
 }
 
 #' @rdname estimate_accuracy
@@ -162,7 +162,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
   if (is.null(known_truth) && is_known_judge(x)) {
     class(x) <- c("judge_fit", class(x))
-    return(estimate_from_fit(x, by, mget(c(single_settings, "bins", "resampling"))))
+    return(estimate_from_fit(x, by, mget(c(settled, "bins", "resampling"))))
   }
   check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
@@ -180,7 +180,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
       stats::update(x, known_truth = truth)
     }
   }
-  estimate_by_group(x$x, by, fit, gold, c(mget(single_settings), settings))
+  estimate_by_group(x$x, by, fit, gold, c(mget(settled), settings))
 }
 
 # Estimates accuracy with raters that were calibrated on other cases. `given`: list of the user's
@@ -203,7 +203,7 @@ estimate_from_fit <- function(fit, by, arguments) {
 
 # Names of the arguments that are single settings. The other settings are elements of the lists
 # `bins` and `resampling`.
-single_settings <- c("method", "interval", "conf_level", "common")
+settled <- c("method", "interval", "conf_level", "common")
 
 # Suppresses the warning that a base rate was estimated below zero, if the method is the average,
 # which does not use these base rates.

@@ -303,9 +303,9 @@ selection_of <- function(view, measure) {
 
 # Do cases with several ratings have different numbers of them? Results then depend on `pooling`.
 unequal_ratings <- function(view) {
-  count_rows <- rows_of_counts(view)
-  n_ratings <- rowSums(count_rows$data)
-  length(unique(n_ratings[count_rows$weight > 0 & n_ratings > 1])) > 1L
+  rated_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rated_rows$data)
+  length(unique(n_ratings[rated_rows$weight > 0 & n_ratings > 1])) > 1L
 }
 
 # Tables of tidy(): agreement per case, coincidences of categories, and overlap of each rater with
@@ -326,10 +326,10 @@ rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, vie
 
 # Table of tidy(x, "cases"), with a row per case.
 agreement_by_case <- function(view) {
-  count_rows <- rows_of_counts(view)
-  counts <- count_rows$data
+  rated_rows <- rows_of_counts(view)
+  counts <- rated_rows$data
   n_ratings <- rowSums(counts)
-  row_of_case <- count_rows$of_pattern[pattern_of_case(view$x)]
+  row_of_case <- rated_rows$of_pattern[pattern_of_case(view$x)]
   row_of_case[row_of_case == 0L] <- NA
   tibble::tibble(
     case = view$x$cases, ratings = replace(n_ratings[row_of_case], is.na(row_of_case), 0),
@@ -341,10 +341,10 @@ agreement_by_case <- function(view) {
 # Krippendorff's coincidence matrix as a table. In a case with m ratings, each ordered pair of
 # ratings has the weight 1 / (m - 1).
 coincidences <- function(view) {
-  count_rows <- rows_of_counts(view)
-  n_ratings <- rowSums(count_rows$data)
-  weighted_counts <- count_rows$data * ifelse(n_ratings > 1, count_rows$weight / (n_ratings - 1), 0)
-  coincidence_matrix <- crossprod(weighted_counts, count_rows$data) -
+  rated_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rated_rows$data)
+  weighted_counts <- rated_rows$data * ifelse(n_ratings > 1, rated_rows$weight / (n_ratings - 1), 0)
+  coincidence_matrix <- crossprod(weighted_counts, rated_rows$data) -
     diag(colSums(weighted_counts), ncol(weighted_counts))
   tibble::tibble(
     category1 = rep(view$labels, length(view$labels)),
@@ -362,10 +362,10 @@ overlap_of_raters <- function(view) {
   counts <- pattern_counts(x)
   n_all <- rowSums(counts)
   n_same <- counts[cbind(c(row(answers)), c(answers))]
-  count_cases <- function(is_rated) apply(is_rated, 2L, function(rows) sum(view$cases[rows]))
-  share_of_cases <- function(is_rated) count_cases(is_rated) / sum(view$cases)
+  number_of_cases <- function(is_rated) apply(is_rated, 2L, function(rows) sum(view$cases[rows]))
+  share_of_cases <- function(is_rated) number_of_cases(is_rated) / sum(view$cases)
   tibble::tibble(
-    rater = x$raters, ratings = count_cases(is_rated), coverage = share_of_cases(is_rated),
+    rater = x$raters, ratings = number_of_cases(is_rated), coverage = share_of_cases(is_rated),
     overlap = share_of_cases(is_rated & n_all > 1),
     conflict = share_of_cases(is_rated & n_all > n_same)
   )
