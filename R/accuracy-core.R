@@ -211,7 +211,7 @@ explain_common <- function(estimate) {
   no_evidence <- asks_average(estimate$options) && max(correction, na.rm = TRUE) == 0
   text <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings show no
-      sign of shared errors, nor rule them out, so the estimate is the average, not corrected.",
+      sign of shared errors, nor rule them out, so the average was not corrected.",
     typical = "These models take errors to be independent given the truth; since raters and systems
       tend to err on the same cases, the average was moved towards the accuracy that the system has
       if it shares the raters' errors (the mean posterior probability of its answers under models

@@ -98,10 +98,10 @@ resolve_gold <- function(known_truth, gold_sample, x) {
     check_no_sample(gold_sample)
     return(NULL)
   }
-  given <- as_gold_cases(known_truth, gold_sample)
-  gold <- read_gold(given$truth, given$sample, x)
+  user_gold <- as_gold_cases(known_truth, gold_sample)
+  gold <- read_gold(user_gold$truth, user_gold$sample, x)
   if (length(gold$case) == 0L) warn_no_gold()
-  gold$settings <- given[c("target", "widen")]
+  gold$settings <- user_gold[c("target", "widen")]
   gold$kind <- gold_kind(gold, x)
   gold
 }
@@ -168,9 +168,9 @@ why_no_sample <- function(interval, gold) {
     x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
 }
 
-# Keeps the gold cases of a group of cases. `cases`: numbers of these cases among all cases; `part`:
-# their ratings. If no gold case of a random sample has a rating in the group, gold cases do not
-# represent its rated cases, and are dropped.
+# Keeps the gold cases of a group of cases. `cases`: numbers of these cases among all cases;
+# `group`: their ratings. If no gold case of a random sample has a rating in the group, gold cases
+# do not represent its rated cases, and are dropped.
 gold_among <- function(gold, cases, group) {
   if (is.null(gold)) return(NULL)
   gold$case <- match(gold$case, cases)

@@ -14,9 +14,14 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   # Each group has a seed, so that its result does not depend on the process that computes it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
   votes <- with_votes(x)
-  panel_properties <- c(list(constant = constant_raters(votes)), keep_decision(votes)$panel["abstain"])
+  # Properties of the raters that are computed from all cases, for use in each group.
+  panel_properties <- c(
+    list(constant = constant_raters(votes)), keep_decision(votes)$panel["abstain"]
+  )
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
-  panel_properties <- c(panel_properties, list(leans = rater_leans(votes), used = used_categories(votes)))
+  panel_properties <- c(
+    panel_properties, list(leans = rater_leans(votes), used = used_categories(votes))
+  )
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
     group_ratings <- x[cases, ]

@@ -356,7 +356,7 @@ compared_ratings <- function(x) {
   cell <- cbind(seq_along(pattern_of_rating), rating_category(x))
   other_ratings <- pattern_counts(x)[pattern_of_rating, , drop = FALSE]
   other_ratings[cell] <- other_ratings[cell] - 1L
-  is_plurality <- is_row_top(other_ratings)
+  is_plurality <- is_row_maximum(other_ratings)
   data.frame(
     credit = is_plurality[cell] / rowSums(is_plurality),
     weight = pattern_weights(x)[pattern_of_rating], rater = rating_rater(x)
@@ -364,7 +364,7 @@ compared_ratings <- function(x) {
 }
 
 # Is each number of a matrix equal to the largest number of its row?
-is_row_top <- function(values) values == row_top(values)
+is_row_maximum <- function(values) values == row_top(values)
 
 # Share of cases in which each rater and each system agrees with the plurality of the (other)
 # raters. NA for raters without such cases.
@@ -374,7 +374,7 @@ plurality_shares <- function(x) {
     rowsum_codes(compared$rater, compared$weight * compared$credit, n_raters(x)),
     rowsum_codes(compared$rater, compared$weight, n_raters(x))
   )
-  is_plurality <- is_row_top(pattern_counts(x))
+  is_plurality <- is_row_maximum(pattern_counts(x))
   answer <- pattern_answers(x)
   system_shares <- vapply(seq_along(x$systems), function(s) {
     used_patterns <- which(rated_patterns(x) & answer[, s] > 0L)

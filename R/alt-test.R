@@ -57,7 +57,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x)
   )
-  closeness_matrix <- closeness(x, options$score)
+  closeness_matrix <- closeness_of_answers(x, options$score)
   tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness_matrix, options)
   new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
 }
@@ -79,7 +79,7 @@ check_alt_ratings <- function(x) {
 # Closeness of two answers, as a matrix: categories x categories. The test only needs to know which
 # of two answers has the larger sum of closeness to the other raters. For "neg_rmse", sums of minus
 # the squared differences have the same order as minus the root of their mean.
-closeness <- function(x, score) {
+closeness_of_answers <- function(x, score) {
   n_labels <- n_categories(x)
   if (score == "accuracy") return(diag(n_labels))
   values <- suppressWarnings(as.numeric(x$categories))
