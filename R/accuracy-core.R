@@ -28,7 +28,7 @@ estimator_setup <- function(fit, method, options) {
   if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
     weight <- many_cases * weight / sum(weight)
   }
-  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # for replicates
+  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # of replicates
   known_values <- fit$known
   if (method$model != "any") known_values <- known_values[c("truth", "raters", "counts")]
   setup <- c(
@@ -102,7 +102,7 @@ replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
     stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
   } else if (is.list(estimator)) {
     independent <- replicates_of(estimator$independent, quantity, resampling, tick)
-    shared <- replicates_of(estimator$shared, quantity, resampling) # the same resampled cases
+    shared <- replicates_of(estimator$shared, quantity, resampling) # from the same cases
     correction <- rep(estimator$back, each = length(independent) / length(estimator$back))
     between_ends(independent, shared, correction)
   } else {

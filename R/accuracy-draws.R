@@ -168,8 +168,9 @@ joined_task <- function(fit, system_number) {
 
 # Mixes the draws with independent and with shared errors according to `common`. Returns a list.
 # accuracy: draws x systems. cells: a matrix per system (draws x cells of truth and answer). sizes:
-# a row per system with the sampling error, the variances due to sampling, shared errors and hidden
-# errors, and `back`, the position from independent (0) to shared (1). ends: the mixed draws.
+# a row per system with the sampling error; the variances due to sampling, shared errors and cases
+# on which all raters err; and `back`, the position from independent (0) to shared (1). ends: the
+# draws that were mixed.
 mixed_ends <- function(fit, ends, options) {
   x <- fit$x
   difference <- ends$independent - ends$shared

@@ -33,7 +33,7 @@ gold_columns <- function(x) {
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
-  # For these systems the table of estimates already has the reason why gold cases are not used.
+  # Leaves out systems for which the table of estimates has a reason why gold cases are not used.
   unexplained <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
   notes <- reason_notes(unexplained, unexplained$system)
   if (is.null(gold$evidence)) return(notes)

@@ -81,8 +81,8 @@ accuracy_columns <- function(x) {
   c(setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
 
-# Heading of the accuracy of constant systems (see constant in ?ratings). They give all cases the
-# same answer, such as "pass", so their accuracy is the share of cases that pass.
+# Heading of the accuracy of systems that give all cases the same answer, such as
+# `systems = c(app = "pass")` in ratings(). Their accuracy is the share of cases that pass.
 passes <- "passes"
 
 is_pass_rate <- function(estimate) {

@@ -183,8 +183,8 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   estimate_by_group(x$x, by, fit, gold, c(mget(settled), settings))
 }
 
-# Estimates accuracy with raters that were calibrated on other cases. `given`: list of the user's
-# arguments of estimate_accuracy().
+# Estimates accuracy with raters that were calibrated on other cases. `arguments`: list of the
+# user's arguments of estimate_accuracy().
 estimate_with_known <- function(x, raters, model, by, arguments) {
   abort_argument_if(!is.null(arguments$known_truth), "known_truth",
     "Give {.arg known_truth} or {.arg known_raters}, not both.")
@@ -215,7 +215,7 @@ muffle_boundary_warning <- function(method, fit) {
 }
 
 # Returns an estimate, or a list of estimates if `by` gives groups of cases. `fit` is a function
-# that returns a fit of some ratings with known truths. `given`: list of the user's arguments.
+# that returns a fit of some ratings with known truths. `arguments`: list of the user's arguments.
 estimate_by_group <- function(x, by, fit, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))

@@ -89,7 +89,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
   } else {
-    if (is.null(measures)) { # measures whose value under chance is zero
+    if (is.null(measures)) { # keeps measures that are zero if raters agree by chance
       panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
     rows <- lapply(panel_measures$x, test_row, samples$x, about)
@@ -103,7 +103,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
 }
 
 # Stops if the panels x and y cannot be compared, because cases are not identified or categories
-# differ. `samples`: their views; `given`: the user's arguments.
+# differ. `samples`: their views and settings. `panels`: the user's arguments `x` and `y`.
 check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
     if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} must have its cases")

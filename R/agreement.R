@@ -311,8 +311,8 @@ unequal_ratings <- function(view) {
 # Tables of tidy(): agreement per case, coincidences of categories, and overlap of each rater with
 # the others.
 
-# Applies the function `table` to each view of an agreement result and binds the rows. There are
-# several views if the result has variables or groups.
+# Makes a table of each view of an agreement result with the function `make_table`, and binds the
+# rows. There are several views if the result has variables or groups.
 stack_views <- function(x, make_table) {
   column <- part_column(x)
   views <- compared_views(x)

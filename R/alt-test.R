@@ -126,9 +126,9 @@ test_against_raters <- function(s, x, closeness_matrix, options) {
   ))
 }
 
-# One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `nearer`,
-# `farther`: numbers of cases in which the system's answer has a higher or lower score. If all cases
-# have the same difference, the p-value is 0 or 1.
+# One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_nearer` and
+# `n_farther` are the numbers of cases in which the system has a higher and a lower score than the
+# rater. If all cases have the same difference, the p-value is 0 or 1.
 lead_test <- function(lead, n_nearer, n_farther, n_cases, epsilon) {
   squares <- n_nearer * (1 + lead)^2 + n_farther * (1 - lead)^2 +
     (n_cases - n_nearer - n_farther) * lead^2
