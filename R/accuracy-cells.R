@@ -149,7 +149,7 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
   blocks <- in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
   cells <- stack_rows(blocks, function(truth) {
-    compute_metrics(cell_plan(categories, truth))
+    compute_metrics(make_cell_plan(categories, truth))
   })
   cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
@@ -194,7 +194,7 @@ cell_probabilities <- function(tables, n) {
 
 # Plan for metrics_of_table(), in which the cells of the confusion matrix are metrics. `truth`:
 # numbers of the true categories whose cells are computed.
-cell_plan <- function(categories, truth) {
+make_cell_plan <- function(categories, truth) {
   n_labels <- length(categories)
   metric <- new_metric("cell", "", "", cell_probabilities, "cell", undefined = no_such_case)
   metric$cells <- (rep(truth, each = n_labels) - 1L) * n_labels +
@@ -235,13 +235,13 @@ new_confusion_estimate <- function(cells, categories, options, note) {
     count_noun(facts$systems, "system"), ", ",
     count_noun(facts$categories, "category", "categories")
   )
-  by_category <- category_columns(categories)
+  by_category <- format_recall_and_precision(categories)
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = facts, options = options,
     line = sprintf("%s: mean recall %s, mean precision %s", size_words,
       decimals(facts$recall, 2L), decimals(facts$precision, 2L)),
     caption = paste0(size_words, ", ", options$words),
-    shown = views_of_confusion(matrices_of(cells), by_category),
+    shown = make_confusion_views(list_confusion_matrices(cells), by_category),
     document = view(by_category, names(by_category)[c(length(systems) > 1L, rep(TRUE, 5L))]),
     notes = c(
       "Recall: a case of the category is recognised; precision: an answer of the category is right;
@@ -260,7 +260,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
 
 # Printed tables of the first four systems: the confusion matrix, unless it has more than 12
 # categories, and a table of recall and precision.
-views_of_confusion <- function(matrices, by_category) {
+make_confusion_views <- function(matrices, by_category) {
   unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]
     drop_null(list(
@@ -276,12 +276,12 @@ views_of_confusion <- function(matrices, by_category) {
 #' @export
 as.matrix.confusion_estimate <- function(x, ...) {
   check_dots_empty(...)
-  matrices <- matrices_of(x$cells)
+  matrices <- list_confusion_matrices(x$cells)
   if (length(matrices) == 1L) matrices[[1L]] else matrices
 }
 
 # A list with the confusion matrix of each system, named by system.
-matrices_of <- function(cells) {
+list_confusion_matrices <- function(cells) {
   category_names <- unique(cells$truth)
   lapply(split(cells$estimate, in_order(cells$system)), matrix,
     length(category_names), byrow = TRUE,
@@ -289,7 +289,7 @@ matrices_of <- function(cells) {
 }
 
 # Formatted recall and precision, with a row per system and category.
-category_columns <- function(measures) {
+format_recall_and_precision <- function(measures) {
   recall <- measures[measures$measure == "recall", ]
   precision <- measures[measures$measure == "precision", ]
   data.frame(

@@ -72,16 +72,16 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   )
   options$common <- check_common(common, method_record) %||%
     if (!is.null(method_record$common)) common_words[[1L]]
-  chosen <- choose_systems(x$x, systems)
-  check_has_systems(chosen)
-  gold <- gold_of_draws(x, known_truth, gold_sample)
-  if (!is.null(gold)) x <- draws_without_truth(x)
-  draws_estimate(x, chosen, options, gold)
+  chosen_ratings <- choose_systems(x$x, systems)
+  check_has_systems(chosen_ratings)
+  gold <- resolve_gold_sample(x, known_truth, gold_sample)
+  if (!is.null(gold)) x <- refit_without_truth(x)
+  draws_estimate(x, chosen_ratings, options, gold)
 }
 
 # Returns the random sample of gold cases as a list with `case` and `truth` (numbers of cases and of
 # categories), or NULL if there is none.
-gold_of_draws <- function(fit, known_truth, gold_sample) {
+resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
   gold <- resolve_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
   abort_argument_if(!identical(gold_sample, "random"), "gold_sample",
@@ -93,22 +93,22 @@ gold_of_draws <- function(fit, known_truth, gold_sample) {
 
 # Runs the sampler again without known truths, if the fit used any. The truths are then a sample
 # that measures the accuracy.
-draws_without_truth <- function(fit) {
+refit_without_truth <- function(fit) {
   if (!any(known_patterns(fit))) return(fit)
   x <- join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth"))
   known <- replace(fit$known, "truth", list(integer()))
   fit_settled(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
 }
 
-# Estimates accuracy from a fit by the sampler. `chosen`: ratings of the fit with the answers of the
-# systems to evaluate. `gold`: the result of gold_of_draws().
-draws_estimate <- function(fit, chosen, options, gold = NULL) {
-  fit <- fit_with(fit, chosen)
-  ends <- drawn_ends(fit)
-  # Posterior from the raters without systems. Its rows are those of the ratings in `chosen`.
-  fit$posterior <- ends$posterior
+# Estimates accuracy from a fit by the sampler. `chosen_ratings`: ratings of the fit with the
+# answers of the systems to evaluate. `gold`: a random sample of gold cases, or NULL.
+draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
+  fit <- fit_with(fit, chosen_ratings)
+  unmixed_draws <- drawn_ends(fit)
+  # Posterior from the raters without systems, with a row per pattern of the chosen ratings.
+  fit$posterior <- unmixed_draws$posterior
   draws <- with_one_seed({
-    draws <- mixed_ends(fit, ends, options)
+    draws <- mixed_ends(fit, unmixed_draws, options)
     if (is.null(gold)) draws else resample_by_gold(draws, fit$x, gold)
   })
   as_draws_estimate(fit, draws, options, gold)
@@ -171,18 +171,18 @@ joined_task <- function(fit, system_number) {
 # a row per system with the sampling error; the variances due to sampling, shared errors and cases
 # on which all raters err; and `back`, the position from independent (0) to shared (1). ends: the
 # draws that were mixed.
-mixed_ends <- function(fit, ends, options) {
+mixed_ends <- function(fit, unmixed_draws, options) {
   x <- fit$x
-  difference <- ends$independent - ends$shared
+  difference <- unmixed_draws$independent - unmixed_draws$shared
   mean_position <- if (is.null(options$common)) 1 else switch(as.character(options$common),
     typical = 1 / sqrt(max(used_categories(x), 2L) - 1), none = 0, all = 1, options$common
   )
   position <- mean_position + 0 * difference
-  accuracy <- ends$independent - mean_position * difference
+  accuracy <- unmixed_draws$independent - mean_position * difference
   sampling <- apply(accuracy, 2L, stats::sd)
   sizes <- columns_tibble(
     sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
-    back = mean_position, rater_error = wrong_share(fit), range = base_rate_ranges(x)
+    back = mean_position, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
   )
   if (asks_average(options)) {
     mean_accuracy <- colMeans(accuracy)
@@ -207,11 +207,11 @@ mixed_ends <- function(fit, ends, options) {
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {
-    mixed <- (1 - position[, s]) * ends$independent_cells[[s]] +
-      position[, s] * ends$shared_cells[[s]]
-    cells_with_accuracy(pmax(mixed, 0), accuracy[, s], length(x$categories))
+    mixed <- (1 - position[, s]) * unmixed_draws$independent_cells[[s]] +
+      position[, s] * unmixed_draws$shared_cells[[s]]
+    rescale_cells(pmax(mixed, 0), accuracy[, s], length(x$categories))
   })
-  list(accuracy = accuracy, cells = cells, sizes = sizes, ends = ends)
+  list(accuracy = accuracy, cells = cells, sizes = sizes, ends = unmixed_draws)
 }
 
 # Prior standard deviation of the position between independent (0) and shared (1) errors. Robust
@@ -219,7 +219,7 @@ mixed_ends <- function(fit, ends, options) {
 prior_position_sd <- 0.5
 
 # Rescales cells of truth and answer so that they sum to one and the diagonal sums to `accuracy`.
-cells_with_accuracy <- function(cells, accuracy, n_labels) {
+rescale_cells <- function(cells, accuracy, n_labels) {
   diagonal <- on_diagonal(n_labels)
   right_sum <- rowSums(cells[, diagonal, drop = FALSE])
   wrong_sum <- rowSums(cells) - right_sum
@@ -230,7 +230,7 @@ cells_with_accuracy <- function(cells, accuracy, n_labels) {
 }
 
 # Expected share of wrong ratings, under the posterior probabilities of the fit.
-wrong_share <- function(fit) {
+expected_error_rate <- function(fit) {
   x <- fit$x
   p_right <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
   1 - stats::weighted.mean(p_right, pattern_weights(x)[rating_pattern(x)])
@@ -259,12 +259,14 @@ resample_by_gold <- function(draws, x, gold) {
     log_weight <- stats::dbinom(n_right, n_gold, accuracy, log = TRUE)
     weight <- exp(log_weight - max(log_weight))
     # Systematic resampling has a smaller Monte Carlo error than independent resampling.
-    chosen <- findInterval(
+    draw_numbers <- findInterval(
       (seq_len(n_draws) - stats::runif(1L)) / n_draws * sum(weight), cumsum(weight)
     ) + 1L
-    new_accuracy <- sort(accuracy[pmin(chosen, n_draws)])[rank(old_accuracy, ties.method = "first")]
+    new_accuracy <- sort(
+      accuracy[pmin(draw_numbers, n_draws)]
+    )[rank(old_accuracy, ties.method = "first")]
     draws$accuracy[, s] <- new_accuracy
-    draws$cells[[s]] <- cells_with_accuracy(draws$cells[[s]], new_accuracy, length(x$categories))
+    draws$cells[[s]] <- rescale_cells(draws$cells[[s]], new_accuracy, length(x$categories))
   }
   draws
 }
@@ -284,10 +286,11 @@ as_draws_estimate <- function(fit, draws, options, gold) {
   table$std.error <- summarise_draws(stats::sd)
   table$conf.low <- summarise_draws(stats::quantile, tail_probability, names = FALSE)
   table$conf.high <- summarise_draws(stats::quantile, 1 - tail_probability, names = FALSE)
-  parts <- parts_of_average(mean_accuracy, NULL)
-  parts[c("typical", "rater_error", "base_rate_range")] <- sizes[c("back", "rater_error", "range")]
+  average_results <- parts_of_average(mean_accuracy, NULL)
+  average_results[c("typical", "rater_error", "base_rate_range")] <-
+    sizes[c("back", "rater_error", "range")]
   draft <- list(
-    fit = fit, options = options, parts = parts, n = n_rated,
+    fit = fit, options = options, parts = average_results, n = n_rated,
     point = new_point(mean_accuracy, shared = colMeans(draws$ends$shared),
       independent = colMeans(draws$ends$independent))
   )

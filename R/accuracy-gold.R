@@ -308,15 +308,15 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
 # Replaces estimates from ratings (`table`) by those of the chosen interval (`sources`). Rows
 # without gold cases keep the estimate from ratings, with a reason.
 resolve_sources <- function(table, sources, interval) {
-  chosen <- sources[sources$interval == interval, ]
-  has_gold <- !is.na(chosen$estimate)
+  chosen_rows <- sources[sources$interval == interval, ]
+  has_gold <- !is.na(chosen_rows$estimate)
   columns <- c("estimate", interval_columns, "reason")
-  table[has_gold, columns] <- chosen[has_gold, columns]
+  table[has_gold, columns] <- chosen_rows[has_gold, columns]
   gold_is_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
-    chosen$why %in% c("not_drawn", "no_sample")
-  table$reason[gold_is_unused] <- paste0(gold_unused, chosen$reason[gold_is_unused])
+    chosen_rows$why %in% c("not_drawn", "no_sample")
+  table$reason[gold_is_unused] <- paste0(gold_unused, chosen_rows$reason[gold_is_unused])
   needs_gold <- !has_gold & table$why %in% "one_rater"
-  table$reason[needs_gold] <- chosen$reason[needs_gold]
+  table$reason[needs_gold] <- chosen_rows$reason[needs_gold]
   table$why[has_gold] <- NA
   table$why[gold_is_unused] <- "ratings_alone"
   table

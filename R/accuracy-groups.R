@@ -13,14 +13,15 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   by <- as.character(by)
   # Each group has a seed, so that its result does not depend on the process that computes it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
-  votes <- with_votes(x)
+  voted_ratings <- with_votes(x)
   # Properties of the raters that are computed from all cases, for use in each group.
   panel_properties <- c(
-    list(constant = constant_raters(votes)), keep_decision(votes)$panel["abstain"]
+    list(constant = constant_raters(voted_ratings)), keep_decision(voted_ratings)$panel["abstain"]
   )
-  if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
+  if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
   panel_properties <- c(
-    panel_properties, list(leans = rater_leans(votes), used = used_categories(votes))
+    panel_properties,
+    list(leans = rater_leans(voted_ratings), used = used_categories(voted_ratings))
   )
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
@@ -47,12 +48,12 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
 # Their messages are not wrapped, because warn_groups() shows the first line of each.
 catch_warnings <- function(code) {
   withr::local_options(cli.condition_width = Inf)
-  caught <- rlang::env(all = list())
+  collected <- rlang::env(all = list())
   value <- withCallingHandlers(code, fallible_warning = function(w) {
-    caught$all <- c(caught$all, list(w))
+    collected$all <- c(collected$all, list(w))
     rlang::cnd_muffle(w)
   })
-  list(value = value, warnings = caught$all)
+  list(value = value, warnings = collected$all)
 }
 
 # Raises one warning for all groups. It has the classes of all warnings, and a line about each
@@ -129,7 +130,7 @@ labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, # nolin
                               votes = NULL, ...) {
   x <- with_votes(as_ratings(x, arg = "fit"))
   if (is.null(known_truth)) check_several_raters(x)
-  labels_with_gold(x, gold_for_labels(x, known_truth, gold_sample), votes)
+  labels_with_gold(x, resolve_gold_for_labels(x, known_truth, gold_sample), votes)
 }
 
 #' @exportS3Method
@@ -152,7 +153,7 @@ labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_
     i = "Give all known truths to {.fun estimate_accuracy}, or all to {.fun ground_truth} with the
          ratings.")
   if (!is.null(known_truth) || !is.null(gold_sample)) {
-    gold <- gold_for_labels(x$fit$x, known_truth, gold_sample)
+    gold <- resolve_gold_for_labels(x$fit$x, known_truth, gold_sample)
   }
   if (length(gold$case) == 0L) gold <- NULL
   if (!is_averaged(x) || !is_k_model(x$fit$model)) return(labels_of_model(x$fit, gold))
@@ -161,7 +162,7 @@ labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_
 }
 
 # Gold cases for labels, in the form of resolve_gold(); NULL if there are none.
-gold_for_labels <- function(x, known_truth, gold_sample) {
+resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (!is.null(known_truth) && in_database(x)) {
     abort_no_cases("{.arg known_truth} names cases")
   }

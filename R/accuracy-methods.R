@@ -6,12 +6,12 @@
   abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
     "uses a fit of all systems together, so that systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  show_accuracy(structure(estimate_of_systems(unclass(x), at), class = class(x)))
+  show_accuracy(structure(select_systems(unclass(x), at), class = class(x)))
 }
 
 # Keeps the systems with numbers `at` of an estimate. Patterns of ratings and answers that are now
 # the same are joined into one, with the posterior of the first of them.
-estimate_of_systems <- function(x, at) {
+select_systems <- function(x, at) {
   gold <- x$gold
   interval <- x$options$interval
   all_ratings <- x$fit$x
@@ -52,7 +52,7 @@ show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
   record <- method_of(x)
-  facts <- facts_of_accuracy(x, record)
+  facts <- compute_glance_columns(x, record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, x$fit$model))
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (!all(is.na(table$shared))) list(range = range_words(table))
@@ -62,7 +62,7 @@ show_accuracy <- function(x) {
     }),
     shown = view(
       list2DF(c(as.list(table), extra_columns)),
-      c("system", accuracy_columns(x), names(extra_columns), cases = "n"),
+      c("system", name_printed_columns(x), names(extra_columns), cases = "n"),
       level = options$conf_level, left = integer()
     ),
     notes = accuracy_notes(x, record),
@@ -70,13 +70,13 @@ show_accuracy <- function(x) {
       if (record$bins) "tidy(\"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
       "tidy(), may_say(), plot()"
     ),
-    summary = summary_of_accuracy
+    summary = make_summary_views
   )
   x
 }
 
 # Names of the printed columns with accuracies and their intervals.
-accuracy_columns <- function(x) {
+name_printed_columns <- function(x) {
   heading <- if (is_pass_rate(x)) passes else "accuracy"
   c(setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
@@ -101,7 +101,7 @@ estimator_words <- function(estimate, model = NULL) {
 }
 
 # Columns of glance(). Columns that do not apply are NA or left out.
-facts_of_accuracy <- function(x, record) {
+compute_glance_columns <- function(x, record) {
   options <- x$options
   fit <- x$fit
   na_unless <- function(used, value) if (used) value else value[NA_integer_]
@@ -154,7 +154,7 @@ accuracy_notes <- function(x, record) {
   uninformative_share <- x$details$uninformative
   left_out <- which(uninformative_share > 0 & !is.na(table$estimate))
   # Percentiles of a biased estimator may not contain the estimate.
-  outside <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
+  outside_interval <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
     reason_notes(table, table$system),
     answered_notes(accuracy_table(x)), abstain_note(x$fit$x),
@@ -178,8 +178,9 @@ accuracy_notes <- function(x, record) {
       "Base rates estimated below zero and set to zero:",
       shorten(x$fit$x$categories[x$fit$base_rates == 0])
     ),
-    if (length(outside) > 0L) paste(
-      "Estimate outside its own interval, a sign of bias:", shorten_names(table$system[outside])
+    if (length(outside_interval) > 0L) paste(
+      "Estimate outside its own interval, a sign of bias:",
+      shorten_names(table$system[outside_interval])
     ),
     if (!all(is.na(table$conf.low))) {
       interval_note(interval_of(x), x)
@@ -221,12 +222,12 @@ interval_note <- function(record, x) {
 }
 
 # Tables of summary(): details of the systems, weights of averaged models, and bins.
-summary_of_accuracy <- function(x) {
+make_summary_views <- function(x) {
   details <- tidy(x, "details")
   omitted <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
     if (!all(is.na(details[names(words_of_details)]))) {
-      view_of_matrix(details_in_words(head(details, 5L)), "fact", most = Inf, title = paste0(
+      view_of_matrix(format_details(head(details, 5L)), "fact", most = Inf, title = paste0(
         "What the estimates rest on",
         if (length(omitted) > 0L) paste0(". See tidy(\"details\") for ", shorten(omitted), ".")
       ))
@@ -240,7 +241,7 @@ summary_of_accuracy <- function(x) {
 }
 
 # Details as a matrix of strings, with a row per detail and a column per system.
-details_in_words <- function(details) {
+format_details <- function(details) {
   shown_fields <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
   words <- stack_rows(details[shown_fields], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)

@@ -222,7 +222,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
     "These bounds were computed from ratings or a fit, not from an estimate.",
     i = "Compute them with {.code accuracy_bounds(estimate_accuracy(x))}.")
   fit <- x$estimate$fit
-  claimed_accuracy <- claimed_value(better_than, fit)
+  claimed_accuracy <- resolve_claimed_accuracy(better_than, fit)
   systems <- setdiff(check_system_names(systems, fit$x$systems), better_than)
   abort_if(length(systems) == 0L, "system",
     "There is no other system to compare with {.arg better_than}.", x = "It names the only system.",
@@ -251,7 +251,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
 
 # The accuracy that systems are claimed to exceed: the number `better_than`, or the accuracy of the
 # rater with this name. NULL if it is the name of a system.
-claimed_value <- function(better_than, fit) {
+resolve_claimed_accuracy <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
   raters <- named_raters(fit$x)
   raters_and_systems <- c(raters, fit$x$systems)

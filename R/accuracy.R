@@ -306,7 +306,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 # result also contains the new `draft`.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
-# Computes the intervals of a draft, or the reasons why there are none.
+# Computes the intervals of a draft (an estimate without intervals), or reasons why there are none.
 interval_of_draft <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
@@ -316,26 +316,27 @@ interval_of_draft <- function(draft) {
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
 
-# Creates an estimate from a draft and the result of its interval. Fields: fit; options; table (for
-# tidy()); bins (for tidy(x, "bins")); details (a row per system, with further columns for glance()
-# and print()); replicates (a matrix with a column per system); posterior (for each system a matrix,
-# patterns of ratings x categories); members (a row per system and averaged model); typical (the
-# typical share of shared errors, a number per system); end_counts (expected confusion tables with
-# shared and with independent errors); gold (see with_gold(); NULL without a sample of gold cases).
-# Estimates from posterior draws have further fields (`...`).
+# Creates an estimate from a draft (an estimate without intervals) and its intervals. Fields: fit;
+# options; table (for tidy()); bins (for tidy(x, "bins")); details (a row per system, with further
+# columns for glance() and print()); replicates (a matrix with a column per system); posterior (for
+# each system a matrix, patterns of ratings x categories); members (a row per system and averaged
+# model); typical (the typical share of shared errors, a number per system); end_counts (expected
+# confusion tables with shared and with independent errors); gold (see with_gold(); NULL without a
+# sample of gold cases). Estimates from posterior draws have further fields (`...`).
 new_accuracy_estimate <- function(draft, interval, ...) {
   systems <- draft$fit$x$systems
   point <- draft$point
-  parts <- draft$parts
+  average_results <- draft$parts
   options <- draft$options
   table <- columns_tibble(
     system = systems, estimate = point$value, !!!interval$table[interval_columns],
-    shared = point$shared %||% parts$shared,
-    independent = point$independent %||% parts$independent, n = draft$n,
+    shared = point$shared %||% average_results$shared,
+    independent = point$independent %||% average_results$independent, n = draft$n,
     method = options$method, reason = interval$table$reason, why = NA_character_
   )
   # Reason attached to an estimate although the ratings carry no information (kappa is zero).
-  is_uninformative <- isTRUE(parts$no_kappa) & !is.na(table$estimate) & is.na(table$reason)
+  is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
+    is.na(table$reason)
   table$reason[is_uninformative] <- paste0(
     "raters ", chance_beyond_shares, ", so that their agreement carries no information"
   )
@@ -350,12 +351,13 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
     sampling = sampling,
     common = if (is.null(common_of(options))) NA_real_ else
-      correction_share(options, parts$typical),
-    !!!parts[c("rater_error", "independence_weight", "dependence_weight")],
-    average_shared = parts$shared, base_rate_range = parts$base_rate_range,
+      correction_share(options, average_results$typical),
+    !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
+    average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
     disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
       disagreement_error(draft$fit$x),
-    centre = interval$centre %||% typical_error(draft, point$value, sampling, parts)$centre
+    centre = interval$centre %||%
+      typical_error(draft, point$value, sampling, average_results)$centre
   )
   bins <- stack_systems(systems, point$bins)
   # Removes rounding errors of limits such as 1 - 0.7.
@@ -365,7 +367,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     fit = draft$fit, options = options, table = table,
     bins = bins, details = details, replicates = replicates,
     posterior = point$posterior, members = member_table(draft$average, systems),
-    typical = parts$typical, end_counts = end_counts(draft$average), ...
+    typical = average_results$typical, end_counts = end_counts(draft$average), ...
   )
 }
 
@@ -392,18 +394,19 @@ stack_systems <- function(systems, tables) {
   columns_tibble(system = rep(systems, n_rows), !!!na_real(stack_tables(tables)))
 }
 
-# Sets the parts of a draft that robust intervals need, for systems with scores. The dependence
-# weight is 1, because scores do not show whether errors are independent.
-parts_of_scores <- function(parts, fit, value) {
+# Sets the results of the average that robust intervals need, for systems with scores, which have no
+# average. The dependence weight is 1, because scores do not show whether errors are independent.
+parts_of_scores <- function(average_results, fit, value) {
   n_raters <- fit$scored$raters
   is_missing <- is.na(value)
   n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +
     sum(1 - value, na.rm = TRUE)
-  new_parts <- list(
+  score_results <- list(
     rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
     base_rate_range = base_rate_ranges(fit$x)
   )
   replace(
-    parts, names(new_parts), lapply(new_parts, function(part) ifelse(is_missing, NA_real_, part))
+    average_results, names(score_results),
+    lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
   )
 }

@@ -138,7 +138,7 @@ kernel_rows <- function(measure, view) {
 
 # Calls the user's function and checks that it returns a number. `rows`: result of kernel_rows().
 call_kernel <- function(measure, rows, weight) {
-  value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
+  value <- tryCatch(run_r_kernel(measure, rows, weight), error = function(e) {
     abort_argument("kernel", "The kernel of {.val {measure$id}} failed.", parent = e, call = NULL)
   })
   abort_argument_if(!((is.numeric(value) || identical(value, NA)) && length(value) == 1L), "kernel",
@@ -147,7 +147,7 @@ call_kernel <- function(measure, rows, weight) {
   if (is.finite(value)) as.double(value) else NA_real_
 }
 
-kernel_value <- function(measure, rows, weight) {
+run_r_kernel <- function(measure, rows, weight) {
   if (measure$form != "table") return(measure$kernel(rows$data, weight))
   n_labels <- length(rows$labels)
   cell_weights <- rowsum_codes(

@@ -245,7 +245,7 @@ inform_level <- function(measure, scale_name) {
 
 # Creates the exported function of a measure, with arguments `x` and `scale_weights` and, if
 # `pooled`, `pooling`.
-measure_function <- function(id, pooled = TRUE) {
+create_measure_function <- function(id, pooled = TRUE) {
   pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
     c(alist(x = , scale_weights = NULL), pooling), rlang::call2(
@@ -256,39 +256,39 @@ measure_function <- function(id, pooled = TRUE) {
 
 #' @rdname agreement_measures
 #' @export
-percent_agreement <- measure_function("percent_agreement")
+percent_agreement <- create_measure_function("percent_agreement")
 
 #' @rdname agreement_measures
 #' @export
-chance_kappa <- measure_function("chance_kappa")
+chance_kappa <- create_measure_function("chance_kappa")
 
 #' @rdname agreement_measures
 #' @export
-bennett_s <- measure_function("bennett_s")
+bennett_s <- create_measure_function("bennett_s")
 
 #' @rdname agreement_measures
 #' @export
-cohen_kappa <- measure_function("cohen_kappa", pooled = FALSE)
+cohen_kappa <- create_measure_function("cohen_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-scott_pi <- measure_function("scott_pi", pooled = FALSE)
+scott_pi <- create_measure_function("scott_pi", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-fleiss_kappa <- measure_function("fleiss_kappa")
+fleiss_kappa <- create_measure_function("fleiss_kappa")
 
 #' @rdname agreement_measures
 #' @export
-conger_kappa <- measure_function("conger_kappa")
+conger_kappa <- create_measure_function("conger_kappa")
 
 #' @rdname agreement_measures
 #' @export
-light_kappa <- measure_function("light_kappa", pooled = FALSE)
+light_kappa <- create_measure_function("light_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-gwet_ac <- measure_function("gwet_ac")
+gwet_ac <- create_measure_function("gwet_ac")
 
 #' @rdname agreement_measures
 #' @export
@@ -334,8 +334,8 @@ yule_y <- function(x) bare_measure(x, "yule_y")
 #' @rdname agreement_measures
 #' @export
 information_agreement <- function(x, continuity = TRUE) {
-  plain <- !check_flag(continuity, "continuity")
-  bare_measure(x, paste0("information_agreement", if (plain) "_plain"))
+  is_plain <- !check_flag(continuity, "continuity")
+  bare_measure(x, paste0("information_agreement", if (is_plain) "_plain"))
 }
 
 # Agreement of each rating with the plurality of the other ratings of its case. The rating itself is

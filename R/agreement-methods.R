@@ -88,7 +88,7 @@ new_agreement <- function(table, about) {
       pooling = about$pooling, scale_weights = about$scale_name,
       replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
     ),
-    line = agreement_line(table, about), caption = about$header[[1L]],
+    line = format_estimates_line(table, about), caption = about$header[[1L]],
     head = c(
       about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
       if (about$by_category) "Each category against all others"
@@ -100,7 +100,7 @@ new_agreement <- function(table, about) {
 }
 
 # String for format(): the estimate with its interval, or several estimates.
-agreement_line <- function(table, about) {
+format_estimates_line <- function(table, about) {
   if (nrow(table) != 1L) {
     return(shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; "))
   }

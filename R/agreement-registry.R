@@ -23,10 +23,10 @@ find_measures <- function(ids, views, settings) {
   available <- all_measures()
   misfit_in_all_views <- function(measure) {
     for (view in views) {
-      why <- misfit(measure, view, settings)
-      if (is.null(why)) return(NULL)
+      misfit_words <- misfit(measure, view, settings)
+      if (is.null(misfit_words)) return(NULL)
     }
-    why
+    misfit_words
   }
   if (is.null(ids)) {
     view <- views[[1L]]
@@ -43,13 +43,13 @@ find_measures <- function(ids, views, settings) {
   }
   measures <- find_records("measure", ids, available)
   for (measure in measures) {
-    why <- misfit_in_all_views(measure)
+    misfit_words <- misfit_in_all_views(measure)
     # If a measure lacks an order of categories and others were requested too, it is NA, not an
     # error.
-    if (length(measures) > 1L && "order" %in% names(why)) next
-    abort_if(why, "measure",
-      paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
-      measure = measure$id)
+    if (length(measures) > 1L && "order" %in% names(misfit_words)) next
+    abort_if(misfit_words, "measure",
+      paste0("{.val {measure$id}} is not defined here: ", misfit_words[[1L]]),
+      i = misfit_words[-1L], measure = measure$id)
   }
   measures
 }

@@ -84,7 +84,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   panel_measures <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
   if (!is.null(y)) {
     panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
-    rows <- lapply(panel_measures, compare_row, samples, about)
+    rows <- lapply(panel_measures, make_difference_row, samples, about)
     about$caption <- "Agreement of one panel minus that of another, "
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
@@ -92,7 +92,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     if (is.null(measures)) { # keeps measures that are zero if raters agree by chance
       panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
-    rows <- lapply(panel_measures$x, test_row, samples$x, about)
+    rows <- lapply(panel_measures$x, make_test_row, samples$x, about)
     sign_words <- c(
       two.sided = "different from", greater = "above", less = "below"
     )[[about$alternative]]
@@ -121,7 +121,7 @@ check_comparable <- function(samples, panels) {
 }
 
 # Row of the result for the test of one measure against the value `null`.
-test_row <- function(measure, sample, about) {
+make_test_row <- function(measure, sample, about) {
   result <- evaluate(measure, sample$view, sample$settings)
   degrees_of_freedom <- result$n - 1
   if (about$null == 0 && !is.na(result$null_error) && sample$view$counted) {
@@ -147,14 +147,14 @@ p_value <- function(statistic, degrees_of_freedom, alternative) {
 }
 
 # Row of the result for the difference of one measure between two panels.
-compare_row <- function(measure, samples, about) {
+make_difference_row <- function(measure, samples, about) {
   results <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
   x <- results$x
   y <- results$y
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))
   difference <- x$estimate - y$estimate
   reason <- if (is.na(x$reason)) y$reason else x$reason
-  std_error <- if (is.na(reason)) difference_error(samples, results, cases) else NA_real_
+  std_error <- if (is.na(reason)) compute_difference_error(samples, results, cases) else NA_real_
   if (isTRUE(std_error < 1e-12)) {
     std_error <- NA_real_
     reason <- paste0(no_interval, no_influence)
@@ -173,7 +173,7 @@ compare_row <- function(measure, samples, about) {
 
 # Standard error of the difference between the measures of two panels. The influences of cases in
 # both panels are subtracted, so that variation of both measures with the case cancels.
-difference_error <- function(samples, results, cases) {
+compute_difference_error <- function(samples, results, cases) {
   influence <- Map(function(sample, result) {
     result$influence[pattern_of_case(sample$view$x)] * sqrt(result$n / (result$n - 1))
   }, samples, results)

@@ -134,7 +134,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   }
   counts <- rlang::enquo(counts)
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
-  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
+  if (!rlang::quo_is_null(counts)) x <- read_counts(x, counts)
   input <- as_compared(x, scale_weights)
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
@@ -155,7 +155,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   tasks <- list(
     view = rep(views, each = length(measures)), measure = rep(measures, length(views))
   )
-  rows <- Map(result_row, tasks$view, tasks$measure, list(settings))
+  rows <- Map(make_result_row, tasks$view, tasks$measure, list(settings))
   table <- tibble::as_tibble(stack_tables(rows))
   if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
   table$benchmark <- level_reached(table, settings$conf_level)
@@ -178,7 +178,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 pair_views <- function(view) {
   check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
   check_pair_numbers(view$judges, columns_of_pairs)
-  utils::combn(view$judges, 2L, view_pair, simplify = FALSE, view = view)
+  utils::combn(view$judges, 2L, restrict_view, simplify = FALSE, view = view)
 }
 
 # Adds bootstrap intervals to the result. `tasks`: the view and the measure of each row. All rows
@@ -213,7 +213,7 @@ add_bootstrap <- function(table, tasks, settings) {
 }
 
 # Returns a row of the result as a list: labels, estimate, standard error and interval.
-result_row <- function(view, measure, settings) {
+make_result_row <- function(view, measure, settings) {
   c(
     list(
       rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
@@ -240,7 +240,7 @@ header_of_agreement <- function(view) {
 # Input of agreement() and of the functions for single measures.
 
 # Ratings from counts: columns of x or, without x, a matrix or data frame.
-counts_ratings <- function(x, counts) {
+read_counts <- function(x, counts) {
   if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- rlang::eval_tidy(counts)
   abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
@@ -268,7 +268,7 @@ new_view <- function(x, systems = FALSE) {
 }
 
 # Restricts a view to two of its judges. `pair`: their numbers.
-view_pair <- function(view, pair) {
+restrict_view <- function(view, pair) {
   view$rater <- match(view$rater, pair, nomatch = 0L)
   view$system <- match(view$system, pair, nomatch = 0L)
   view$judges <- 2L

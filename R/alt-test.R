@@ -92,12 +92,12 @@ closeness_of_answers <- function(x, score) {
   -outer(values, values, `-`)^2
 }
 
-# Tests system number `s` against each rater. Returns two tables: `system` with one row, and
-# `raters` with a row per rater. Counts are computed by pattern (cases with the same answers).
-test_against_raters <- function(s, x, closeness_matrix, options) {
-  is_used <- pattern_answers(x)[, s] > 0L & pattern_lengths(x) >= options$min_raters
+# Tests a system against each rater. Returns two tables: `system` with one row, and `raters` with a
+# row per rater. Cases are counted by pattern: all cases of a pattern have the same answers.
+test_against_raters <- function(system_number, x, closeness_matrix, options) {
+  is_used <- pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters
   cases <- pattern_times(x) * is_used
-  comparison <- core_nearer_answers(x$patterns, s, closeness_matrix)
+  comparison <- core_nearer_answers(x$patterns, system_number, closeness_matrix)
   count_by_rater <- function(selected) {
     core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
   }
@@ -107,29 +107,31 @@ test_against_raters <- function(s, x, closeness_matrix, options) {
   has_enough <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough, NA_real_)
   lead <- (n_farther - n_nearer) / n_used
-  p <- lead_test(lead, n_nearer, n_farther, n_used, options$epsilon)
-  few_words <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
+  p_values <- compute_lead_p_value(lead, n_nearer, n_farther, n_used, options$epsilon)
+  too_few_cases <- paste(
+    "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
+  )
   # Numbers of cases are integers, except in databases, which may have too many cases for integers.
   as_cases <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
-    system = rep(x$systems[[s]], length(n_cases)), rater = x$raters,
-    advantage = (n_used - n_farther) / n_used, lead = lead, p.value = p,
-    won = stats::p.adjust(p, "BY") <= options$q, n = as_cases(n_cases),
-    reason = ifelse(has_enough, NA_character_, few_words)
+    system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
+    advantage = (n_used - n_farther) / n_used, lead = lead, p.value = p_values,
+    won = stats::p.adjust(p_values, "BY") <= options$q, n = as_cases(n_cases),
+    reason = ifelse(has_enough, NA_character_, too_few_cases)
   )
   winning_rate <- mean_known(raters$won)
   list(raters = raters, system = columns_tibble(
-    system = x$systems[[s]], winning_rate = winning_rate,
+    system = x$systems[[system_number]], winning_rate = winning_rate,
     advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
     raters = sum(has_enough), cases = as_cases(sum(cases)),
-    reason = if (any(has_enough)) NA_character_ else paste("all raters have", few_words)
+    reason = if (any(has_enough)) NA_character_ else paste("all raters have", too_few_cases)
   ))
 }
 
 # One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_nearer` and
 # `n_farther` are the numbers of cases in which the system has a higher and a lower score than the
 # rater. If all cases have the same difference, the p-value is 0 or 1.
-lead_test <- function(lead, n_nearer, n_farther, n_cases, epsilon) {
+compute_lead_p_value <- function(lead, n_nearer, n_farther, n_cases, epsilon) {
   squares <- n_nearer * (1 + lead)^2 + n_farther * (1 - lead)^2 +
     (n_cases - n_nearer - n_farther) * lead^2
   statistic <- (lead - epsilon) / sqrt(squares / (n_cases - 1) / n_cases)
@@ -140,10 +142,10 @@ lead_test <- function(lead, n_nearer, n_farther, n_cases, epsilon) {
 
 new_alt_test <- function(systems, raters, options) {
   n_raters <- length(unique(raters$rater))
-  skipped <- drop_missing(raters, "reason")
+  skipped_pairs <- drop_missing(raters, "reason")
   is_known <- !is.na(systems$passed)
   verdict <- ifelse(is_known, c("fails", "passes")[1L + systems$passed], "unknown")
-  wins <- ifelse(is_known, paste0(" (wins ", decimals(systems$winning_rate, 2L), ")"), "")
+  win_words <- ifelse(is_known, paste0(" (wins ", decimals(systems$winning_rate, 2L), ")"), "")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,
     facts = c(list(
@@ -151,7 +153,8 @@ new_alt_test <- function(systems, raters, options) {
       cases = options$ratings
     ), options[c("epsilon", "score", "q", "min_raters", "min_cases")]),
     line = printable(paste(
-      "Alternative annotator test:", shorten(paste0(systems$system, " ", verdict, wins), "; ", 4L)
+      "Alternative annotator test:",
+      shorten(paste0(systems$system, " ", verdict, win_words), "; ", 4L)
     )),
     caption = paste0(
       "Alternative annotator test, epsilon ", format(options$epsilon), ", ",
@@ -164,9 +167,9 @@ new_alt_test <- function(systems, raters, options) {
     ),
     notes = c(
       "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
-      if (nrow(skipped) > 0L) paste0(
-        "Left out: ", count_noun(nrow(skipped), "pair"), " of a system and a rater, with ",
-        skipped$reason[[1L]], "."
+      if (nrow(skipped_pairs) > 0L) paste0(
+        "Left out: ", count_noun(nrow(skipped_pairs), "pair"), " of a system and a rater, with ",
+        skipped_pairs$reason[[1L]], "."
       ),
       "It shows which systems answer like the raters: those that share their errors pass, too.",
       options$silent
