@@ -26,18 +26,18 @@
 #'   clipped to \[0, 1\], in each `"bin"` (the default, as published), `"overall"`, or `"none"`.
 #' @param common How many of the raters' errors a system is assumed to share, see section *Shared
 #'   errors*: `"none"`, as in the published method; `"all"`, the system errs where the raters err;
-#'   `"typical"`, as much as in typical public data; or a number in \[0, 1\], from none (0) to all
-#'   (1). `NULL` is `"typical"` for method `"average"` and `"none"` for `"joint"`. The other methods
-#'   do not use `common`.
+#'   `"typical"`, the amount found in typical public data; or a number in \[0, 1\], from none (0) to
+#'   all (1). `NULL`, the default, is `"typical"` for method `"average"` and `"none"` for `"joint"`.
+#'   The other methods do not use `common`.
 #' @param resampling A list of settings for the bootstrap. `replicates`: their number, by default
 #'   1000, and 200 for robust intervals and intervals with gold cases (with `"average"` these need
 #'   no replicates). `threads`: number of threads, by default 1 or option `fallible.threads`, at
 #'   most the number of cores and option `mc.cores`; results do not depend on it. `cluster`:
 #'   clusters of cases that are resampled together, such as the cases of a patient, because they are
 #'   dependent. It is the quoted name of a covariate, as in `cluster = "patient"`, or another form
-#'   of `by`. A `future::plan()` on other machines draws replicates there (`"multisession"` and
-#'   `"multicore"` are not used: on one machine threads are faster).
-#' @param systems Names of the systems to evaluate; `NULL` for all.
+#'   of `by`. If a `future::plan()` uses other machines, they compute the replicates
+#'   (`"multisession"` and `"multicore"` are not used: on one machine threads are faster).
+#' @param systems Names of the systems to evaluate; `NULL`, the default, for all.
 #' @param known_truth Cases whose true category is known ("gold cases"). Either the result of
 #'   [gold_cases()], which also records how the cases were sampled, or anything that its argument
 #'   `truth` accepts. `TRUE` uses the truth that `x` contains (see [ratings()]); it is not used

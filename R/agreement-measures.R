@@ -179,9 +179,9 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'   by the mean row sum of the weight matrix.
 #' * `krippendorff_alpha()`: 1 minus observed divided by expected disagreement. Both are over
 #'   ratings of cases with two or more ratings, with a correction for small samples.
-#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters.
-#'   In the agreement chart it is the area of the squares of agreement divided by the area of the
-#'   rectangles of the margins.
+#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters,
+#'   with row sums `A_i.` and column sums `A_.i`. In the agreement chart it is the area of the
+#'   squares of agreement divided by the area of the rectangles of the margins.
 #' * `yule_y()`: for two raters and two categories, `(sqrt(OR) - 1) / (sqrt(OR) + 1)` with the odds
 #'   ratio `OR`. If a cell off the diagonal is zero, the value is the limit 1; if a cell on the
 #'   diagonal is zero, it is -1.

@@ -221,7 +221,7 @@ why_no_benchmark <- function(x) {
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
     "the estimate is far from all levels" = p_in_range < 1e-8
   )
-  range_words <- paste0("values go up to ", vapply(upper, format, ""), ", those of the scale to 1")
+  range_words <- paste0("values go up to ", vapply(upper, format, ""), ", the benchmark scale to 1")
   reason[upper != 1] <- range_words[upper != 1]
   replace(reason, !is_chance_corrected, "not corrected for chance")
 }

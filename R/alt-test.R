@@ -26,9 +26,11 @@
 #'   for crowds.
 #' @param score Score of an answer: `"accuracy"` (the default) or `"neg_rmse"`, see Method.
 #' @param q False discovery rate, in (0, 1); by default 0.05.
-#' @param min_raters Cases with fewer ratings are left out; at least and by default 2.
-#' @param min_cases Raters with fewer cases that the system answered are left out; by default 30.
-#' @param systems Names of systems; by default, all.
+#' @param min_raters Smallest number of ratings of a case. Cases with fewer ratings are left out. A
+#'   whole number, at least and by default 2.
+#' @param min_cases Smallest number of cases that both the rater and the system answered. Raters
+#'   with fewer cases are left out. A whole number of at least 2; by default 30.
+#' @param systems Names of the systems to test; `NULL`, the default, for all.
 #' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`,
 #'   `advantage`, `passed` (is the winning rate at least 0.5?), the numbers of `raters` and `cases`
 #'   used, and `reason`, why a value is `NA`. `tidy(what = "raters")` has a row per system and
