@@ -303,7 +303,7 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
   bare_measure(x, id, scale_weights)
 }
 
-# Is x a matrix of cases x raters with so many distinct numbers that they cannot be categories?
+# Does x (cases x raters) have more distinct numbers than there may be categories?
 has_too_many_numbers <- function(x) {
   (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
     length(unique(c(as.matrix(x)))) > max_categories
