@@ -4,21 +4,21 @@
 #' probability of each answer given the true category, and the recall and precision of each
 #' category.
 #'
-#' Each case counts for every category with the posterior probability of that category, under the
-#' method of the estimate. Under methods `"joint"` and `"average"` the posterior uses the system's
-#' answer. Models with one accuracy per system shrink the recalls of its categories towards each
-#' other. With `errors = "free"` in the [rater_model()] of `"joint"` each category has a separate
-#' recall. Under `"shared"` the system is assumed to err where the raters err, so the system seems
-#' to confuse what the raters confuse.
+#' A case contributes to every category with a weight: the posterior probability of the category,
+#' computed by the method of the estimate. With methods `"joint"` and `"average"` this probability
+#' also depends on the system's answer. Models with one accuracy per system shrink the recalls of
+#' its categories towards each other. With `errors = "free"` in the [rater_model()] of `"joint"`
+#' each category has a separate recall. Method `"shared"` assumes that the system errs where the
+#' raters err. Its matrix therefore also contains the confusions of the raters.
 #'
-#' Recall and precision are those of [estimate_metrics()], with the same intervals; intervals of
+#' Recall and precision have the same values and intervals as in [estimate_metrics()]. Intervals of
 #' cells are computed in the same way. Repeated calls for an estimate give the same intervals,
 #' because the seed depends only on the ratings. Bootstrap intervals contain sampling error only.
-#' They are percentiles over resampled cases (or clusters, if the estimate has clusters), to which
-#' the raters are fitted again. For `"average"` the replicates are from a joint fit of the `model`
-#' of the estimate. They are shifted to the averaged values on the logit scale, and do not contain
-#' the differences between models. If the expected number of cases of a category is almost zero, its
-#' row is `NA`.
+#' They are percentiles of replicates. For each replicate, cases (or clusters, if the estimate has
+#' clusters) are resampled, and the raters are fitted again. For `"average"` the replicates are from
+#' a joint fit of the `model` of the estimate. They are shifted to the averaged values on the logit
+#' scale, and do not contain the differences between models. If the expected number of cases of a
+#' category is almost zero, its row is `NA`.
 #'
 #' @section Known truths:
 #' With gold cases (`known_truth` of [estimate_accuracy()]), every cell, recall and precision is
@@ -33,10 +33,11 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"`, `"none"`, or with gold cases one of
-#'   `r list_ids(gold_intervals)`; `NULL` for the interval of the estimate. `"profile"` intervals
-#'   are for accuracy only.
-#' @param systems Names of the systems whose matrices are computed; `NULL` for all.
-#' @param conf_level Nominal coverage of the intervals, in (0, 1); `NULL` for that of the estimate.
+#'   `r list_ids(gold_intervals)`; `NULL`, the default, for the interval of the estimate.
+#'   `"profile"` intervals are for accuracy only.
+#' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); `NULL`, the default, for the
+#'   level of the estimate.
 #' @param ... Not used.
 #' @return An object of class `confusion_estimate`.
 #'   * `as.matrix()`: the matrix of a system (a list of matrices for several systems):
@@ -52,7 +53,7 @@
 #'   * `glance()`: a tibble with one row: the numbers of `systems` and `categories`; `recall` and
 #'     `precision`, means over systems and categories; `method`, `interval`, `conf_level`,
 #'     `replicates`.
-#'   * `format()`: a line with the same means.
+#'   * `format()`: a string with the means of recall and precision.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -74,94 +75,107 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
-  at <- match(systems, x$fit$x$systems)
+  at <- match(systems, x$fit$x$systems) # numbers of the systems
   counts <- confusion_counts(without_gold(x))[at]
   draws <- table_draws(x, interval)
-  rows <- function(plan) metrics_of_table(x, plan, interval, conf_level, draws, at)
-  known <- !is.null(draws$values) || measures_by_gold(x, interval)
+  compute_metrics <- function(plan) metrics_of_table(x, plan, interval, conf_level, draws, at)
+  has_intervals <- !is.null(draws$values) || measures_by_gold(x, interval)
   new_confusion_estimate(
-    confusion_cells(rows, counts, systems, x$fit$x$categories),
-    recall_and_precision(rows, counts, x$fit$x$categories),
+    confusion_cells(compute_metrics, counts, systems, x$fit$x$categories),
+    recall_and_precision(compute_metrics, counts, x$fit$x$categories),
     c(x$options[c("method", "replicates")], list(
-      interval = if (known) interval else interval_none$id, conf_level = conf_level,
+      interval = if (has_intervals) interval else interval_none$id, conf_level = conf_level,
       words = estimator_words(x)
     )),
-    if (known) metric_interval_note(interval, conf_level, list(x))
+    if (has_intervals) metric_interval_note(interval, conf_level, list(x))
   )
 }
 
-# Expected numbers of cases: a vector per system (answers vary fastest, then truths).
+# Expected number of cases for each combination of true category and answer. Returns a list with a
+# numeric vector per system, in which the answer varies fastest.
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
   n <- n_categories(x)
   if (!is.null(estimate$cells)) {
-    return(unname(split(colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2))))
+    return(unname(split(
+      colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2)
+    )))
   }
-  weight <- pattern_weights(x) * judged_patterns(estimate$fit)
+  rated_weight <- pattern_weights(x) * judged_patterns(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
     if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
-    counts_of_answers(pattern_answers(x)[, s], posterior, weight)
+    counts_of_answers(pattern_answers(x)[, s], posterior, rated_weight)
   })
 }
 
-# A list with `values` (replicates x counts of all systems), or the `reason` why there are none.
+# Replicates of the expected numbers of cases. Returns a list: `values`, a matrix with a row per
+# replicate and a column per number of each system; `cells`, how many columns a system has. If there
+# are no replicates, `values` is NULL and `reason` is a string, or NULL if there is no estimate.
 confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
-  cells <- n_categories(estimate$fit$x)^2
+  n_cells <- n_categories(estimate$fit$x)^2
   replicates <- estimate$options$replicates
   reason <- why_no_interval(interval_bootstrap, estimate)
-  if (is.null(reason) && cells * nrow(estimate$table) * replicates > most_numbers) {
+  if (is.null(reason) && n_cells * nrow(estimate$table) * replicates > most_numbers) {
     reason <- paste0(
-      "so many cells take too much memory (use fewer replicates than ", number(replicates), ")"
+      "the cells of all replicates take too much memory (use fewer replicates than ",
+      number(replicates), ")"
     )
   }
   if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
     return(list(values = NULL, reason = reason))
   }
-  list(values = stand_in_replicates(estimate, "counts"), cells = cells, reason = NULL)
+  list(values = stand_in_replicates(estimate, "counts"), cells = n_cells, reason = NULL)
 }
 
-most_in_block <- 1e6 # numbers of tables that are processed at a time
+max_block_size <- 1e6 # largest number of matrix elements that are processed at a time
 
-# Applies `f` to replicates of the counts of a system, a block of rows at a time.
+# Applies `f` to the replicates of system number `s`: a matrix of replicates x cells of the table of
+# truth and answer. Processes a block of rows at a time, to save memory.
 in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
-  rows <- seq_len(nrow(draws$values))
-  blocks <- split(rows, ceiling(rows / ceiling(most_in_block / draws$cells)))
-  stack_rows(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE]))
+  replicate_numbers <- seq_len(nrow(draws$values))
+  blocks <- split(
+    replicate_numbers, ceiling(replicate_numbers / ceiling(max_block_size / draws$cells))
+  )
+  stack_rows(unname(blocks), function(block) f(draws$values[block, columns, drop = FALSE]))
 }
 
-# A row per system, truth and answer. `rows`: a function of a plan, see metrics_of_table(). Tables
-# are computed for some truths at a time.
-confusion_cells <- function(rows, counts, systems, categories) {
-  n <- length(categories)
-  blocks <- in_runs(seq_len(n), max(1, most_in_block %/% n^3))
+# Table of the confusion matrices, with a row per system, true category and answer.
+# `compute_metrics` is a function that computes the metrics of a plan, as a table. True categories
+# are processed in blocks, to save memory. `counts`: expected numbers of cases.
+confusion_cells <- function(compute_metrics, counts, systems, categories) {
+  n_labels <- length(categories)
+  blocks <- in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
   cells <- stack_rows(blocks, function(truth) {
-    rows(cell_plan(categories, truth))
+    compute_metrics(make_cell_plan(categories, truth))
   })
   cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
     system = cells$system, truth = cells$category,
-    prediction = rep(categories, nrow(cells) / n), !!!cells[c("estimate", interval_columns)],
+    prediction = rep(categories, nrow(cells) / n_labels), !!!cells[c("estimate", interval_columns)],
     n = unlist(counts), reason = cells$reason
   )
 }
 
-# Recall and precision, computed as metrics.
-recall_and_precision <- function(rows, counts, categories) {
+# Table of recall and precision, with a row per system, category and measure. Both are computed by
+# the functions for metrics, so that they are the same as in estimate_metrics().
+recall_and_precision <- function(compute_metrics, counts, categories) {
   metrics <- built_in_metrics[c("recall", "precision")]
-  cells <- rows(metric_plan(metrics, categories, NULL, list()))
-  n <- lapply(counts, function(cases) {
+  values <- compute_metrics(metric_plan(metrics, categories, NULL, list()))
+  n_cases <- lapply(counts, function(cases) {
     table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
   })
   columns_tibble(
-    !!!cells[c("system", "category")], measure = cells$metric,
-    !!!cells[c("estimate", interval_columns)], n = unlist(n), reason = cells$reason
+    !!!values[c("system", "category")], measure = values$metric,
+    !!!values[c("estimate", interval_columns)], n = unlist(n_cases), reason = values$reason
   )
 }
 
-# For each table (a row): numbers of cases by true category, by answer, and of correct answers.
+# Margins of confusion tables. `tables` has a row per table and a column per cell; `n` is the number
+# of categories. Returns three matrices (tables x categories): numbers of cases by true category
+# (`truth`), by answer (`answer`), and by category of correct answers (`right`).
 table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
@@ -170,59 +184,64 @@ table_sums <- function(tables, n) {
   )
 }
 
-few_cases <- 1e-6 # expected number of cases, below which a row has no information
+few_cases <- 1e-6 # a category with fewer expected cases has NA instead of a recall
 
-# Divides each cell of a table by the number of cases with its truth.
-cell_shares <- function(tables, n) {
+# Divides each cell of a table by the number of cases with the same true category. Returns the
+# probability of the answer given the truth.
+cell_probabilities <- function(tables, n) {
   ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
 }
 
-cell_plan <- function(categories, truth) {
-  n <- length(categories)
-  record <- new_metric("cell", "", "", cell_shares, "cell", undefined = no_such_case)
-  record$cells <- (rep(truth, each = n) - 1L) * n + rep(seq_len(n), length(truth))
+# Plan for metrics_of_table(), in which the cells of the confusion matrix are metrics. `truth`:
+# numbers of the true categories whose cells are computed.
+make_cell_plan <- function(categories, truth) {
+  n_labels <- length(categories)
+  metric <- new_metric("cell", "", "", cell_probabilities, "cell", undefined = no_such_case)
+  metric$cells <- (rep(truth, each = n_labels) - 1L) * n_labels +
+    rep(seq_len(n_labels), length(truth))
   list(
-    records = list(cell = record), categories = categories, averages = NULL, settings = list(),
+    records = list(cell = metric), categories = categories, averages = NULL, settings = list(),
     rows = data.frame(
-      metric = "cell", average = NA_character_, category = rep(categories[truth], each = n)
+      metric = "cell", average = NA_character_, category = rep(categories[truth], each = n_labels)
     )
   )
 }
 
-# Shifts replicates of an estimator to the estimate of another, on the logit scale.
+# Shifts replicates on the logit scale so that their medians are `estimate`, which is computed by
+# another method. `values`: replicates x quantities. Replicates of 0 and 1 are not shifted.
 moved_to <- function(values, estimate) {
-  inside <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
-  centre <- apply(values, 2L, stats::median, na.rm = TRUE)
-  off <- inside(estimate) - inside(centre)
-  out <- stats::plogis(sweep(inside(values), 2L, off, `+`))
-  out[values %in% c(0, 1)] <- values[values %in% c(0, 1)]
-  out
+  logit <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
+  medians <- apply(values, 2L, stats::median, na.rm = TRUE)
+  logit_shift <- logit(estimate) - logit(medians)
+  shifted <- stats::plogis(sweep(logit(values), 2L, logit_shift, `+`))
+  shifted[values %in% c(0, 1)] <- values[values %in% c(0, 1)]
+  shifted
 }
 
 # Results of class confusion_estimate.
 
-# `note`: what the intervals contain; NULL if there are none.
+# `note`: sentence about the sources of error that the intervals contain; NULL without intervals.
 new_confusion_estimate <- function(cells, categories, options, note) {
   mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
-  known_as <- function(value) if (is.null(note)) value[NA_integer_] else value
+  na_without_intervals <- function(value) if (is.null(note)) value[NA_integer_] else value
   systems <- unique(cells$system)
   facts <- list(
     systems = length(systems), categories = length(unique(cells$truth)),
     recall = mean_of("recall"), precision = mean_of("precision"), method = options$method,
-    interval = options$interval, conf_level = known_as(options$conf_level),
-    replicates = known_as(options$replicates)
+    interval = options$interval, conf_level = na_without_intervals(options$conf_level),
+    replicates = na_without_intervals(options$replicates)
   )
-  size <- paste0(
+  size_words <- paste0(
     count_noun(facts$systems, "system"), ", ",
     count_noun(facts$categories, "category", "categories")
   )
-  by_category <- category_columns(categories)
+  by_category <- format_recall_and_precision(categories)
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = facts, options = options,
-    line = sprintf("%s: mean recall %s, mean precision %s", size,
+    line = sprintf("%s: mean recall %s, mean precision %s", size_words,
       decimals(facts$recall, 2L), decimals(facts$precision, 2L)),
-    caption = paste0(size, ", ", options$words),
-    shown = views_of_confusion(matrices_of(cells), by_category),
+    caption = paste0(size_words, ", ", options$words),
+    shown = make_confusion_views(list_confusion_matrices(cells), by_category),
     document = view(by_category, names(by_category)[c(length(systems) > 1L, rep(TRUE, 5L))]),
     notes = c(
       "Recall: a case of the category is recognised; precision: an answer of the category is right;
@@ -239,8 +258,9 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   )
 }
 
-# For the first systems: the matrix, unless it is large, and a table of recall and precision.
-views_of_confusion <- function(matrices, by_category) {
+# Printed tables of the first four systems: the confusion matrix, unless it has more than 12
+# categories, and a table of recall and precision.
+make_confusion_views <- function(matrices, by_category) {
   unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]
     drop_null(list(
@@ -256,20 +276,22 @@ views_of_confusion <- function(matrices, by_category) {
 #' @export
 as.matrix.confusion_estimate <- function(x, ...) {
   check_dots_empty(...)
-  matrices <- matrices_of(x$cells)
+  matrices <- list_confusion_matrices(x$cells)
   if (length(matrices) == 1L) matrices[[1L]] else matrices
 }
 
-matrices_of <- function(cells) {
-  labels <- unique(cells$truth)
+# A list with the confusion matrix of each system, named by system.
+list_confusion_matrices <- function(cells) {
+  category_names <- unique(cells$truth)
   lapply(split(cells$estimate, in_order(cells$system)), matrix,
-    length(labels), byrow = TRUE, dimnames = list(truth = labels, prediction = labels))
+    length(category_names), byrow = TRUE,
+    dimnames = list(truth = category_names, prediction = category_names))
 }
 
-# Recall and precision, a row per system and category.
-category_columns <- function(table) {
-  recall <- table[table$measure == "recall", ]
-  precision <- table[table$measure == "precision", ]
+# Formatted recall and precision, with a row per system and category.
+format_recall_and_precision <- function(measures) {
+  recall <- measures[measures$measure == "recall", ]
+  precision <- measures[measures$measure == "precision", ]
   data.frame(
     system = recall$system, category = recall$category, recall = format_estimates(recall),
     precision = format_estimates(precision), cases = decimals(recall$n, 1L),
@@ -292,14 +314,14 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   cells <- tidy(object)
   check_drawn(cells$estimate, "The matrix is", cells$reason)
-  pairs <- data.frame(
+  heat_cells <- data.frame(
     judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
     system = in_order(cells$system)
   )
   heat_map(
-    pairs, unique(cells$truth), "Answers by true category",
+    heat_cells, unique(cells$truth), "Answers by true category",
     "Probability of the answer given the truth, which is estimated", "answer of the system",
     "true category"
   ) +
-    facet_by(pairs, "system")
+    facet_by(heat_cells, "system")
 }

@@ -1,35 +1,38 @@
-# Calls into the core that compute the accuracy of systems. An estimator is created once per call of
-# a verb and returns an estimate and its replicates. It is a pointer into the core. It is not valid
-# in another session, so it never becomes part of a result.
+# Functions that call the C++ core to compute the accuracy of systems. An estimator is an object
+# that computes an estimate and its replicates, usually a pointer into the core. It is created once
+# per call of an exported function. Pointers are not valid in another R session, so results do not
+# contain estimators.
 
-# Creates the estimator of a method in the registry, given a fit of the raters.
+# Creates the estimator of `method` (a record of the registry) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
-  rule <- rule_of(method, fit$model)
-  if (!is.null(rule)) return(rule(fit, options)$estimator)
-  arguments <- estimator_setup(fit, method, options)
+  estimate_in_r <- rule_of(method, fit$model)
+  if (!is.null(estimate_in_r)) return(estimate_in_r(fit, options)$estimator)
+  core_input <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
     bar <- progress_bar("Models", 100L)
     on.exit(bar$close())
     tick <- bar$tick
   }
-  pointer <- core_estimator(fit$x$patterns, arguments$weight, arguments$setup, tick)
+  pointer <- core_estimator(fit$x$patterns, core_input$weight, core_input$setup, tick)
   structure(pointer, made_of = list(fit = fit, method = method, options = options))
 }
 
-# Arguments of the core in addition to patterns.
+# Returns the arguments of core_estimator() other than the ratings: `weight`, a number per pattern
+# of ratings, and `setup`, a list of settings.
 estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
-  # Weights that are probabilities are scaled to many cases, so that the evidence compares models.
+  # Weights that are probabilities sum to one case, which is too little evidence to choose between
+  # models. They are scaled to a million cases.
   if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
     weight <- many_cases * weight / sum(weight)
   }
-  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # for replicates
-  known <- fit$known
-  if (method$model != "any") known <- known[c("truth", "raters", "counts")]
+  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # of replicates
+  known_values <- fit$known
+  if (method$model != "any") known_values <- known_values[c("truth", "raters", "counts")]
   setup <- c(
-    list(method = method$id, known = known),
+    list(method = method$id, known = known_values),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
     if (method$model == "any") list(model = model_for(fit$model, x, fitting), fitting = fitting),
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
@@ -40,86 +43,90 @@ estimator_setup <- function(fit, method, options) {
   list(weight = weight, setup = setup)
 }
 
-# An estimator of which only replicates are needed. With many systems these are first-order
-# approximations.
+# Creates an estimator that is used only for replicates. If there are many systems, or if `paired`,
+# the replicates are first-order approximations, which are faster.
 replicating_estimator <- function(fit, method, options, paired = FALSE) {
-  linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
+  is_linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
-  if (!linear) return(make_estimator(fit, method, options))
+  if (!is_linear) return(make_estimator(fit, method, options))
   structure(
     c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
     class = "linear_estimator"
   )
 }
 
-many_cases <- 1e6
-many_systems <- 100L
-# The correction for shared errors, as a share of the range from independent to shared errors: a
-# number, or "typical".
+many_cases <- 1e6 # sum of weights that were given as probabilities
+many_systems <- 100L # with more systems, replicates are approximations
+
+# Returns the correction for shared errors as a number from 0 (independent errors) to 1 (all errors
+# are shared), or "typical". NULL if the method has no correction.
 core_common <- function(options) {
   common <- common_of(options)
   if (is.character(common)) switch(common, none = 0, all = 1, common) else common
 }
 
-# The estimate. systems: a list per system whose fields depend on the method. numbers: those fields
-# that are numbers, as vectors with an element per system. identified: can the raters identify the
-# parameters? converged.
+# Computes the estimate. Returns a list. systems: a list per system, whose fields depend on the
+# method. numbers: the fields that are single numbers, as vectors with an element per system.
+# identified: does agreement identify the parameters? converged: did the fit converge?
 point_of <- function(estimator) {
   point <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
-  fields <- names(Filter(is_number, point$systems[[1L]]))
-  point$numbers <- na_real(lapply(rlang::set_names(fields), function(field) {
+  number_fields <- names(Filter(is_number, point$systems[[1L]]))
+  point$numbers <- na_real(lapply(rlang::set_names(number_fields), function(field) {
     vapply(point$systems, `[[`, 0, field)
   }))
   point
 }
 
-# Expected numbers of cases by truth and answer (answers vary fastest). Answers are 0 if missing.
+# Expected number of cases for each combination of true category and answer, as a vector in which
+# the answer varies fastest. `answer`: category of the system's answer to each pattern of ratings, 0
+# if missing. `posterior`: patterns x categories.
 counts_of_answers <- function(answer, posterior, weight) {
   as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
 }
 
-# A row per replicate. With `quantity` "accuracy" a column per system; with "counts" expected
-# numbers of cases by truth and answer (answers vary fastest, then truths, then systems). For
-# `resampling`, see resampling().
+# Computes replicates, as a matrix with a row per replicate. If `quantity` is "accuracy", it has a
+# column per system. If `quantity` is "counts", columns are expected numbers of cases; the answer
+# varies fastest, then the true category, then the system. `resampling` is a result of resampling().
 replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
   } else if (inherits(estimator, "linear_estimator")) {
-    # The core counts systems, `tick` counts replicates.
-    per_system <- resampling$replicates / ncol(estimator$patterns$answer)
+    # The core reports the number of finished systems; `tick` takes a number of replicates.
+    replicates_per_system <- resampling$replicates / ncol(estimator$patterns$answer)
     core_linear_replicates(
       estimator$patterns, estimator$weight, estimator$setup, resampling,
-      function(done) tick(floor(done * per_system))
+      function(done) tick(floor(done * replicates_per_system))
     )
   } else if (is.function(estimator)) {
     stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
   } else if (is.list(estimator)) {
     independent <- replicates_of(estimator$independent, quantity, resampling, tick)
-    shared <- replicates_of(estimator$shared, quantity, resampling) # the same resampled cases
-    back <- rep(estimator$back, each = length(independent) / length(estimator$back))
-    between_ends(independent, shared, back)
+    shared <- replicates_of(estimator$shared, quantity, resampling) # from the same cases
+    correction <- rep(estimator$back, each = length(independent) / length(estimator$back))
+    between_ends(independent, shared, correction)
   } else {
     replicates_in_pieces(estimator, quantity, resampling, tick)
   }
 }
 
-# An estimator with a given amount of shared errors: estimators for both ends of the range, and the
-# correction of each system, as a share of the range.
-mixed_estimator <- function(independent, shared, back) {
-  if (!is_corrected(back)) return(independent)
-  list(independent = independent, shared = shared, back = back)
+# Combines the estimators with independent and with shared errors. `correction`: how far the value
+# of each system is moved from independent (0) to shared errors (1).
+mixed_estimator <- function(independent, shared, correction) {
+  if (!is_corrected(correction)) return(independent)
+  list(independent = independent, shared = shared, back = correction)
 }
 
-# Settings with which the core runs an estimator in a study.
+# Returns the settings with which the core runs an estimator in a simulation study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
-  averaged <- is_averaged(options = options)
-  interval <- interval_of(options = options)
-  # Averages have a sampling error without replicates.
-  if (is.null(interval$find) || (interval$average && averaged)) options$replicates <- 0L
-  # If the user does not specify how errors are shared, the interval allows for shared errors.
-  options$common <- if (averaged || is_stated(options)) core_common(options)
+  is_average <- is_averaged(options = options)
+  record <- interval_of(options = options)
+  # Replicates are not needed without an interval, or if the average has the sampling error.
+  if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
+  # For methods other than the average, `common` is NULL unless the user specified it. The interval
+  # then allows for shared errors.
+  options$common <- if (is_average || is_stated(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
   options[c(
@@ -128,7 +135,8 @@ core_options <- function(estimator) {
   )]
 }
 
-# Is an average needed? It takes most of the time, and all estimators of a panel use the same one.
+# Is the average over models needed for the estimate or its interval? It takes most of the computing
+# time of a study, so it is computed once for all estimators.
 needs_average <- function(options) {
   is_averaged(options = options) || interval_of(options = options)$average
 }
@@ -138,7 +146,7 @@ needs_average <- function(options) {
 
 common_words <- c("typical", "none", "all")
 
-# Returns one of the words or a share; NULL if `common` is not given.
+# Returns "typical", "none", "all" or a number in [0, 1]; NULL if `common` is not given.
 check_common <- function(common, method) {
   if (is.null(common)) return(NULL)
   abort_argument_if(is.null(method$common), "common",
@@ -148,57 +156,62 @@ check_common <- function(common, method) {
   check_number(common, "common", 0, 1)
 }
 
+# The assumption about shared errors that the user specified or, otherwise, the method's default.
 common_of <- function(options) options$common %||% accuracy_methods[[options$method]]$common
 
-# Has the user given the share of shared errors? Intervals are then conditional on it.
+# Did the user fix the assumption about shared errors ("none", "all" or a number)? Intervals are
+# then conditional on it.
 is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
 
-# Is the average needed to compute the typical share of shared errors?
+# Is the assumption about shared errors "typical"? It is computed from the average over models.
 asks_average <- function(options) identical(common_of(options), common_words[[1L]])
 
-# Correction of each system, as a share of the range. `typical` is the correction by the average.
+# Correction of each system for shared errors, from 0 (independent) to 1 (all shared). `typical`:
+# the correction that the average over models gives, which is used if `common` is "typical".
 correction_share <- function(options, typical) {
   common <- core_common(options)
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
 }
 
-# Moves from the independent end of the range towards the shared end by the share `back`. Returns
-# exactly the independent end if `back` is 0.
-between_ends <- function(independent, shared, back) {
-  back <- rep_len(back, length(independent))
-  independent - ifelse(back == 0, 0, back * (independent - shared))
+# Moves the values with independent errors towards the values with shared errors, by the share
+# `correction` of their distance. Returns exactly the independent value if this share is 0.
+between_ends <- function(independent, shared, correction) {
+  correction <- rep_len(correction, length(independent))
+  independent - ifelse(correction == 0, 0, correction * (independent - shared))
 }
 
-is_corrected <- function(back) any(back != 0, na.rm = TRUE) # NA: no estimate
+# Is any system corrected? The correction is NA for a system without an estimate.
+is_corrected <- function(correction) any(correction != 0, na.rm = TRUE)
 
-# Sentence about the assumed shared errors, for all systems together.
+# Printed sentence about the assumed shared errors, for all systems together.
 common_note <- function(x) {
   common <- common_of(x$options)
-  share <- x$details$common[!is.na(x$table$estimate)]
-  if (is.null(common) || all(is.na(share))) return(NULL)
-  no_sign <- asks_average(x$options) && max(share, na.rm = TRUE) == 0
-  if (no_sign && panel_kind(x) != "machines") {
+  correction <- x$details$common[!is.na(x$table$estimate)]
+  if (is.null(common) || all(is.na(correction))) return(NULL)
+  no_evidence <- asks_average(x$options) && max(correction, na.rm = TRUE) == 0
+  if (no_evidence && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }
-  assumed <- switch(if (no_sign) "none" else as.character(common),
+  assumption <- switch(if (no_evidence) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
-    paste0(if (is.character(common)) "typical ", "shared errors, ", moved_words(share),
+    paste0(if (is.character(common)) "typical ", "shared errors, ", correction_words(correction),
       " of the way")
   )
-  paste0("Assumed: ", assumed, "; ratings cannot test this.")
+  paste0("Assumed: ", assumption, "; ratings cannot test this.")
 }
 
-moved_words <- function(share) {
-  paste(unique(whole_percent(range(share, na.rm = TRUE))), collapse = " to ")
+# Smallest and largest correction of the systems, such as "40% to 55%".
+correction_words <- function(correction) {
+  paste(unique(whole_percent(range(correction, na.rm = TRUE))), collapse = " to ")
 }
 
-# The same assumption, for a methods paragraph.
+# Sentence about the assumed shared errors for a methods paragraph.
 explain_common <- function(estimate) {
-  share <- estimate$details$common
-  no_sign <- asks_average(estimate$options) && max(share, na.rm = TRUE) == 0
-  words <- switch(if (no_sign) "no sign" else as.character(common_of(estimate$options)),
+  correction <- estimate$details$common
+  no_evidence <- asks_average(estimate$options) && max(correction, na.rm = TRUE) == 0
+  text <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings show no
-      sign of shared errors, nor rule them out, so the estimate is the average as it stands.",
+      sign of shared errors, nor rule them out, so the average was not corrected.",
     typical = "These models take errors to be independent given the truth; since raters and systems
       tend to err on the same cases, the average was moved towards the accuracy that the system has
       if it shares the raters' errors (the mean posterior probability of its answers under models
@@ -208,22 +221,23 @@ explain_common <- function(estimate) {
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."
   )
-  sub("{moved}", moved_words(share), words, fixed = TRUE)
+  sub("{moved}", correction_words(correction), text, fixed = TRUE)
 }
 
-# Sentences of a record for a methods paragraph: fills in the placeholders in braces of `explain`.
+# Sentences about a method or an interval for a methods paragraph. Replaces placeholders in braces,
+# such as {model}, in field `explain` of its record.
 explain_estimate <- function(record, estimate) {
-  words <- record$explain
-  if (is.function(words)) words <- words(estimate)
-  fields <- list(
+  sentences <- record$explain
+  if (is.function(sentences)) sentences <- sentences(estimate)
+  replacements <- list(
     common = explain_common, model = function(estimate) format(estimate$fit$model),
     interval = function(estimate) interval_title(estimate$options$conf_level)
   )
-  for (field in names(fields)) {
-    mark <- paste0("{", field, "}")
-    if (any(grepl(mark, words, fixed = TRUE))) {
-      words <- sub(mark, fields[[field]](estimate), words, fixed = TRUE)
+  for (name in names(replacements)) {
+    placeholder <- paste0("{", name, "}")
+    if (any(grepl(placeholder, sentences, fixed = TRUE))) {
+      sentences <- sub(placeholder, replacements[[name]](estimate), sentences, fixed = TRUE)
     }
   }
-  gsub("\\s+", " ", words)
+  gsub("\\s+", " ", sentences)
 }

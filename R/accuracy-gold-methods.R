@@ -1,5 +1,6 @@
 # Prints the gold cases of an accuracy estimate, and updates an estimate with more gold cases.
 
+# Tables with the columns of tidy(x, "gold") and tidy(x, "gold_details"), but without rows.
 no_gold_sources <- tibble::tibble(
   system = "", interval = "",
   !!!rlang::rep_named(
@@ -7,43 +8,49 @@ no_gold_sources <- tibble::tibble(
   ), reason = ""
 )[0L, ]
 
-# Columns of details that are computed by gold_test() and gold_common().
+# Columns of tidy(x, "gold_details") that are computed by gold_test() and gold_common().
 gold_tests <- c("statistic", "p.value", "common", "common.low", "common.high")
 
 no_gold_details <- tibble::tibble(
   system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_tests, 0), reason = ""
 )[0L, ]
 
-# Columns with the estimates from gold cases and from ratings, a row per system.
+# Printed columns with the estimates from gold cases only and from ratings only, a row per system.
 gold_columns <- function(x) {
-  source <- function(interval, column) {
+  source_column <- function(interval, column) {
     x$gold$sources[[column]][x$gold$sources$interval == interval]
   }
-  labels <- source(x$options$interval, "labels")
-  columns <- list(
-    `gold alone` = decimals(source(source_gold_only, "estimate")),
-    `ratings alone` = decimals(source(ratings_only, "estimate")),
+  labels <- source_column(x$options$interval, "labels")
+  printed_columns <- list(
+    `gold alone` = decimals(source_column(source_gold_only, "estimate")),
+    `ratings alone` = decimals(source_column(ratings_only, "estimate")),
     p = show_p(x$gold$details$p.value), labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
-  if (is_one_rater(x$fit$x)) columns[c("gold alone", "labels")] else columns
+  if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
 }
 
+# Printed notes about gold cases.
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
-  # Column `why` of the estimates may already explain why gold cases do not measure a system.
-  open <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
-  notes <- reason_notes(open, open$system)
+  # Leaves out systems for which the table of estimates has a reason why gold cases are not used.
+  unexplained <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
+  notes <- reason_notes(unexplained, unexplained$system)
   if (is.null(gold$evidence)) return(notes)
-  off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
-  sample <- paste0(
+  contradicted <- details$system[which(details$p.value < 1 - x$options$conf_level)]
+  sample_words <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
     if (gold$sample == "random") "a random sample" else "chosen with known probabilities",
-    if (length(off) > 0L) paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+    if (length(contradicted) > 0L) paste0(
+      "; it contradicts ratings alone for ", shorten(contradicted, most = 4L)
+    )
   )
-  # Explains the columns about gold cases once for all systems.
+  # Notes that explain the columns of gold_columns().
   c(
-    notes, note(paste0("Gold: ", sample), report = paste0("Known truth: ", plain_words(sample))),
+    notes,
+    note(
+      paste0("Gold: ", sample_words), report = paste0("Known truth: ", plain_words(sample_words))
+    ),
     note("Labels: how many gold cases would be needed without ratings", report = NULL),
     if (!all(is.na(details$p.value))) {
       note("p: test of ratings alone against gold, given both intervals", report = NULL)
@@ -53,16 +60,17 @@ gold_notes <- function(x) {
 
 #' More gold cases for an estimate
 #'
-#' Adds gold cases to an estimate with gold cases, without fitting the ratings again. The width of
-#' an interval varies at random between batches. To look at each batch and stop when the interval is
-#' narrow enough, use `interval = "anytime"` (see [estimate_accuracy()]).
+#' Adds gold cases to an estimate with gold cases, without fitting the ratings again. If you add
+#' batches until the interval is narrow enough, use `interval = "anytime"` (see
+#' [estimate_accuracy()]). Widths vary at random between batches, and other intervals cover less
+#' often if you stop at a narrow one.
 #'
 #' @param object An [estimate_accuracy()] result with gold cases that are a sample, or with `by`.
 #' @param known_truth Further cases with known truth, in a form that [estimate_accuracy()] accepts.
 #'   A case that was already a gold case must have the same truth.
-#' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]; `NULL` for the same
-#'   way as before. All batches must be chosen in the same way: at random, or each case with a known
-#'   probability of being in any of the batches.
+#' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]; `NULL`, the default,
+#'   if they were chosen like the earlier gold cases. All batches must be chosen in the same way: at
+#'   random, or each case with a known probability of being in any of the batches.
 #' @param interval An interval with gold cases; by default that of `object`.
 #' @param ... Not used.
 #' @return An estimate of the same class as `object`.
@@ -93,14 +101,14 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
         {.arg gold_sample} how the cases were chosen.")
   abort_argument_if(!weights_are_counts(x), "object",
-    "Gold cases cannot be added if weights are not counts of cases.")
+    "Gold cases cannot be added to an estimate whose weights are not counts of cases.")
   interval <- check_choice(interval, names(gold_intervals), "interval")
   if (!missing(known_truth)) {
-    given <- as_gold_cases(known_truth, gold_sample)
-    given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
-    given[names(gold$settings)] <- gold$settings
-    more <- resolve_gold(given, NULL, x)
-    gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
+    new_gold <- as_gold_cases(known_truth, gold_sample)
+    new_gold$sample <- new_gold$sample %||% if (gold$sample == "random") gold$sample
+    new_gold[names(gold$settings)] <- gold$settings
+    added_gold <- resolve_gold(new_gold, NULL, x)
+    gold <- if (length(gold$case) == 0L) added_gold else merge_gold(gold, added_gold, x)
     if (!gold_measures(gold)) {
       abort_argument("gold_sample", why_no_sample(gold_intervals[[interval]], gold)$message)
     }
@@ -114,34 +122,36 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   ))
 }
 
-# Merges batches. A probability refers to all batches, so another batch changes all probabilities.
+# Adds the gold cases `more` to `gold`. The probability of a case is that of being in any of the
+# batches. It must therefore be the same in both.
 merge_gold <- function(gold, more, x) {
-  cases <- as_label(x$cases[more$case])
-  abort_if(length(cases) > 0L && more$sample != gold$sample, "gold",
+  new_cases <- as_label(x$cases[more$case])
+  abort_if(length(new_cases) > 0L && more$sample != gold$sample, "gold",
     "All gold cases must have been chosen in the same way.",
     x = "{.arg gold_sample} is {.val {more$sample}} for the new cases and {.val {gold$sample}} for
         the earlier ones.",
     i = "Give all gold cases to {.fun estimate_accuracy}, each with its probability of being in any
         of the batches.",
-    case = cases)
-  before <- match(more$case, gold$case)
-  old <- x$categories[gold$truth[before]]
-  new <- x$categories[more$truth]
-  off <- which(old != new)
-  abort_if(off, "case", "A case has one true category.",
-    x = "{length(off)} case{?s} {?has/have} another than before, first case
-        {.val {cases[[off[[1L]]]]}}: {.val {old[[off[[1L]]]]}} before,
-        {.val {new[[off[[1L]]]]}} now.",
-    row = off, case = cases[off], found = new[off])
-  off <- which(more$probability != gold$probability[before])
-  abort_if(off, "gold", "A case has one probability of being chosen, in any batch.",
-    x = "{length(off)} case{?s} {?has/have} another than before, first case
-        {.val {cases[[off[[1L]]]]}}.",
+    case = new_cases)
+  earlier <- match(more$case, gold$case)
+  old_category <- x$categories[gold$truth[earlier]]
+  new_category <- x$categories[more$truth]
+  differing <- which(old_category != new_category)
+  abort_if(differing, "case", "A gold case must have the same true category as before.",
+    x = "{length(differing)} case{?s} {?has/have} a different category, first case
+        {.val {new_cases[[differing[[1L]]]]}}: {.val {old_category[[differing[[1L]]]]}} before,
+        {.val {new_category[[differing[[1L]]]]}} now.",
+    row = differing, case = new_cases[differing], found = new_category[differing])
+  differing <- which(more$probability != gold$probability[earlier])
+  abort_if(differing, "gold",
+    "A gold case must have the same probability of being chosen as before.",
+    x = "{length(differing)} case{?s} {?has/have} a different probability, first case
+        {.val {new_cases[[differing[[1L]]]]}}.",
     i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
-    case = cases[off])
+    case = new_cases[differing])
   fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
-  joined <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(before)))
-  gold[fields] <- lapply(joined, `[`, order(joined$case))
+  merged <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(earlier)))
+  gold[fields] <- lapply(merged, `[`, order(merged$case))
   gold$kind <- gold_kind(gold, x)
   gold
 }
@@ -158,18 +168,18 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
     object[] <- lapply(unclass(object), stats::update, ...)
     return(object)
   }
-  given <- as_truth_table(known_truth, "known_truth")
-  groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
-  unknown <- setdiff(given$case, unlist(groups))
-  abort_if(unknown, "case", "{.arg known_truth} must hold cases of {.arg object}.",
-    x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case))
-  table <- is.data.frame(known_truth)
-  labels <- if (table) as_label(known_truth$case) else names(known_truth)
+  truth_table <- as_truth_table(known_truth, "known_truth")
+  group_cases <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
+  unknown <- setdiff(truth_table$case, unlist(group_cases))
+  abort_if(unknown, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
+    x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, truth_table$case))
+  is_table <- is.data.frame(known_truth)
+  case_names <- if (is_table) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
-    at <- labels %in% cases
-    if (!any(at)) return(stats::update(estimate, ...))
-    part <- if (table) known_truth[at, ] else known_truth[at]
-    stats::update(estimate, part, gold_sample, ...)
-  }, unclass(object), groups)
+    in_group <- case_names %in% cases
+    if (!any(in_group)) return(stats::update(estimate, ...))
+    group_truth <- if (is_table) known_truth[in_group, ] else known_truth[in_group]
+    stats::update(estimate, group_truth, gold_sample, ...)
+  }, unclass(object), group_cases)
   object
 }

@@ -1,12 +1,13 @@
 #' @section Gold cases:
 #' Gold cases that are a random sample, or a sample with known probabilities (`gold_sample`),
 #' measure errors that ratings do not identify. The estimate from ratings does not use them. The
-#' ratings predict the probability `q` that the system's answer is correct. `q` is the mean of the
-#' posterior probability under a model with an accuracy per rater and of the share of ratings. With
-#' `y` 1 if the answer is the truth and 0 otherwise, the accuracy is `mean(y - slope q)` over gold
-#' cases plus `slope mean(q)` over all cases. This is prediction-powered inference (Angelopoulos et
-#' al. 2023), with a slope as in PPI++ that is shrunk towards .5 if there are few gold cases.
-#' Useless predictions get the slope 0; the estimate is then computed from gold cases only.
+#' ratings predict the probability `q` that the system's answer is correct. `q` is the mean of two
+#' numbers: the posterior probability of the answer under a model with an accuracy per rater, and
+#' the share of the case's ratings that are equal to the answer. Let `y` be 1 if the answer is
+#' correct and 0 otherwise. The estimate is `mean(y - slope q)` over gold cases plus `slope mean(q)`
+#' over all cases. This is prediction-powered inference (Angelopoulos et al. 2023), with a slope as
+#' in PPI++ that is shrunk towards .5 if there are few gold cases. If predictions are useless, the
+#' slope is 0, and the estimate is computed from gold cases only.
 #'
 #' * `"corrected"` is Wilson's interval for the equivalent number of labels. It is valid whatever
 #'   the number of shared errors.
@@ -14,24 +15,26 @@
 #'   the robust standard error, if there are few gold cases. With more gold cases it has a flat part
 #'   (of weight up to .7), so that they can contradict it. Its variance also increases by 5.9 times
 #'   the variance of the gold estimate. With many cases, 90% intervals then have a coverage of at
-#'   least .85, however precise and wrong the ratings are. If five or more gold cases contradict the
-#'   prior (as the print shows), the result moves towards `"corrected"`. It moves linearly between
-#'   p-values of 1.5 and 0.5 times `1 - conf_level`, so that small differences have small effects.
-#'   If machines rate, the prior is the interval for machines, around its centre.
+#'   least .85, however precise and wrong the ratings are. If there are five or more gold cases, a
+#'   test compares them with the prior, and `print()` shows its p-value. If they contradict the
+#'   prior, the result moves towards `"corrected"`. It moves linearly between p-values of 1.5 and
+#'   0.5 times `1 - conf_level`, so that small differences have small effects. If all raters are
+#'   machines, the prior is the interval for machines (see *Intervals*), around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence. It is approximately valid at all numbers
 #'   of gold cases simultaneously. You may look after every batch
 #'   ([update()][update.accuracy_estimate]) and stop when the interval is narrow enough. It is
 #'   wider.
 #'
-#' The following table has the coverage and mean width of nominal 90% intervals on 28 data sets with
-#' known truth, 20 of them real. There were 20 draws of random gold cases each (`bench/gold.R`):
+#' The following table shows the coverage and mean width of nominal 90% intervals on 28 data sets
+#' with known truth, 20 of them real. Random gold cases were drawn 20 times from each data set
+#' (`bench/gold.R`):
 #'
 #' | gold cases | `"corrected"` | `"combined"` | `"gold alone"` |
 #' |---|---|---|---|
-#' | 10 | .949, .331 wide | .955, .313 wide | .904, .378 wide |
-#' | 20 | .924, .234 | .926, .228 | .911, .281 |
-#' | 50 | .919, .150 | .922, .147 | .909, .185 |
-#' | 100 | .913, .106 | .912, .105 | .896, .133 |
+#' | 10 | .949, width .331 | .955, width .313 | .904, width .378 |
+#' | 20 | .924, width .234 | .926, width .228 | .911, width .281 |
+#' | 50 | .919, width .150 | .922, width .147 | .909, width .185 |
+#' | 100 | .913, width .106 | .912, width .105 | .896, width .133 |
 #'
 #' The worst case is a prior from ratings with a small standard error, whose centre is wrong by two
 #' or three standard errors of the gold estimate. `"combined"` then covers .86 to .87 with 20, 50
@@ -80,98 +83,104 @@
 #' @rdname estimate_accuracy
 NULL
 
-# Gold cases of estimate_accuracy(): `known_truth` and `gold_sample`. If gold cases are a sample,
-# the estimate is computed from ratings without them, and is then corrected by them. If they were
-# chosen by hand, they only enter the likelihood of the raters.
+# Gold cases (cases with known truth): arguments `known_truth` and `gold_sample` of
+# estimate_accuracy(). If gold cases are a sample, the estimate is computed from ratings without
+# them, and is then corrected by them. If they were chosen by hand, they only enter the likelihood
+# of the raters.
 
-# `gold` of all functions in this file is the result of read_gold(), with `settings` (target, widen)
-# and `kind`. `kind` is "sample"; or the reason why gold cases are not a sample: "picked",
-# "undeclared" or "unrated"; or "likelihood" if the interval does not use them as a sample. NULL if
-# there is no known truth.
+# Returns gold cases in the form that all functions of this file use, or NULL without known truth: a
+# list with the fields of read_gold() and two more. `settings` are `target` and `widen` of
+# gold_cases(). `kind` is "sample" if the gold cases are a sample. Otherwise it is the reason why
+# they are not: "picked" (by hand), "undeclared" or "unrated" (no gold case has a rating). Later it
+# is set to "likelihood" if the interval does not use the sample.
 resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
     return(NULL)
   }
-  given <- as_gold_cases(known_truth, gold_sample)
-  gold <- read_gold(given$truth, given$sample, x)
+  user_gold <- as_gold_cases(known_truth, gold_sample)
+  gold <- read_gold(user_gold$truth, user_gold$sample, x)
   if (length(gold$case) == 0L) warn_no_gold()
-  gold$settings <- given[c("target", "widen")]
+  gold$settings <- user_gold[c("target", "widen")]
   gold$kind <- gold_kind(gold, x)
   gold
 }
 
 check_no_sample <- function(gold_sample) {
   abort_argument_if(!is.null(gold_sample), "known_truth",
-    "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not given.",
+    "{.arg gold_sample} needs {.arg known_truth}, which is not given.",
     i = if (is.data.frame(gold_sample) || is.character(names(gold_sample))) {
-      "True categories are {.arg known_truth}; {.code gold =} is short for {.arg gold_sample}."
+      "Give true categories as {.arg known_truth} ({.code gold =} is taken as {.arg gold_sample})."
     } else {
-      "{.code known_truth = TRUE} takes the truth that {.arg x} holds."
+      "Use {.code known_truth = TRUE} for the truth that {.arg x} contains."
     })
 }
 
 warn_no_gold <- function() {
-  warn_fallible("gold_none", "{.arg known_truth} holds no truth, so the ratings alone are used.",
-    i = "Leave it out, or check whether all its truths are missing.")
+  warn_fallible("gold_none", "{.arg known_truth} contains no truth, so only the ratings are used.",
+    i = "Leave out {.arg known_truth}, or check whether all of its values are missing.")
 }
 
-# Gold cases can only measure an estimate that was fitted without them.
+# Stops if known truths cannot be used with a fit. Gold cases can only measure an estimate if the
+# fit did not use them.
 check_gold_of <- function(fit, known_truth, gold_sample) UseMethod("check_gold_of")
 
 check_gold_of.rater_fit <- function(fit, known_truth, gold_sample) invisible()
 
 check_gold_of.score_fit <- function(fit, known_truth, gold_sample) {
   abort_argument_if(any(known_patterns(fit)) && !is.null(known_truth), "known_truth",
-    "The fit has already used known truths, so they cannot check it.",
-    i = "Fit {.fun fit_scores} without {.arg known_truth}, and give it here.")
+    "The fit already used known truths, so they cannot measure its accuracy.",
+    i = "Call {.fun fit_scores} without {.arg known_truth}, and give {.arg known_truth} here.")
   abort_argument_if(
     !is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given")),
     "known_truth", "Known truths that are not a sample must be given to {.fun fit_scores}.",
-    i = "{.code gold_sample = \"random\"} says that they are a random sample.")
+    i = "If they are a random sample, add {.code gold_sample = \"random\"}.")
 }
 
-# It is not known whether a user's posterior already depends on the known truth.
+# A posterior that the user computed may already depend on the known truth.
 check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
   abort_argument_if(!is.null(known_truth) && !isFALSE(known_truth), "known_truth",
-    "{.arg known_truth} needs a model; this fit has only a posterior.",
-    i = "Give {.arg known_truth} with the ratings.")
+    "{.arg known_truth} needs a model, but this fit has only a posterior.",
+    i = "Call {.fun estimate_accuracy} with the ratings and {.arg known_truth}.")
 }
 
+# Are gold cases a sample, so that they measure the accuracy?
 gold_measures <- function(gold) identical(gold$kind, "sample")
 
-# See pair_misfit().
+# Message if an interval needs a sample of gold cases and there is none, see misfit_of().
 why_no_sample <- function(interval, gold) {
-  n <- length(gold$case)
-  cases <- paste("the", count_noun(n, "case"), "with known truth")
-  was <- if (n == 1L) "was" else "were"
-  words <- switch(gold$kind %||% "none",
+  n_gold <- length(gold$case)
+  cases <- paste("the", count_noun(n_gold, "case"), "with known truth")
+  was_or_were <- if (n_gold == 1L) "was" else "were"
+  reason_and_hint <- switch(gold$kind %||% "none",
     none = c("{.arg known_truth} is not given.", "Give {.arg known_truth} and {.arg gold_sample},
       or use {.code interval = \"robust\"}."),
-    picked = c(paste0(capitalised(cases), " ", was, " picked by hand."),
-      "Use {.code interval = \"robust\"}."),
-    undeclared = c(paste0("It is not known how ", cases, " ", was, " chosen."),
+    picked = c(paste0(capitalised(cases), " ", was_or_were, " picked by hand."),
+      "Use {.code interval = \"robust\"}, or a random sample of cases as {.arg known_truth}."),
+    undeclared = c(paste0("It is not known how ", cases, " ", was_or_were, " chosen."),
       "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
         which each case was chosen."),
-    unrated = c(paste0("No rater saw any of ", cases, "."),
+    unrated = c(paste0("No rater rated ", cases, "."),
       "Give the probability with which each case was chosen, if it is known.")
   )
   misfit_of("interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
-    " needs a sample of cases with known truth.", x = words[[1L]], i = words[[2L]])
+    " needs a sample of cases with known truth.",
+    x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
 }
 
-# Gold cases among the cases with numbers `cases` of a panel; `part` contains these cases. If all of
-# them are on cases without ratings, they are not a sample of the other cases, and are dropped.
-gold_among <- function(gold, cases, part) {
+# Keeps the gold cases of a group of cases. `cases`: numbers of these cases among all cases;
+# `group`: their ratings. If no gold case of a random sample has a rating in the group, gold cases
+# do not represent its rated cases, and are dropped.
+gold_among <- function(gold, cases, group) {
   if (is.null(gold)) return(NULL)
   gold$case <- match(gold$case, cases)
-  keep <- function(gold, at) {
+  keep_gold <- function(gold, kept) {
     fields <- c("case", "truth", "probability")
-    replace(gold, fields, lapply(gold[fields], `[`, at))
+    replace(gold, fields, lapply(gold[fields], `[`, kept))
   }
-  gold <- keep(gold, !is.na(gold$case))
-  lost <- gold_measures(gold) && gold_kind(gold, part) != "sample"
-  if (lost) keep(gold, 0L) else gold
+  gold <- keep_gold(gold, !is.na(gold$case))
+  is_unrated <- gold_measures(gold) && gold_kind(gold, group) != "sample"
+  if (is_unrated) keep_gold(gold, 0L) else gold
 }
 
 # Known truth for fit_raters(), from gold cases that are not a sample; NULL if there is none.
@@ -179,19 +188,20 @@ truth_for_fit <- function(gold, x) {
   if (length(gold$case) > 0L && !gold_measures(gold)) gold_table(gold, x)
 }
 
+# Gold cases as a table with the identifiers of cases and the names of categories.
 gold_table <- function(gold, x) {
-  out <- tibble::tibble(case = x$cases[gold$case], truth = x$categories[gold$truth])
-  if (!is.null(gold$probability)) out$probability <- gold$probability
-  out
+  table <- tibble::tibble(case = x$cases[gold$case], truth = x$categories[gold$truth])
+  if (!is.null(gold$probability)) table$probability <- gold$probability
+  table
 }
 
-# Refits without known truth if the fit used the gold cases that are now to measure the accuracy.
+# Refits without known truth, if the fit used the gold cases that now measure the accuracy.
 fit_without_truth <- function(fit, known_truth) {
   if (!any(known_patterns(fit))) return(fit)
   abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
-    "{.arg x} is a fit that already uses known truth.",
-    i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
-        ratings or with a fit that knows none.")
+    "{.arg x} is a fit that already uses known truths, which differ from {.arg known_truth}.",
+    i = "Leave out {.arg known_truth}, or give all known truths to {.fun estimate_accuracy} with
+        ratings, or with a fit without known truths.")
   fit_again(fit, known_truth = NULL)
 }
 
@@ -199,42 +209,49 @@ fit_without_truth <- function(fit, known_truth) {
 
 # Corrects an estimate from ratings by gold cases.
 #
-# Field `gold` of an estimate has the result of resolve_gold() (`case`, `truth`, `probability`,
-# `sample`, `kind`, `settings`) and: `alone`, the table of the estimate from ratings; `evidence`,
-# see gold_evidence(), NULL without usable gold cases; `measured`, see gold_accuracy(); `sources`, a
-# row per system and interval; `details`, a row per system. For `predicted`, see gold_evidence().
+# The result has field `gold`: the list of resolve_gold() (`case`, `truth`, `probability`, `sample`,
+# `kind`, `settings`) with further fields. `alone`: table of the estimate from ratings only.
+# `evidence`: gold cases and predictions by pattern of ratings, NULL without usable gold cases.
+# `measured`: corrected accuracies. `sources`: a row per system and interval. `details`: a row per
+# system. `predicted`: probabilities (patterns x categories), or NULL to compute them.
 with_gold <- function(estimate, gold, predicted = NULL) {
   if (!gold_measures(gold)) {
     if (length(gold$case) > 0L) estimate$fitted_gold <- gold
     return(estimate)
   }
   options <- estimate$options
-  ratings <- gold$alone <- estimate$table
+  ratings_table <- gold$alone <- estimate$table
   if (length(gold$case) > 0L && weights_are_counts(estimate$fit$x)) {
     gold$evidence <- gold_evidence(estimate$fit$x, gold, options$cluster, predicted)
   }
-  systems <- seq_along(ratings$system)
-  gold$measured <- x <- gold_accuracy(gold$evidence, systems)
+  system_numbers <- seq_along(ratings_table$system)
+  gold$measured <- measured <- gold_accuracy(gold$evidence, system_numbers)
   settings <- c(gold$settings, options["conf_level"])
-  known <- x$known
-  from_ratings <- estimates_from_ratings(estimate, which(known))
+  has_gold <- measured$known
+  from_ratings <- estimates_from_ratings(estimate, which(has_gold))
   estimate$gold <- gold
-  lack <- unlist(lapply(systems, function(s) why_no_gold(estimate, s) %||% NA_character_))
-  few <- of_known(known, why_no_clusters(x))
+  no_gold_reason <- unlist(lapply(
+    system_numbers, function(s) why_no_gold(estimate, s) %||% NA_character_
+  ))
+  few_clusters_reason <- of_known(has_gold, why_no_clusters(measured))
   sources <- source_rows(
-    ratings["system"], ratings, known, x, from_ratings, ifelse(is.na(lack), few, lack), "share",
-    settings, options$interval
+    ratings_table["system"], ratings_table, has_gold, measured, from_ratings,
+    ifelse(is.na(no_gold_reason), few_clusters_reason, no_gold_reason), "share", settings,
+    options$interval
   )
-  finite <- settings$target == "cases" & sources$interval != ratings_only & !is.na(sources$estimate)
-  cases <- x$cases[match(sources$system, ratings$system[known])]
-  sources$labels <- worth_in_labels(sources, ifelse(finite, cases, Inf))
+  is_finite_target <- settings$target == "cases" & sources$interval != ratings_only &
+    !is.na(sources$estimate)
+  n_cases <- measured$cases[match(sources$system, ratings_table$system[has_gold])]
+  sources$labels <- equivalent_labels_of_sources(sources, ifelse(is_finite_target, n_cases, Inf))
   estimate$gold$sources <- sources[names(no_gold_sources)]
-  estimate$gold$details <- gold_details(ratings, known, x, from_ratings, settings, lack)
-  estimate$table <- resolve_sources(ratings, sources, options$interval)
+  estimate$gold$details <- gold_details(
+    ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason
+  )
+  estimate$table <- resolve_sources(ratings_table, sources, options$interval)
   estimate
 }
 
-# The same estimate, from ratings only.
+# Undoes with_gold(): returns the estimate from ratings only, with the robust interval.
 without_gold <- function(estimate) {
   if (!is.null(estimate$gold)) {
     estimate$table <- estimate$gold$alone
@@ -244,22 +261,28 @@ without_gold <- function(estimate) {
   estimate
 }
 
-source_gold_only <- "gold alone" # sources that are not intervals of estimate_accuracy()
+# Names of two rows of tidy(x, "gold") that are not intervals of estimate_accuracy().
+source_gold_only <- "gold alone"
 ratings_only <- "ratings alone"
 
-# The values of `known` rows, and `missing` in all other rows.
+# A vector with an element per row: the next of `value` if `known` is TRUE, `missing` otherwise.
 of_known <- function(known, value, missing = NA_real_) {
   replace(rep_len(missing, length(known)), known, value)
 }
 
-# For each row of `about` a row per source: gold cases only, ratings only, and intervals with both.
-# Columns: the `weight` of gold cases in the estimate, and the `size` of the interval (see
-# gold_size()). `known`: rows with gold cases. `x`, `from_ratings`: measurements and estimates from
-# ratings of these rows. `table`: estimates and intervals from ratings of all rows. `lack`: reasons
-# why gold cases do not measure a row, named by codes. `field`: "share" or "difference", see
-# new_interval().
+# Table of estimates by source. It has several rows for each row of `about` (a system or a pair of
+# systems): ratings only, gold cases only, and each interval that combines both. Columns: estimate
+# and interval, `weight` of gold cases in the estimate (0 to 1), and `size`, the number of gold
+# cases that would give the same interval without ratings.
+#
+# `known`: which rows of `about` have gold cases. `x`, `from_ratings`: measurements by gold cases,
+# and estimates from ratings, of these rows. `table`: estimates and intervals from ratings of all
+# rows. `lack`: why gold cases do not measure a row, named by codes. `field`: "share" for
+# accuracies, "difference" for differences.
 source_rows <- function(about, table, known, x, from_ratings, lack, field, settings, interval) {
-  shown <- Filter(function(record) !record$gold$anytime || record$id == interval, gold_intervals)
+  shown_intervals <- Filter(
+    function(record) !record$gold$anytime || record$id == interval, gold_intervals
+  )
   columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
   rows_of <- function(id, record, x) {
     limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
@@ -269,52 +292,53 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
       about, interval = id, !!!numbers, reason = unname(lack), why = names2(lack)
     )
   }
-  unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
+  without_ratings <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
   tables <- c(
-    list(rows_of(source_gold_only, interval_corrected, unaided)),
-    lapply(shown, function(record) rows_of(record$id, record, x))
+    list(rows_of(source_gold_only, interval_corrected, without_ratings)),
+    lapply(shown_intervals, function(record) rows_of(record$id, record, x))
   )
-  of_ratings <- tibble::tibble(
+  without_gold_rows <- tibble::tibble(
     about, interval = ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
     weight = 0, table[c("reason", "why")]
   )
-  rows <- stack_rows(unname(append(tables, list(of_ratings), 1L)))
+  rows <- stack_rows(unname(append(tables, list(without_gold_rows), 1L)))
   rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
 }
 
-# Replaces rows of `table` by the chosen interval; rows without gold cases keep the estimate from
-# ratings.
+# Replaces estimates from ratings (`table`) by those of the chosen interval (`sources`). Rows
+# without gold cases keep the estimate from ratings, with a reason.
 resolve_sources <- function(table, sources, interval) {
-  chosen <- sources[sources$interval == interval, ]
-  known <- !is.na(chosen$estimate)
+  chosen_rows <- sources[sources$interval == interval, ]
+  has_gold <- !is.na(chosen_rows$estimate)
   columns <- c("estimate", interval_columns, "reason")
-  table[known, columns] <- chosen[known, columns]
-  unused <- !known & !is.na(table$estimate) & is.na(table$reason) &
-    chosen$why %in% c("not_drawn", "no_sample")
-  table$reason[unused] <- paste0(gold_unused, chosen$reason[unused])
-  only_gold <- !known & table$why %in% "one_rater"
-  table$reason[only_gold] <- chosen$reason[only_gold]
-  table$why[known] <- NA
-  table$why[unused] <- "ratings_alone"
+  table[has_gold, columns] <- chosen_rows[has_gold, columns]
+  gold_is_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
+    chosen_rows$why %in% c("not_drawn", "no_sample")
+  table$reason[gold_is_unused] <- paste0(gold_unused, chosen_rows$reason[gold_is_unused])
+  needs_gold <- !has_gold & table$why %in% "one_rater"
+  table$reason[needs_gold] <- chosen_rows$reason[needs_gold]
+  table$why[has_gold] <- NA
+  table$why[gold_is_unused] <- "ratings_alone"
   table
 }
 
-# Equivalent number of labels: how many gold cases without ratings would give the same error.
-# `cases`: number of cases from which they are drawn, if the accuracy of these cases is the target.
-worth_in_labels <- function(rows, cases) {
+# Equivalent number of labels: how many gold cases without ratings would give the same standard
+# error. `cases`: number of cases from which they would be drawn if the target is the accuracy of
+# these cases, Inf if it is the accuracy of a population.
+equivalent_labels_of_sources <- function(rows, cases) {
   variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
   labels <- 1 / (ifelse(is.na(rows$size), variance, 1 / rows$size) + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
 # Reason (named by a code) why gold cases do not measure a system; NULL if they do.
-why_no_gold <- function(estimate, s) {
+why_no_gold <- function(estimate, system_number) {
   evidence <- estimate$gold$evidence
-  if (estimate$gold$measured$known[[s]]) {
+  if (estimate$gold$measured$known[[system_number]]) {
     NULL
   } else if (is.null(evidence)) {
     why_no_evidence(estimate)
-  } else if (any(evidence$answer[evidence$at, s] > 0L)) {
+  } else if (any(evidence$answer[evidence$at, system_number] > 0L)) {
     only_some_drawn
   } else {
     c(not_asked = paste(
@@ -336,37 +360,44 @@ no_sample_of_cases <- c(
 )
 
 only_some_drawn <- c(not_drawn = paste(
-  "the probabilities of gold cases do not add up to its cases, some of which had no chance, then,",
-  "to be drawn"
+  "the probabilities of gold cases do not fit its number of cases (the sum of their inverses",
+  "differs), so that some cases could not be drawn"
 ))
 
-# A reason for each quantity, or NA.
+# Reasons why there is no interval if gold cases are in too few clusters: a string per quantity, or
+# NA.
 why_no_clusters <- function(x) {
-  clusters <- x$clusters %||% rep(Inf, length(x$estimate))
-  few <- paste0(
-    no_interval, "gold cases are in ", number(clusters), " cluster", ifelse(clusters == 1, "", "s"),
-    ", and ", fewest_clusters, " are the least that tell how clusters differ"
+  n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
+  reason <- paste0(
+    no_interval, "gold cases are in ", number(n_clusters), " cluster",
+    ifelse(n_clusters == 1, "", "s"),
+    ", but at least ", fewest_clusters, " are needed to estimate how clusters differ"
   )
-  ifelse(clusters < fewest_clusters, few, NA_character_)
+  ifelse(n_clusters < fewest_clusters, reason, NA_character_)
 }
 
-# Further results from gold cases, a row per system. `table`: estimates from ratings. `worth`:
-# number of labels without ratings that are equivalent to one label with ratings.
-gold_details <- function(table, known, x, from_ratings, settings, lack) {
-  columns <- list()
-  if (any(known)) {
-    interval <- corrected_interval(x, settings$target, settings$conf_level)
-    ends <- table[known, ]
-    columns <- c(
-      gold_test(x, from_ratings), gold_common(interval, ends$independent, ends$shared)
+# Table of tests and other results from gold cases, with a row per system. `table`: estimates from
+# ratings. Column `worth`: number of labels without ratings that are equivalent to one label with
+# ratings.
+gold_details <- function(table, has_gold, measured, from_ratings, settings, no_gold_reason) {
+  test_columns <- list()
+  if (any(has_gold)) {
+    interval <- corrected_interval(measured, settings$target, settings$conf_level)
+    rating_estimates <- table[has_gold, ]
+    test_columns <- c(
+      gold_test(measured, from_ratings),
+      gold_common(interval, rating_estimates$independent, rating_estimates$shared)
     )
   }
   columns_tibble(
-    system = table$system, gold = as.integer(of_known(known, x$gold, 0)),
-    cases = of_known(known, x$cases, table$n), worth = of_known(known, x$design / x$ratio),
-    !!!lapply(rlang::set_names(gold_tests), function(name) of_known(known, columns[[name]])),
-    reason = unname(lack),
-    why = names2(lack)
+    system = table$system, gold = as.integer(of_known(has_gold, measured$gold, 0)),
+    cases = of_known(has_gold, measured$cases, table$n),
+    worth = of_known(has_gold, measured$design / measured$ratio),
+    !!!lapply(
+      rlang::set_names(gold_tests), function(name) of_known(has_gold, test_columns[[name]])
+    ),
+    reason = unname(no_gold_reason),
+    why = names2(no_gold_reason)
   )
 }
 

@@ -28,9 +28,9 @@
 #'   to the raters without systems. All errors are shared with the raters.
 #'
 #' The mean absolute error of `"average"` was .053 on 36 families of public data sets with known
-#' truth in which people rate. Of these, 12 were set aside and used once. It was .032 on the 14
-#' families with classifiers as systems. If language models or other programs rate, errors are
-#' larger: see *Intervals*.
+#' truth in which people rate. (12 of these families were set aside and used only once.) The error
+#' was .032 on the 14 families with classifiers as systems. If language models or other programs
+#' rate, errors are larger: see *Intervals*.
 #'
 #' @section Shared errors of systems and raters:
 #' Ratings do not identify how many errors a system shares with the raters ("correlated errors").
@@ -38,9 +38,9 @@
 #' `"shared"` they are computed from their `model`. With the other methods, `independent` is the
 #' average, and `shared` is the mean posterior under a hierarchical Dawid-Skene model of the raters
 #' without systems (averaged with its one-coin limit). `common` sets the assumed share `c` of shared
-#' errors; the estimate is `independent - c (independent - shared)`. (If truths are known, the ends
-#' differ at most by the effect of the prior of `independent`, and `"typical"` does not correct
-#' that.)
+#' errors; the estimate is `independent - c (independent - shared)`. (On cases with known truth, the
+#' two columns differ only by the effect of the prior of `independent`, and `"typical"` does not
+#' correct this effect.)
 #'
 #' `"none"` is `c = 0` and `"all"` is `c = 1`. `"typical"` is `c = s / sqrt(N - 1)`:
 #' * `N` is the number of categories that raters used (in the whole panel, also with `by`).
@@ -105,17 +105,18 @@
 #'
 #' In 20 public sources in which machines rate (10 language models, 10 programs), coverage was .91
 #' (.03), with a mean width of .54. If machines are not declared as such, coverage is .72 (.07),
-#' with a mean width of .29. Declare them.
+#' with a mean width of .29. Therefore declare machines with `rater_kind` in [ratings()].
 #'
 #' `"bootstrap"` intervals are percentiles of estimates from resampled cases, to which the raters
-#' are fitted again. (Of the averaged models, those with a weight of at least .001 are fitted and
-#' weighted again.) The intervals cover sampling error only. Nominal 90% intervals cover far fewer
-#' of the accuracies in public data sets.
+#' are fitted again. (For `"average"`, only models with a weight of at least .001 are fitted and
+#' weighted again.) The intervals contain sampling error only. In public data sets, the coverage of
+#' nominal 90% intervals was far lower than 90%.
 #' * Replicates in which agreement is no better than by chance have no estimate. They are counted,
 #'   and there is a warning if they are many.
 #' * If clipping, few cases or the choice between modes bias the estimate, replicates have this bias
-#'   twice, and the interval is asymmetric. If the bias exceeds their spread, the interval does not
-#'   contain the estimate, with a warning. Reflected and bias-corrected percentiles would not help.
+#'   twice, and the interval is asymmetric. If the bias exceeds the spread of the replicates, the
+#'   interval does not contain the estimate, and there is a warning. Reflected and bias-corrected
+#'   percentiles would not help.
 #' * The interval is `NA`, with a reason, in three cases: replicates do not vary (as for a system
 #'   that is always right); most replicates have no estimate; or weights are not counts.
 #'
@@ -129,9 +130,10 @@
 #'   There is always a warning if machines rate. There is none if `common` is given as a number,
 #'   `"none"` or `"all"`, or if gold cases measure the accuracy.
 #'
-#' The absence of a warning is no proof. Of 120 data sets in which people rate, 43 had a mean error
-#' above .05, 6 of them without a warning; of the other 77, 23 had a warning. Of 57 data sets in
-#' which machines rate without being declared, 38 had such an error, 11 of them without a warning.
+#' Estimates without a warning can be wrong, too. Of 120 data sets in which people rate, 43 had a
+#' mean error above .05, 6 of them without a warning; of the other 77, 23 had a warning. Of 57 data
+#' sets in which machines rate without being declared, 38 had a mean error above .05, 11 of them
+#' without a warning.
 #'
 #' `fallible_warning_raters`: some raters always gave the same answer. If the ratings of such a
 #' rater had been drawn at random from those of the panel, they would all be equal with a

@@ -4,26 +4,27 @@
   if (missing(i)) return(x)
   at <- find_subset(i, x$table$system, "system")
   abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
-    "rests on a fit of all systems together.",
+    "uses a fit of all systems together, so that systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  show_accuracy(structure(estimate_of_systems(unclass(x), at), class = class(x)))
+  show_accuracy(structure(select_systems(unclass(x), at), class = class(x)))
 }
 
-# Patterns that no longer differ are joined; the first of them represents the others.
-estimate_of_systems <- function(x, at) {
+# Keeps the systems with numbers `at` of an estimate. Patterns of ratings and answers that are now
+# the same are joined into one, with the posterior of the first of them.
+select_systems <- function(x, at) {
   gold <- x$gold
   interval <- x$options$interval
-  before <- x$fit$x
+  all_ratings <- x$fit$x
   x <- without_gold(x)
-  x$fit <- fit_with(x$fit, join_patterns(keep_systems(before, at)))
-  pattern <- rows_for(before, x$fit$x)
-  names <- x$table$system[at]
+  x$fit <- fit_with(x$fit, join_patterns(keep_systems(all_ratings, at)))
+  pattern <- rows_for(all_ratings, x$fit$x)
+  system_names <- x$table$system[at]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])
   x[c("bins", "members")] <- lapply(x[c("bins", "members")], function(table) {
-    table[table$system %in% names, ]
+    table[table$system %in% system_names, ]
   })
-  fields <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
-  x[fields] <- lapply(x[fields], `[`, at)
+  per_system_fields <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
+  x[per_system_fields] <- lapply(x[per_system_fields], `[`, at)
   x["posterior"] <- list(lapply(x$posterior[at], function(p) p[pattern, , drop = FALSE]))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
@@ -39,28 +40,29 @@ estimate_of_systems <- function(x, at) {
 #' @export
 format.accuracy_estimate <- function(x, digits = 0L, ...) {
   digits <- check_digits(digits)
-  share <- function(p) paste0(decimals(100 * p, digits), "%")
-  out <- estimate_words(x$table, x$options$conf_level, share)
-  if (length(out) > 1L) setNames(out, x$table$system) else out
+  as_percent <- function(p) paste0(decimals(100 * p, digits), "%")
+  lines <- estimate_words(x$table, x$options$conf_level, as_percent)
+  if (length(lines) > 1L) setNames(lines, x$table$system) else lines
 }
 
-# Computes everything that is printed for an estimate. Verbs that return an estimate call it last.
-# Intermediate estimates are not printed.
+# Adds everything that is printed for an estimate, as attribute `schema`. Exported functions that
+# return an estimate call it last. Intermediate estimates have no schema, because they are not
+# printed.
 show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
   record <- method_of(x)
-  facts <- facts_of_accuracy(x, record)
+  facts <- compute_glance_columns(x, record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, x$fit$model))
-  more <- if (!is.null(x$gold$evidence)) gold_columns(x) else
+  extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (!all(is.na(table$shared))) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
     head = c(caption, if (x$fit$identified == "yes") {
       if (inherits(x$fit, "judge_fit")) calibration_words(x$fit) else rater_words(facts)
     }),
     shown = view(
-      list2DF(c(as.list(table), more)),
-      c("system", accuracy_columns(x), names(more), cases = "n"),
+      list2DF(c(as.list(table), extra_columns)),
+      c("system", name_printed_columns(x), names(extra_columns), cases = "n"),
       level = options$conf_level, left = integer()
     ),
     notes = accuracy_notes(x, record),
@@ -68,18 +70,19 @@ show_accuracy <- function(x) {
       if (record$bins) "tidy(\"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
       "tidy(), may_say(), plot()"
     ),
-    summary = summary_of_accuracy
+    summary = make_summary_views
   )
   x
 }
 
-# Columns of accuracies and of their intervals.
-accuracy_columns <- function(x) {
+# Names of the printed columns with accuracies and their intervals.
+name_printed_columns <- function(x) {
   heading <- if (is_pass_rate(x)) passes else "accuracy"
   c(setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
 
-# Heading of the accuracy of constant systems. They do not answer cases: cases pass or fail.
+# Heading of the accuracy of systems that give all cases the same answer, such as
+# `systems = c(app = "pass")` in ratings(). Their accuracy is the share of cases that pass.
 passes <- "passes"
 
 is_pass_rate <- function(estimate) {
@@ -87,7 +90,7 @@ is_pass_rate <- function(estimate) {
   length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
 }
 
-# Words for the method, for a caption.
+# Words for the method in a caption. With one rater, its name instead.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x
   if (is_one_rater(x)) return(toString(c(
@@ -97,42 +100,44 @@ estimator_words <- function(estimate, model = NULL) {
   method_words(estimate$options$method, model)
 }
 
-# Numbers for glance().
-facts_of_accuracy <- function(x, record) {
+# Columns of glance(). Columns that do not apply are NA or left out.
+compute_glance_columns <- function(x, record) {
   options <- x$options
   fit <- x$fit
-  known_as <- function(used, value) if (used) value else value[NA_integer_]
+  na_unless <- function(used, value) if (used) value else value[NA_integer_]
   drop_null(list(
     systems = nrow(x$table), method = options$method, interval = options$interval,
-    conf_level = known_as(has_interval(x), options$conf_level),
+    conf_level = na_unless(has_interval(x), options$conf_level),
     agreement = fit$agreement, kappa = kappa_of_agreement(fit$x, fit$agreement),
     chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy,
     cases = nrow(fit$x), raters = n_raters(fit$x), categories = n_categories(fit$x),
     negative = fit$negative,
-    clip = known_as(record$clips, options$clip),
-    bin_width = known_as(record$bins, options$bin_width),
-    replicates = known_as(!is.null(x$replicates), options$replicates),
+    clip = na_unless(record$clips, options$clip),
+    bin_width = na_unless(record$bins, options$bin_width),
+    replicates = na_unless(!is.null(x$replicates), options$replicates),
     gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
     target = x$gold$settings$target %||% NA_character_,
     rerun_reliability = rerun_reliability(fit$x)
   ))
 }
 
-# Reliability of single runs of a rater for the answer of the first system. It is 1 if runs agree,
-# 0 if they agree no more than runs of different cases, and NA without reruns.
+# Reliability of single runs of the only rater. Runs are compared by whether they equal the answer
+# of the first system. It is 1 if runs of a case agree, 0 if they agree no more than runs of
+# different cases, and NA without reruns.
 rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
-  runs <- pattern_lengths(x)
+  n_runs <- pattern_lengths(x)
   answer <- x$patterns$answer[, 1L]
   weight <- pattern_weights(x) * (answer > 0L)
-  same <- predict_answer(pattern_counts(x), answer)
-  same[weight == 0] <- 0
-  share <- sum(weight * same) / sum(weight * runs)
-  differ <- sum(weight * same * (runs - same)) / sum(weight * runs * (runs - 1) / 2)
-  na_real(1 - differ / (2 * share * (1 - share)))
+  n_equal <- predict_answer(pattern_counts(x), answer)
+  n_equal[weight == 0] <- 0
+  equal_share <- sum(weight * n_equal) / sum(weight * n_runs)
+  disagreement <- sum(weight * n_equal * (n_runs - n_equal)) /
+    sum(weight * n_runs * (n_runs - 1) / 2)
+  na_real(1 - disagreement / (2 * equal_share * (1 - equal_share)))
 }
 
-# Agreement of the raters, and their accuracy under the fitted model.
+# Printed line on the raters: their agreement, and their accuracy under the fitted model.
 rater_words <- function(facts) {
   paste0(
     "Raters: agreement ", percent(facts$agreement), " (Fleiss' kappa ", decimals(facts$kappa, 2L),
@@ -143,27 +148,29 @@ rater_words <- function(facts) {
 # Notes below the printed table.
 accuracy_notes <- function(x, record) {
   table <- x$table
-  some <- function(names) shorten(names, most = 4L)
+  shorten_names <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && !all(is.na(table$shared))
-  assumed <- if (!all(rests_on_gold(x))) common_note(x)
-  silent <- x$details$uninformative
-  left_out <- which(silent > 0 & !is.na(table$estimate))
+  assumption <- if (!all(rests_on_gold(x))) common_note(x)
+  uninformative_share <- x$details$uninformative
+  left_out <- which(uninformative_share > 0 & !is.na(table$estimate))
   # Percentiles of a biased estimator may not contain the estimate.
-  outside <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
+  outside_interval <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
     reason_notes(table, table$system),
     answered_notes(accuracy_table(x)), abstain_note(x$fit$x),
     if (length(left_out) > 0L) paste(
       "Left out, because no category stands out:",
-      some(paste(percent(silent[left_out]), "of the cases of", table$system[left_out]))
+      shorten_names(paste(
+        percent(uninformative_share[left_out]), "of the cases of", table$system[left_out]
+      ))
     ),
     if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(x$fit$x)) note_of_one_rater(x)),
     if (has_range) {
       note(paste(c(
-        "Range: if errors are shared with the raters, or independent (not bounds).", assumed
+        "Range: if errors are shared with the raters, or independent (not bounds).", assumption
       ), collapse = " "), "assumption", report = NULL)
     } else {
-      assumed
+      assumption
     },
     if (rests_on_machines(x)) machine_words(x),
     if (inherits(x$fit, "judge_fit")) calibrated_notes(x) else panel_problems(x$fit),
@@ -171,8 +178,9 @@ accuracy_notes <- function(x, record) {
       "Base rates estimated below zero and set to zero:",
       shorten(x$fit$x$categories[x$fit$base_rates == 0])
     ),
-    if (length(outside) > 0L) paste(
-      "Estimate outside its own interval, a sign of bias:", some(table$system[outside])
+    if (length(outside_interval) > 0L) paste(
+      "Estimate outside its own interval, a sign of bias:",
+      shorten_names(table$system[outside_interval])
     ),
     if (!all(is.na(table$conf.low))) {
       interval_note(interval_of(x), x)
@@ -182,18 +190,19 @@ accuracy_notes <- function(x, record) {
   )
 }
 
-# If systems abstained, adds how often they answered, and their accuracy over all cases if
-# abstentions are wrong.
+# Table of tidy(). If systems abstained, adds the share of cases that they answered, and their
+# accuracy over all cases if abstentions count as wrong.
 accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
   table$answered <- share_answered(x$fit$x)
-  all <- function(share) ifelse(table$answered %in% 0, 0, table$answered * share)
-  columns <- c(accuracy_all = "estimate", all.low = "conf.low", all.high = "conf.high")
-  table[names(columns)] <- lapply(table[columns], all)
+  over_all_cases <- function(share) ifelse(table$answered %in% 0, 0, table$answered * share)
+  new_columns <- c(accuracy_all = "estimate", all.low = "conf.low", all.high = "conf.high")
+  table[names(new_columns)] <- lapply(table[new_columns], over_all_cases)
   table
 }
 
+# Printed notes on systems that answered less than 95% of their cases.
 answered_notes <- function(table) {
   if (is.null(table[["answered"]])) return(NULL)
   table <- table[which(table$answered < 0.95 & !is.na(table$estimate)), ]
@@ -212,15 +221,15 @@ interval_note <- function(record, x) {
   )
 }
 
-# Details of an estimate, for summary().
-summary_of_accuracy <- function(x) {
+# Tables of summary(): details of the systems, weights of averaged models, and bins.
+make_summary_views <- function(x) {
   details <- tidy(x, "details")
-  hidden <- details$system[-(1:5)] # more columns do not fit on a screen
+  omitted <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
     if (!all(is.na(details[names(words_of_details)]))) {
-      view_of_matrix(details_in_words(head(details, 5L)), "fact", most = Inf, title = paste0(
+      view_of_matrix(format_details(head(details, 5L)), "fact", most = Inf, title = paste0(
         "What the estimates rest on",
-        if (length(hidden) > 0L) paste0(". See tidy(\"details\") for ", shorten(hidden), ".")
+        if (length(omitted) > 0L) paste0(". See tidy(\"details\") for ", shorten(omitted), ".")
       ))
     },
     if (is_averaged(x) && length(x$members) > 0L) view(
@@ -231,25 +240,25 @@ summary_of_accuracy <- function(x) {
   ))
 }
 
-# A row per detail, a column per system.
-details_in_words <- function(details) {
-  known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
-  values <- stack_rows(details[known], function(x) {
+# Details as a matrix of strings, with a row per detail and a column per system.
+format_details <- function(details) {
+  shown_fields <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
+  words <- stack_rows(details[shown_fields], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
   })
-  dimnames(values) <- list(words_of_details[known], details$system)
-  values
+  dimnames(words) <- list(words_of_details[shown_fields], details$system)
+  words
 }
 
 words_of_details <- c(
-  sampling = "standard error by sampling alone",
+  sampling = "standard error due to sampling",
   rater_error = "share of ratings that are wrong",
-  disagreement_error = "share of ratings unlike those of most others",
+  disagreement_error = "share of ratings that differ from most others",
   common = "correction for shared errors, share of the range",
   average_shared = "accuracy if all errors are shared",
   independence_weight = "weight of models without shared errors",
   dependence_weight = "weight of shared errors in the interval",
   base_rate_range = "range over base rates that are possible",
   centre = "centre of the interval", mean_posterior = "mean probability of the answers",
-  uninformative = "share of cases that say nothing", failed = "replicates without an estimate"
+  uninformative = "share of cases without information", failed = "replicates without an estimate"
 )

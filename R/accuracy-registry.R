@@ -4,21 +4,23 @@
 # (tools/ids.R).
 
 # A method is a list:
-# * words: its name in results
+# * words: the name of the method in results
 # * model: the models that it supports, "k" (the K-model fitted by algebra), "any", or `"own"` (a
 #   fixed set of models; the user cannot choose another)
 # * posterior: does it compute the probability of each category for each case?
 # * likelihood: is the accuracy of a system a parameter of a likelihood?
-# * clips, bins: does it use `clip` and `bin_width`?
+# * clips, bins: does it use the options `clip` and `bin_width`?
 # * iterated: is it iterative, so that estimates that should be equal may differ slightly?
-# * stand_in: method whose replicates give the correlation of systems, if its replicates are slow
+# * stand_in: method whose replicates are used for the correlation of systems, because replicates of
+#   this method would be slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
 # * common: default assumption about shared errors; NULL if the user cannot choose one
-# * estimate: function of fit, options and the result of average_of() (if the model is `"own"`,
-#   or if the interval needs it), which returns new_point()
-# * of_posterior: the same, a function of fit and options, for a posterior given by the user; NULL
-#   if the method needs a model
-# * of_family: the same, for a family of models that is fitted in R
+# * estimate: function that returns new_point(). Its arguments are a fit, options, and the result of
+#   average_of() (NULL unless the model is `"own"` or the interval needs it)
+# * of_posterior: function used instead of `estimate` for a posterior given by the user, with the
+#   arguments fit and options; NULL if the method needs a model
+# * of_family: function used instead of `estimate` for a family of models that is fitted in R
+# * explain: sentences for a methods paragraph, see explain_estimate()
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, stand_in = id, draws = "bootstrap", common = NULL,
@@ -27,34 +29,34 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 }
 
 # An interval is a list:
-# * words: its name in messages
+# * words: the name of the interval in messages
 # * likelihood: does it need a method with a likelihood?
 # * clusters: does it support clusters?
 # * average: does it need average_of() for all methods?
-# * uncounted: consequence of weights that are not counts
+# * uncounted: end of the message if weights are not counts of cases
 # * replicates: default number of replicates
 # * hidden: does it allow for errors other than sampling error?
-# * spread: how metrics and cells get it: from "percentile"s of replicates, or by the "delta"
-#   method; "" if it is for accuracy only
+# * spread: how it is computed for metrics and cells of confusion matrices: from "percentile"s of
+#   replicates, or by the "delta" method; "" if it is for accuracy only
 # * compiled: can a study run it in compiled code?
-# * own_fit: can a fit by as_rater_fit() have it?
+# * own_fit: is it available for a fit by as_rater_fit()?
 # * find: function of a draft (see draft_estimate()) that returns new_interval_found(); NULL if
 #   there is no interval
 # * draws: function of an estimate and its replicates that returns draws of all systems jointly
 #   (draws x systems), or a string with the reason why it cannot; NULL if the interval treats
 #   systems separately
 # * drawn: is it only for posterior draws?
-# * gold: how gold cases measure it (`find` is used without them); NULL if it does not use gold
-#   cases as a sample
+# * gold: list (see below) for intervals that use gold cases as a sample, NULL for others. `find`
+#   computes the interval for systems that answered no gold case
 # * note: function of an estimate that describes the interval, see interval_note()
-# * explain: the same for a methods paragraph: a string or a function, see explain_estimate()
+# * explain: description for a methods paragraph: a string or a function, see explain_estimate()
 #
 # `gold` is a list:
 # * share, difference: functions that return intervals of quantities on the unit scale, and of
 #   differences. Arguments: measurements by gold cases (see correct_mean()), estimates from ratings
 #   (see estimates_from_ratings()), and settings (target, widen, conf_level)
-# * anytime: is it valid after every gold case?
-# * believes: does it use the estimate from ratings as a prior?
+# * anytime: is the interval valid after every gold case?
+# * believes: does the interval use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, spread = "", compiled = FALSE,
@@ -65,7 +67,8 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
   check_record(record, flags, c("id", "words"), c("find", "draws", "note"))
 }
 
-# Checks the properties of a record when it is created. Functions may be NULL.
+# Checks the fields of a record when it is created, and returns the record. `flags` are TRUE or
+# FALSE, `strings` are single strings, `functions` are functions or NULL.
 check_record <- function(record, flags, strings, functions) {
   stopifnot(
     vapply(record[flags], rlang::is_bool, NA), vapply(record[strings], is_string, NA),
@@ -89,18 +92,22 @@ delayedAssign("gold_intervals", accuracy_intervals[ids_with("gold", accuracy_int
 
 interval_none <- new_interval("none", spread = "percentile", compiled = TRUE, own_fit = TRUE)
 
+# Names records by their field `id`.
 by_id <- function(records) setNames(records, vapply(records, `[[`, "", "id"))
 
-# Names of the records with a property.
+# Names of the records whose field `property` is neither NULL nor FALSE.
 ids_with <- function(property, records) {
   names(Filter(function(record) !isFALSE(record[[property]] %||% FALSE), records))
 }
 
-# Names of the intervals that cells of a confusion matrix can have. Posterior draws have their own.
+# Names of the intervals that are available for cells of a confusion matrix. Estimates from
+# posterior draws have another interval than estimates from bootstrap replicates.
 cell_intervals <- function(estimate) {
-  having <- Filter(function(record) record$spread == "percentile", accuracy_intervals)
-  drawn <- inherits(estimate$fit, "draws_fit")
-  names(Filter(function(record) record$drawn == drawn || is.null(record$find), having))
+  percentile_intervals <- Filter(function(record) record$spread == "percentile", accuracy_intervals)
+  from_draws <- inherits(estimate$fit, "draws_fit")
+  names(Filter(
+    function(record) record$drawn == from_draws || is.null(record$find), percentile_intervals
+  ))
 }
 
 # Names of records as listed in help pages.
@@ -120,16 +127,17 @@ interval_of_model <- function(model) {
   if (inherits(model, c("own_model", "family_model"))) interval_bootstrap$id
 }
 
-# With one rater there is no estimate from ratings with which gold cases could be combined.
+# The interval to compute. The default is "combined" with a sample of gold cases, "robust" without.
+# With one rater, "combined" becomes "corrected", because there is no estimate from ratings only.
 resolve_interval <- function(interval, gold, x) {
-  measures <- gold_measures(gold) && length(gold$case) > 0L
-  interval <- interval %||% (if (measures) interval_combined else interval_robust)$id
-  combined <- identical(interval, interval_combined$id)
-  if (combined && is_one_rater(x)) interval_corrected$id else interval
+  has_gold_sample <- gold_measures(gold) && length(gold$case) > 0L
+  interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
+  is_combined <- identical(interval, interval_combined$id)
+  if (is_combined && is_one_rater(x)) interval_corrected$id else interval
 }
 
-# Records of an estimate, or of options. User-defined methods and calibrated judges bring the
-# records with them.
+# Record of the method (below: of the interval) of an estimate, or of its options. For user-defined
+# methods and calibrated judges the record is one of the options.
 method_of <- function(x, options = x$options) {
   options$record %||% accuracy_methods[[options$method]]
 }
@@ -145,6 +153,7 @@ is_averaged <- function(x, options = x$options) method_of(options = options)$mod
 # Are the replicates of another method used for the correlation of systems?
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
+# Can a study run the estimator with these options in compiled code?
 runs_compiled <- function(options) {
   method <- method_of(options = options)
   !is.null(method) && interval_of(options = options)$compiled &&
@@ -157,15 +166,15 @@ runs_compiled <- function(options) {
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
   if (is.null(method)) return(id)
-  named <- !is.null(model) && method$model != "own"
-  paste0(method$words, if (named) paste0(", ", format(model)))
+  shows_model <- !is.null(model) && method$model != "own"
+  paste0(method$words, if (shows_model) paste0(", ", format(model)))
 }
 
 check_accuracy_method <- function(method, arg = "method") {
   check_choice(method, names(accuracy_methods), arg, if (arg == "method") hint_of_models)
 }
 
-# Converts options to the arguments from which they were made.
+# Converts options of an estimate to the arguments of estimate_accuracy() that give these options.
 as_arguments <- function(options) {
   resampling <- list(
     replicates = options$replicates, threads = options$threads, cluster = options$cluster
@@ -193,80 +202,83 @@ check_accuracy_options <- function(x) {
   )
 }
 
-# The only place with rules about which method, interval, model, fit, clusters and gold cases can be
-# combined.
+# Stops if the method, interval, model, fit, clusters and gold cases cannot be combined. All rules
+# are in pair_misfit() and the functions that it calls.
 check_pair <- function(options, model, fit, gold = NULL) {
-  why <- pair_misfit(
+  misfit <- pair_misfit(
     method_of(options = options), interval_of(options = options), model, fit,
     !is.null(options$cluster), gold
   )
-  abort_argument_if(!is.null(why), why$arg, why$message)
+  abort_argument_if(!is.null(misfit), misfit$arg, misfit$message)
 }
 
-# The wrong argument and its message; NULL if the combination is allowed. If `fit` is NULL, there is
-# only a model so far. For `gold`, see resolve_gold().
+# Returns the name of the wrong argument and a message (see misfit_of()); NULL if the combination is
+# allowed. `fit` is NULL if the model has not been fitted yet. `gold`: result of resolve_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
   field <- rule_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
-    rule_misfit(field, method, interval, fit)
+    misfit_outside_core(field, method, interval, fit)
   } else if (interval$drawn) {
     misfit_of("interval", "A posterior interval needs posterior draws.",
       i = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}.")
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
-    having <- ids_with("likelihood", accuracy_methods)
+    methods_with_likelihood <- ids_with("likelihood", accuracy_methods)
     misfit_of("interval",
       "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
         parameter.",
       x = paste0("{.arg method} is {.val ", method$id, "}."),
-      i = paste0("Use {.code method = \"", having[[1L]],
+      i = paste0("Use {.code method = \"", methods_with_likelihood[[1L]],
         "\"}, or {.code interval = \"bootstrap\"}."))
   } else if (clustered && !interval$clusters) {
     misfit_of("cluster",
       "A ", interval$words, " assumes independent cases, so it cannot use clusters.",
       i = "Use {.code interval = \"bootstrap\"}, which draws whole clusters.")
-  } else if (!knows_model(method, model, fit)) {
+  } else if (!supports_model(method, model, fit)) {
     model_misfit(method, model, fit)
   }
 }
 
-# `...` is pasted together to the first line of the message.
+# A list of the wrong argument and its message. Strings in `...` are pasted together to the first
+# line; `x` is what was found, and `i` is what to do.
 misfit_of <- function(arg, ..., i, x = NULL) {
   list(arg = arg, message = c(paste0(...), x = x, i = i))
 }
 
-# Field of new_method() with the function that a method uses for models that are fitted outside the
-# core; NULL for models of the core.
+# Models that are fitted in R, outside the C++ core, need a special function of the method. Returns
+# the name of its field in new_method(), "of_family" or "of_posterior"; NULL for models of the core.
 rule_field <- function(model) UseMethod("rule_field")
 
 rule_field.default <- function(model) NULL
 
+# The function that a method uses for a model outside the core; NULL for models of the core.
 rule_of <- function(method, model) {
   field <- rule_field(model) %||% if (method$model == "k" && is_outside_core(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
-# Models that are fitted in R, and fits with only a posterior, support few methods and intervals.
-rule_misfit <- function(field, method, interval, fit) {
-  having <- list(
+# Misfit of models that are fitted in R, and of fits with only a posterior, which support few
+# methods and intervals; NULL if there is none. `field`: see rule_field().
+misfit_outside_core <- function(field, method, interval, fit) {
+  allowed <- list(
     method = ids_with(field, accuracy_methods),
     interval = c(
       ids_with("own_fit", accuracy_intervals),
       if (!is.null(fit$scored)) ids_with("hidden", accuracy_intervals)
     )
   )
-  used <- list(method = method$id, interval = interval$id)
-  arg <- names(used)[!unlist(Map(`%in%`, used, having))][1L]
+  requested <- list(method = method$id, interval = interval$id)
+  arg <- names(requested)[!unlist(Map(`%in%`, requested, allowed))][1L]
   if (is.na(arg)) return(NULL)
-  misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
+  misfit_of(arg, "{.code ", arg, " = \"", requested[[arg]], "\"} ", if (field == "of_family") {
     "does not work with families of models."
   } else {
-    "needs a model, of which a fit by {.fun as_rater_fit} has only the posterior."
-  }, i = paste0("Use ", paste0("{.val ", having[[arg]], "}", collapse = " or "), "."))
+    "needs a model, but a fit by {.fun as_rater_fit} has only a posterior."
+  }, i = paste0("Use ", paste0("{.val ", allowed[[arg]], "}", collapse = " or "), "."))
 }
 
-knows_model <- function(method, model, fit) {
+supports_model <- function(method, model, fit) {
   switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
@@ -275,10 +287,10 @@ knows_model <- function(method, model, fit) {
 }
 
 model_misfit <- function(method, model, fit) {
-  having <- names(Filter(function(method) method$model == "any", accuracy_methods))
+  methods_for_any_model <- names(Filter(function(method) method$model == "any", accuracy_methods))
   misfit_of(if (is.null(fit)) "model" else "method",
     "{.code method = \"", method$id, "\"} ", switch(method$model,
-      own = "has models of its own.", k = "rests on the K-model, fitted by algebra."
+      own = "uses a fixed set of models.", k = "needs the K-model, fitted by algebra."
     ),
     x = if (is.null(fit)) {
       paste0("{.arg model} is the ", format(model), ".")
@@ -286,11 +298,11 @@ model_misfit <- function(method, model, fit) {
       paste0("{.arg x} is a fit of the ", format(model), " by ", fit$method,
         if (any(is_known_rater(fit))) ", with known raters", ".")
     },
-    i = paste0("{.code method = \"", having[[1L]], "\"}",
-      paste0(" and {.val ", having[-1L], "}", collapse = ""), " use any model."))
+    i = paste0("{.code method = \"", methods_for_any_model[[1L]], "\"}",
+      paste0(" and {.val ", methods_for_any_model[-1L], "}", collapse = ""), " use any model."))
 }
 
-# Reason why no system can have an interval; NULL if there is none.
+# Reason why no system can have an interval; NULL if intervals are possible.
 why_no_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)

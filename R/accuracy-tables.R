@@ -11,17 +11,19 @@
 #' @return `tidy(x, what)` returns a tibble. The default `what` is `"estimate"`.
 #'
 #'   `"estimate"`, a row per `system`. Accuracy refers to the cases that the system answered.
-#'   * `estimate`: accuracy, a probability; `std.error`, `conf.low`, `conf.high`.
+#'   * `estimate`: accuracy, a probability; `std.error`: its standard error; `conf.low`,
+#'     `conf.high`: limits of the interval.
 #'   * `shared`, `independent`: accuracy with shared and with independent errors. `NA` if no models
 #'     were averaged (methods `"binned"` and `"unbinned"` without a robust interval).
-#'   * `n`: number of its cases with ratings; `method`; `reason`: why a value is `NA`.
+#'   * `n`: number of cases with ratings that the system answered; `method`; `reason`: why a value
+#'     is `NA`.
 #'   * If systems abstained (see [ratings()]), also `answered`: share of its cases that the system
 #'     answered (coverage in weak supervision and selective classification, yield in medicine).
 #'   * Also `accuracy_all`: accuracy if abstentions are wrong, `answered` times `estimate`, with the
 #'     limits `all.low` and `all.high`.
 #'
-#'   `"details"`, a row per `system`. The columns from `sampling` to `centre` are `NA` if no models
-#'   were averaged (they are, with method `"average"` and with every robust interval).
+#'   `"details"`, a row per `system`. Models are averaged for method `"average"` and for every
+#'   robust interval. Otherwise the columns from `sampling` to `centre` are `NA`.
 #'   * `uninformative`: share of its cases in bins without information (method `"binned"`).
 #'   * `mean_posterior`: mean posterior probability of its answers.
 #'   * `failed`: number of bootstrap replicates without an estimate.
@@ -70,17 +72,18 @@
 #'
 #'   `"bins"`, a row per `system` and non-empty bin, highest first (Lehner 2015, Table 4).
 #'   * `lower`, `upper`: limits of the highest posterior probability, `(lower, upper]`.
-#'   * `probability`: its mean; `cases`: their number (or weight).
+#'   * `probability`: mean of the highest posterior probability; `cases`: number (or sum of weights)
+#'     of the cases in the bin.
 #'   * `agreement`: share of the system's answers that are the most probable category.
 #'   * `estimate_raw`: accuracy before clipping, `NA` for a bin without information.
 #'   * `estimate`: accuracy that enters the mean.
 #'
 #'   `"roc"`, `"reliability"` and `"threshold"`, for systems with scores: see [score_curves].
 #'
-#'   `x[i]`: an estimate with only these systems.
+#'   `x[i]`: an estimate with only the systems `i`.
 #'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`: their number; `method`, `interval`, `conf_level`.
+#'   * `systems`: number of systems; `method`, `interval`, `conf_level`.
 #'   * `agreement`, `kappa`, `chance_kappa`, `rater_accuracy`, `cases`, `raters`, `categories`: as
 #'     in [glance()][tidy.rater_fit] of the fit.
 #'   * `negative`: number of base rates that were estimated below zero and set to zero.
@@ -103,7 +106,8 @@
 #' @name tidy.accuracy_estimate
 NULL
 
-# Estimates of earlier versions of the package have no schema.
+# Estimates that were saved by earlier versions of the package have no schema (the attribute with
+# the printed form), so it is computed for them.
 schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
   schema$tables <- list(
@@ -117,6 +121,7 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema
 }
 
+# Table of tidy(x, "details"). Cases can only be uninformative for methods with bins.
 details_table <- function(x) {
   if (!method_of(x)$bins) x$details$uninformative <- NA_real_
   x$details
@@ -151,8 +156,8 @@ no_members <- tibble::tibble(
 #' `x[["name"]]` is an estimate like any other, for [compare_systems()], [confusion()] and other
 #' functions. Each group is fitted separately. Two properties are computed from all cases: how often
 #' raters use each category, and how often answers coincide by chance. An interval may therefore be
-#' narrower than from the cases of the group only. [compare_systems()] of the whole list compares
-#' the groups, if gold cases measure them.
+#' narrower than it would be with the cases of the group only. [compare_systems()] of the whole list
+#' compares the groups, if they have gold cases that are a sample.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Passed on to `format()` of each estimate.
@@ -183,13 +188,13 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
-    "must hold estimates of accuracy; there is no picture of other results by variable.")
-  # Parts of parts have a row for each variable and group.
-  parts <- part_column(table)
-  part <- do.call(paste, c(unname(as.list(table[parts])), sep = ", "))
-  table[parts] <- NULL
-  table$group <- factor(part, levels = rev(unique(part)))
-  seen <- drop_missing(table, "estimate")
+    "must contain estimates of accuracy; other results by variable have no plot.")
+  # Results by variable and group have two label columns, which are pasted together.
+  label_columns <- part_column(table)
+  label <- do.call(paste, c(unname(as.list(table[label_columns])), sep = ", "))
+  table[label_columns] <- NULL
+  table$group <- factor(label, levels = rev(unique(label)))
+  estimated <- drop_missing(table, "estimate")
   picture(table, "estimate", "group") +
     interval_lines() +
     main_points(na.rm = TRUE) +
@@ -198,7 +203,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_y_discrete(drop = FALSE) +
     titled(
       "Accuracy of systems by group",
-      if (!all(is.na(seen$conf.low))) {
+      if (!all(is.na(estimated$conf.low))) {
         level <- first_part(object)$options$conf_level
         paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
@@ -207,51 +212,52 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     room_between(18)
 }
 
-# How many shared errors a claim survives: a table of bounds that were computed from an estimate.
-
+# Table of tidy(x, "breakdown") for accuracy_bounds(): how many errors systems can share with the
+# raters before the claim that they are better than `better_than` fails.
 breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   check_dots_empty(...)
   abort_argument_if(is.null(better_than), "better_than",
-    "State what systems are claimed to be better than.")
+    "{.arg better_than} must be an accuracy, or name a rater or a system.")
   abort_argument_if(is.null(x$estimate), "x",
-    "These bounds come from ratings or a fit, not from an estimate.",
-    i = "Make them from one: {.code accuracy_bounds(estimate_accuracy(x))}.")
+    "These bounds were computed from ratings or a fit, not from an estimate.",
+    i = "Compute them with {.code accuracy_bounds(estimate_accuracy(x))}.")
   fit <- x$estimate$fit
-  value <- claimed_value(better_than, fit)
+  claimed_accuracy <- resolve_claimed_accuracy(better_than, fit)
   systems <- setdiff(check_system_names(systems, fit$x$systems), better_than)
   abort_if(length(systems) == 0L, "system",
-    "There is no other system to compare with {.arg better_than}.", x = "It names the only one.",
+    "There is no other system to compare with {.arg better_than}.", x = "It names the only system.",
     system = better_than)
   table <- x$estimate$table
-  mine <- table[match(systems, table$system), ]
-  other <- if (is.null(value)) {
+  system_rows <- table[match(systems, table$system), ]
+  compared <- if (is.null(claimed_accuracy)) {
     table[match(better_than, table$system), ]
   } else {
-    list(independent = value, shared = value)
+    list(independent = claimed_accuracy, shared = claimed_accuracy)
   }
-  independent <- mine$independent - other$independent
-  shared <- mine$shared - other$shared
-  claim <- where_claim_holds(independent, shared)
-  lowest <- if (is.null(value)) {
+  independent <- system_rows$independent - compared$independent
+  shared <- system_rows$shared - compared$shared
+  claim_range <- where_claim_holds(independent, shared)
+  lowest <- if (is.null(claimed_accuracy)) {
     lowest_differences(systems, better_than, x)
   } else {
-    x$bounds$lowest[match(systems, x$bounds$system)] - value
+    x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
   }
   tibble::tibble(
     system = systems, better_than = as_label(better_than), independent, shared,
-    breakdown = claim$to, from = claim$from, lowest, holds_at_lowest = lowest > 0,
-    reason = claim$reason
+    breakdown = claim_range$to, from = claim_range$from, lowest, holds_at_lowest = lowest > 0,
+    reason = claim_range$reason
   )
 }
 
-# The accuracy that systems are claimed to exceed; NULL if it is that of another system.
-claimed_value <- function(better_than, fit) {
+# The accuracy that systems are claimed to exceed: the number `better_than`, or the accuracy of the
+# rater with this name. NULL if it is the name of a system.
+resolve_claimed_accuracy <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
   raters <- named_raters(fit$x)
-  judges <- c(raters, fit$x$systems)
-  abort_argument_if(!(is_string(better_than) && better_than %in% judges),
+  raters_and_systems <- c(raters, fit$x$systems)
+  abort_argument_if(!(is_string(better_than) && better_than %in% raters_and_systems),
     "better_than", "must be an accuracy in [0, 1], or name a rater or a system.", not = better_than,
-    i = "They are {.val {judges}}.")
+    i = "Raters and systems are {.val {raters_and_systems}}.")
   if (better_than %in% fit$x$systems) return(NULL)
   if (has_one_matrix(fit)) {
     fit <- suppressWarnings(
@@ -261,29 +267,35 @@ claimed_value <- function(better_than, fit) {
   sum(fit$base_rates * diag(confusion(fit)[[better_than]]))
 }
 
-# Values of c in [0, 1] for which independent - c (independent - shared) is positive.
+# Range of the share c of shared errors in which a claim holds: c in [0, 1] for which the difference
+# independent - c (independent - shared) is positive. Returns `from`, `to` and, if there is no
+# range, the `reason`.
 where_claim_holds <- function(independent, shared) {
-  unknown <- is.na(independent) | is.na(shared)
-  never <- unknown | (independent <= 0 & shared <= 0)
-  at <- replace(independent / (independent - shared), never, NA_real_)
+  is_unknown <- is.na(independent) | is.na(shared)
+  is_never <- is_unknown | (independent <= 0 & shared <= 0)
+  zero_at <- replace(independent / (independent - shared), is_never, NA_real_)
   list(
-    from = ifelse(independent > 0 & !never, 0, at), to = ifelse(shared > 0 & !never, 1, at),
+    from = ifelse(independent > 0 & !is_never, 0, zero_at),
+    to = ifelse(shared > 0 & !is_never, 1, zero_at),
     reason = first_reason(
-      "the estimate has no range from shared to independent" = unknown,
-      "the claim does not hold even where errors are independent" = never
+      "the estimate has no range from shared to independent" = is_unknown,
+      "the claim does not hold even where errors are independent" = is_never
     )
   )
 }
 
-# Lowest differences of the accuracies of `systems` and of one other system. NA if the bounds do not
-# contain them.
+# Smallest possible accuracy of each of `systems` minus the accuracy of system `other`. NA if the
+# bounds contain no differences.
 lowest_differences <- function(systems, other, bounds) {
-  ends <- bounds$differences
-  if (is.null(ends)) return(NA_real_)
-  names <- bounds$bounds$system
-  first <- match(systems, names)
-  second <- match(other, names)
-  pairs <- pairs_of_systems(length(names))
-  pair <- match(paste(pmin(first, second), pmax(first, second)), paste(pairs[1L, ], pairs[2L, ]))
-  ifelse(first < second, ends$lowest[pair], -ends$highest[pair])
+  differences <- bounds$differences
+  if (is.null(differences)) return(NA_real_)
+  system_names <- bounds$bounds$system
+  first_number <- match(systems, system_names)
+  second_number <- match(other, system_names)
+  pairs <- pairs_of_systems(length(system_names))
+  pair <- match(
+    paste(pmin(first_number, second_number), pmax(first_number, second_number)),
+    paste(pairs[1L, ], pairs[2L, ])
+  )
+  ifelse(first_number < second_number, differences$lowest[pair], -differences$highest[pair])
 }

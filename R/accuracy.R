@@ -26,18 +26,18 @@
 #'   clipped to \[0, 1\], in each `"bin"` (the default, as published), `"overall"`, or `"none"`.
 #' @param common How many of the raters' errors a system is assumed to share, see section *Shared
 #'   errors*: `"none"`, as in the published method; `"all"`, the system errs where the raters err;
-#'   `"typical"`, as much as in typical public data; or a number in \[0, 1\], from none (0) to all
-#'   (1). `NULL` is `"typical"` for method `"average"` and `"none"` for `"joint"`. The other methods
-#'   do not use `common`.
+#'   `"typical"`, the amount found in typical public data; or a number in \[0, 1\], from none (0) to
+#'   all (1). `NULL`, the default, is `"typical"` for method `"average"` and `"none"` for `"joint"`.
+#'   The other methods do not use `common`.
 #' @param resampling A list of settings for the bootstrap. `replicates`: their number, by default
 #'   1000, and 200 for robust intervals and intervals with gold cases (with `"average"` these need
 #'   no replicates). `threads`: number of threads, by default 1 or option `fallible.threads`, at
 #'   most the number of cores and option `mc.cores`; results do not depend on it. `cluster`:
 #'   clusters of cases that are resampled together, such as the cases of a patient, because they are
 #'   dependent. It is the quoted name of a covariate, as in `cluster = "patient"`, or another form
-#'   of `by`. A `future::plan()` on other machines draws replicates there (`"multisession"` and
-#'   `"multicore"` are not used: on one machine threads are faster).
-#' @param systems Names of the systems to evaluate; `NULL` for all.
+#'   of `by`. If a `future::plan()` uses other machines, they compute the replicates
+#'   (`"multisession"` and `"multicore"` are not used: on one machine threads are faster).
+#' @param systems Names of the systems to evaluate; `NULL`, the default, for all.
 #' @param known_truth Cases whose true category is known ("gold cases"). Either the result of
 #'   [gold_cases()], which also records how the cases were sampled, or anything that its argument
 #'   `truth` accepts. `TRUE` uses the truth that `x` contains (see [ratings()]); it is not used
@@ -101,12 +101,12 @@ estimate_accuracy <- function(x, ...) {
 #' @export
 estimate_accuracy.default <- function(x, ...) {
   if (!is_variables(x)) return(estimate_accuracy(as_ratings(x), ...))
-  known <- rlang::enquos(...)$known_truth
-  if (is.null(known)) return(map_variables(x))
-  known <- truth_of_variables(rlang::eval_tidy(known), x)
-  map_variables(Map(function(x, known) {
-    c(list(x = x, known_truth = known), if (is.null(known)) list(gold_sample = NULL))
-  }, x, known))
+  known_truth <- rlang::enquos(...)$known_truth
+  if (is.null(known_truth)) return(map_variables(x))
+  known_truth <- truth_of_variables(rlang::eval_tidy(known_truth), x)
+  map_variables(Map(function(x, known_truth) {
+    c(list(x = x, known_truth = known_truth), if (is.null(known_truth)) list(gold_sample = NULL))
+  }, x, known_truth))
 }
 
 #' @rdname estimate_accuracy
@@ -121,16 +121,16 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   by <- by_of_cases(rlang::enquo(by), x)
   x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
-    given <- mget(c(settled, "bins", "resampling", "known_truth", "gold_sample"))
+    arguments <- mget(c(settled, "bins", "resampling", "known_truth", "gold_sample"))
     if (missing(model)) model <- model_for_known(known_raters)
-    return(estimate_with_known(x, known_raters, model, by, given))
+    return(estimate_with_known(x, known_raters, model, by, arguments))
   }
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     check_several_raters(x)
-    given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
-    if (!missing(model)) given$model <- model
-    return(estimate_by_function(x, method, given, by))
+    arguments <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
+    if (!missing(model)) arguments$model <- model
+    return(estimate_by_function(x, method, arguments, by))
   }
   check_model(model)
   method <- check_accuracy_method(method %||% default_method(model))
@@ -143,7 +143,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     if (is.null(truth) && averages_varied(list(method = method, common = common))) {
       x <- without_constant_raters(keep_decision(x))
     }
-    without_algebra(method, fit_checked(x, model, NULL, truth, NULL))
+    muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
   }
   estimate_by_group(x, by, fit, gold, c(mget(settled), settings))
 }
@@ -162,7 +162,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
   if (is.null(known_truth) && is_known_judge(x)) {
     class(x) <- c("judge_fit", class(x))
-    return(hand_on(x, by, mget(c(settled, "bins", "resampling"))))
+    return(estimate_from_fit(x, by, mget(c(settled, "bins", "resampling"))))
   }
   check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
@@ -170,10 +170,10 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth)
   gold <- resolve_gold(known_truth, gold_sample, x$x)
   if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
-  if (!is.null(by)) check_nothing_known(x)
+  if (!is.null(by)) check_no_known_truth(x)
   fit <- function(part, truth) {
     if (!is.null(by)) {
-      without_algebra(method, fit_again(x, part, known_truth = truth))
+      muffle_boundary_warning(method, fit_again(x, part, known_truth = truth))
     } else if (is.null(truth)) {
       x
     } else {
@@ -183,50 +183,55 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   estimate_by_group(x$x, by, fit, gold, c(mget(settled), settings))
 }
 
-# Estimate with known raters. `given`: list of the user's arguments of estimate_accuracy().
-estimate_with_known <- function(x, raters, model, by, given) {
-  abort_argument_if(!is.null(given$known_truth), "known_truth",
+# Estimates accuracy with raters that were calibrated on other cases. `arguments`: list of the
+# user's arguments of estimate_accuracy().
+estimate_with_known <- function(x, raters, model, by, arguments) {
+  abort_argument_if(!is.null(arguments$known_truth), "known_truth",
     "Give {.arg known_truth} or {.arg known_raters}, not both.")
-  fit <- suppressWarnings( # each group has its warnings
+  fit <- suppressWarnings( # with `by`, the fit of each group raises warnings later
     fit_raters(x, model, known_raters = raters),
     classes = if (is.null(by)) "none" else "fallible_warning"
   )
-  hand_on(fit, by, given)
+  estimate_from_fit(fit, by, arguments)
 }
 
-hand_on <- function(fit, by, given) {
+# Calls estimate_accuracy() with a fit and those of the user's arguments that are not NULL or empty.
+estimate_from_fit <- function(fit, by, arguments) {
   if (!is.null(by)) by <- setNames(by, as_label(fit$x$cases))
-  do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, given)))
+  do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, arguments)))
 }
 
-# Arguments that are single settings. `bins` and `resampling` are lists of the other settings.
+# Names of the arguments that are single settings. The other settings are elements of the lists
+# `bins` and `resampling`.
 settled <- c("method", "interval", "conf_level", "common")
 
-# Muffles the warning about base rates if the method is the average, which does not use them.
-without_algebra <- function(method, fit) {
-  averages <- accuracy_methods[[method]]$model == "own"
+# Suppresses the warning that a base rate was estimated below zero, if the method is the average,
+# which does not use these base rates.
+muffle_boundary_warning <- function(method, fit) {
+  is_average <- accuracy_methods[[method]]$model == "own"
   withCallingHandlers(fit, fallible_warning_boundary = function(w) {
-    if (averages) rlang::cnd_muffle(w)
+    if (is_average) rlang::cnd_muffle(w)
   })
 }
 
-# Returns one estimate, or one for each group of cases. `fit` is a function of cases and their known
-# truth that returns a fit. `given`: list of the user's arguments.
-estimate_by_group <- function(x, by, fit, gold, given) {
-  given$interval <- resolve_interval(given$interval, gold, x)
-  options <- c(check_accuracy_options(given), threads = check_threads(given$threads))
-  # Marks gold cases for the likelihood of the raters if the interval does not use them.
+# Returns an estimate, or a list of estimates if `by` gives groups of cases. `fit` is a function
+# that returns a fit of some ratings with known truths. `arguments`: list of the user's arguments.
+estimate_by_group <- function(x, by, fit, gold, arguments) {
+  arguments$interval <- resolve_interval(arguments$interval, gold, x)
+  options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
+  # If the interval does not use gold cases as a sample, they enter the likelihood of the raters.
   if (!is.null(gold) && is.null(interval_of(options = options)$gold)) {
     gold$kind <- "likelihood"
   }
   estimate_by(x, by, function(x, cluster, gold) {
     judge_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
-  }, given$cluster, gold)
+  }, arguments$cluster, gold)
 }
 
+# Estimates the accuracy of all systems of a fit, with intervals, and corrects it by gold cases.
 judge_systems <- function(fit, cluster, gold, options) {
   options$cluster <- number_clusters(cluster)
-  options$given_cluster <- cluster # the same in all groups
+  options$given_cluster <- cluster # the user's values; numbers of clusters differ between groups
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)
   fit <- fit_of_varied(fit_of_answers(fit), options)
@@ -245,31 +250,32 @@ check_has_systems <- function(x) {
   if (n_systems(x) == 0L) abort_no_system("There is no system whose accuracy can be estimated.")
 }
 
-check_nothing_known <- function(fit) {
+check_no_known_truth <- function(fit) {
   abort_argument_if(
     any(known_patterns(fit)) || inherits(fit, "posterior_fit"), "by",
     "{.arg by} refits each group and cannot use known truths, or a given posterior.",
-    i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.")
+    i = "Fit the cases of each group separately, {.code x[cases, ]}, with their known truths.")
 }
 
-# Computes an estimate without its interval. Fields: fit; options; average (see average_of(), or
-# NULL); point (see new_point()); parts (see parts_of_average()); n (number of rated cases of each
-# system); reason (why its estimate is NA).
+# Computes a draft, which is an estimate without its interval. Returns a list: fit; options; average
+# (result of average_of(), or NULL if it is not needed); point (result of new_point()); parts
+# (accuracies and errors under the averaged models); n (number of rated cases that each system
+# answered); reason (why the estimate of a system is NA).
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
-  scored <- !is.null(fit$scored)
-  averages <- needs_average(options) || asks_average(options)
-  if (averages && !scored) draft$average <- average_of(fit, options)
-  rule <- rule_of(method, fit$model)
-  draft$point <- if (is.null(rule)) method$estimate(fit, options, draft$average) else
-    rule(fit, options)
-  value <- draft$point$value
-  draft$parts <- parts_of_average(value, draft$average)
-  if (scored) draft$parts <- parts_of_scores(draft$parts, fit, value)
+  has_scores <- !is.null(fit$scored)
+  uses_average <- needs_average(options) || asks_average(options)
+  if (uses_average && !has_scores) draft$average <- average_of(fit, options)
+  estimate_in_r <- rule_of(method, fit$model)
+  draft$point <- if (is.null(estimate_in_r)) method$estimate(fit, options, draft$average) else
+    estimate_in_r(fit, options)
+  estimates <- draft$point$value
+  draft$parts <- parts_of_average(estimates, draft$average)
+  if (has_scores) draft$parts <- parts_of_scores(draft$parts, fit, estimates)
   draft$n <- judged_cases(fit)
   draft$reason <- draft$point$reason %||% reason_no_estimate(
-    identification_of(fit), fit$agreement, n_categories(fit$x), value, draft$n,
+    identification_of(fit), fit$agreement, n_categories(fit$x), estimates, draft$n,
     used_categories(fit$x)
   )
   draft
@@ -277,60 +283,64 @@ draft_estimate <- function(fit, options) {
 
 # Number of rated cases that each system answered.
 judged_cases <- function(fit) {
-  judged <- judged_patterns(fit) & fit$x$patterns$answer > 0L
-  unname(colSums(pattern_cases(fit$x) * judged))
+  is_counted <- judged_patterns(fit) & fit$x$patterns$answer > 0L
+  unname(colSums(pattern_cases(fit$x) * is_counted))
 }
 
 # Result of a method, with a number or list element per system. value: the estimate. estimator:
 # computes replicates of the estimate. shared, independent: accuracy with shared and with
-# independent errors, NULL for those of the average. reason: why values are NA, NULL for
-# reason_no_estimate(). posterior: patterns x categories. bins: see no_bins. uninformative: share of
-# cases in bins without information. mean_posterior: mean posterior probability of the system's
-# answers.
+# independent errors; if NULL, the accuracies of the average are used. reason: why values are NA; if
+# NULL, reason_no_estimate() is used. posterior: matrices, patterns of ratings x categories. bins:
+# tables with the columns of no_bins. uninformative: share of cases in bins without information.
+# mean_posterior: mean posterior probability of the system's answers.
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
                       posterior = NULL, bins = rep(list(no_bins), length(value)),
                       uninformative = NA_real_, mean_posterior = NA_real_) {
   mget(names(formals()))
 }
 
-# Result of the function `find` of an interval. table: columns std.error, conf.low, conf.high and
-# reason (see result_table()). replicates: NULL or a matrix with a column per system. sampling: the
-# standard error due to sampling, if it differs from that of the average. Robust intervals add
-# `centre`. If the search finds a better optimum, the result also contains the new `draft`.
+# Intervals of all systems, as field `find` of new_interval() returns them. table: columns
+# std.error, conf.low, conf.high and reason. replicates: NULL or a matrix with a column per system.
+# sampling: the standard error due to sampling, NULL for the sampling error of the average. Robust
+# intervals add `centre`. If the search for limits finds a better optimum of the likelihood, the
+# result also contains the new `draft`.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
+# Computes the intervals of a draft (an estimate without intervals), or reasons why there are none.
 interval_of_draft <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
   if (is.null(interval$find)) return(new_interval_found(table))
-  why <- why_no_interval(interval, draft)
-  if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
+  reason <- why_no_interval(interval, draft)
+  if (!is.null(reason)) return(new_interval_found(without_interval(table, reason)))
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
 
-# Fields: fit; options; table (for tidy()); bins (for tidy(x, "bins")); details (a row per system,
-# with further columns for glance() and print()); replicates (a matrix with a column per system);
-# posterior (a matrix, patterns x categories, per system); members (a row per system and averaged
-# model); typical (the typical share of shared errors, a number per system); end_counts (see
-# end_counts()); gold (see with_gold(); NULL without a sample of gold cases). Estimates from draws
-# have further fields (`...`), see as_draws_estimate().
+# Creates an estimate from a draft (an estimate without intervals) and its intervals. Fields: fit;
+# options; table (for tidy()); bins (for tidy(x, "bins")); details (a row per system, with further
+# columns for glance() and print()); replicates (a matrix with a column per system); posterior (for
+# each system a matrix, patterns of ratings x categories); members (a row per system and averaged
+# model); typical (the typical share of shared errors, a number per system); end_counts (expected
+# confusion tables with shared and with independent errors); gold (see with_gold(); NULL without a
+# sample of gold cases). Estimates from posterior draws have further fields (`...`).
 new_accuracy_estimate <- function(draft, interval, ...) {
   systems <- draft$fit$x$systems
   point <- draft$point
-  parts <- draft$parts
+  average_results <- draft$parts
   options <- draft$options
   table <- columns_tibble(
     system = systems, estimate = point$value, !!!interval$table[interval_columns],
-    shared = point$shared %||% parts$shared,
-    independent = point$independent %||% parts$independent, n = draft$n,
+    shared = point$shared %||% average_results$shared,
+    independent = point$independent %||% average_results$independent, n = draft$n,
     method = options$method, reason = interval$table$reason, why = NA_character_
   )
   # Reason attached to an estimate although the ratings carry no information (kappa is zero).
-  silent <- isTRUE(parts$no_kappa) & !is.na(table$estimate) & is.na(table$reason)
-  table$reason[silent] <- paste0(
-    "raters ", chance_beyond_shares, ", so that nothing follows from their agreement"
+  is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
+    is.na(table$reason)
+  table$reason[is_uninformative] <- paste0(
+    "raters ", chance_beyond_shares, ", so that their agreement carries no information"
   )
-  table$why[silent] <- "chance"
+  table$why[is_uninformative] <- "chance"
   if (is_one_rater(draft$fit$x) && draft$fit$identified == "no_pairs") {
     table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
   }
@@ -341,53 +351,62 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
     sampling = sampling,
     common = if (is.null(common_of(options))) NA_real_ else
-      correction_share(options, parts$typical),
-    !!!parts[c("rater_error", "independence_weight", "dependence_weight")],
-    average_shared = parts$shared, base_rate_range = parts$base_rate_range,
+      correction_share(options, average_results$typical),
+    !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
+    average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
     disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
       disagreement_error(draft$fit$x),
-    centre = interval$centre %||% typical_error(draft, point$value, sampling, parts)$centre
+    centre = interval$centre %||%
+      typical_error(draft, point$value, sampling, average_results)$centre
   )
   bins <- stack_systems(systems, point$bins)
-  bins[c("lower", "upper")] <- lapply(bins[c("lower", "upper")], round, 10L) # 1 - 0.7 is not 0.3
+  # Removes rounding errors of limits such as 1 - 0.7.
+  bins[c("lower", "upper")] <- lapply(bins[c("lower", "upper")], round, 10L)
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   new_result("accuracy_estimate",
     fit = draft$fit, options = options, table = table,
     bins = bins, details = details, replicates = replicates,
     posterior = point$posterior, members = member_table(draft$average, systems),
-    typical = parts$typical, end_counts = end_counts(draft$average), ...
+    typical = average_results$typical, end_counts = end_counts(draft$average), ...
   )
 }
 
-# Why estimates are NA. `identified` and `agreement` are fields of the fit of each estimate. `n`:
-# number of rated cases of each system. `used`: number of categories that raters used.
+# Reasons why estimates are NA, a string per estimate; NA if there is an estimate. `identified` and
+# `agreement` are fields of the fit of each estimate, or of the fit of all. `n`: number of rated
+# cases that each system answered. `used`: number of categories that raters used.
 reason_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
   reason <- rep(NA_character_, length(estimate))
-  lacking <- is.na(estimate)
-  reason[lacking] <- "no category stands out in any case, so the system's answers say nothing"
-  if (used < 2L) reason[lacking] <- "raters used one category only"
-  reason[lacking & n == 0] <- "no case of the system has a rating"
-  unfit <- lacking & identified != "yes"
-  reason[unfit] <- reason_not_identified(
-    rep_len(identified, length(unfit))[unfit], rep_len(agreement, length(unfit))[unfit], categories
+  is_missing <- is.na(estimate)
+  reason[is_missing] <- "no category stands out in any case, so answers carry no information"
+  if (used < 2L) reason[is_missing] <- "raters used one category only"
+  reason[is_missing & n == 0] <- "no case of the system has a rating"
+  not_identified <- is_missing & identified != "yes"
+  reason[not_identified] <- reason_not_identified(
+    rep_len(identified, length(not_identified))[not_identified],
+    rep_len(agreement, length(not_identified))[not_identified], categories
   )
   reason
 }
 
-# Stacks the tables of all systems.
+# Stacks the tables of all systems into one table with a column `system`.
 stack_systems <- function(systems, tables) {
-  rows <- lengths(lapply(tables, `[[`, 1L))
-  columns_tibble(system = rep(systems, rows), !!!na_real(stack_tables(tables)))
+  n_rows <- lengths(lapply(tables, `[[`, 1L))
+  columns_tibble(system = rep(systems, n_rows), !!!na_real(stack_tables(tables)))
 }
 
-# Completes `parts` for scores. The dependence weight is 1: independence cannot be checked.
-parts_of_scores <- function(parts, fit, value) {
-  raters <- fit$scored$raters
-  unknown <- is.na(value)
-  wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
-  known <- list(
-    rater_error = wrong / (raters + sum(!unknown)), dependence_weight = 1,
+# Sets the results of the average that robust intervals need, for systems with scores, which have no
+# average. The dependence weight is 1, because scores do not show whether errors are independent.
+parts_of_scores <- function(average_results, fit, value) {
+  n_raters <- fit$scored$raters
+  is_missing <- is.na(value)
+  n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +
+    sum(1 - value, na.rm = TRUE)
+  score_results <- list(
+    rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
     base_rate_range = base_rate_ranges(fit$x)
   )
-  replace(parts, names(known), lapply(known, function(part) ifelse(unknown, NA_real_, part)))
+  replace(
+    average_results, names(score_results),
+    lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
+  )
 }

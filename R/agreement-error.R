@@ -1,40 +1,42 @@
-# Estimates of measures and their standard errors. The core computes measures of the package; for
-# registered measures the user's function is called.
+# Estimates of agreement measures and their standard errors. The C++ core computes the measures of
+# the package. For registered measures the user's function is called.
 
-# Returns a list: estimate; std.error, conf.low and conf.high; n, the number of cases used; method
-# of the error; reason why a value is NA, or NA; influence of a case of each pattern; null_error.
+# Computes a measure of agreement. Returns a list: estimate; std.error, conf.low and conf.high; n,
+# the number of cases used; method of the standard error; reason, why a value is NA; influence, the
+# derivative of the estimate with respect to the weight of a case, for each pattern of ratings;
+# null_error, the standard error if ratings are independent (NA if it is not available).
 evaluate <- function(measure, view, settings) {
-  in_r <- is.function(measure$kernel)
-  method <- if (in_r && settings$interval == "analytic") "jackknife" else settings$interval
-  why <- misfit(measure, view, settings)
+  is_r_kernel <- is.function(measure$kernel)
+  method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval
+  misfit_words <- misfit(measure, view, settings)
   # Influences need weights that are counts. The bootstrap does not use influences.
-  influence <- if (view$counted && method != "bootstrap") method else "none"
-  raw <- if (!is.null(why)) {
-    list(estimate = NA_real_, reason = why[[1L]], used = FALSE, null_error = NA_real_)
-  } else if (in_r) {
-    estimate_by_kernel(measure, view, influence)
+  influence_method <- if (view$counted && method != "bootstrap") method else "none"
+  result <- if (!is.null(misfit_words)) {
+    list(estimate = NA_real_, reason = misfit_words[[1L]], used = FALSE, null_error = NA_real_)
+  } else if (is_r_kernel) {
+    estimate_by_kernel(measure, view, influence_method)
   } else {
-    estimate_by_core(measure, view, settings, influence)
+    estimate_by_core(measure, view, settings, influence_method)
   }
-  add_error(raw, method, measure, view, settings$conf_level)
+  add_error(result, method, measure, view, settings$conf_level)
 }
 
 estimate_by_core <- function(measure, view, settings, influence) {
   # Weights that are not counts have no scale, and their products could underflow. Dividing by a
   # power of two causes no rounding.
   weight <- if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
-  raw <- na_real(core_agreement(
+  result <- na_real(core_agreement(
     view$x$patterns, weight, selection_of(view, measure), kernel_options(measure, view, settings),
     influence, no_tick
   ))
   if (measure$counted && !view$counted) {
-    raw$estimate <- NA_real_
-    raw$reason <- "weights are not counts, and alpha depends on the number of ratings"
-  } else if (is.na(raw$estimate)) {
-    by_weights <- raw$undefined == "certain" && uses_several_categories(measure, view)
-    raw$reason <- undefined_reasons[[if (by_weights) "weights" else raw$undefined]]
+    result$estimate <- NA_real_
+    result$reason <- "weights are not counts, and alpha depends on the number of ratings"
+  } else if (is.na(result$estimate)) {
+    weights_cause <- result$undefined == "certain" && uses_several_categories(measure, view)
+    result$reason <- undefined_reasons[[if (weights_cause) "weights" else result$undefined]]
   }
-  raw
+  result
 }
 
 undefined_reasons <- c(
@@ -47,6 +49,7 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
+# Do ratings with positive weight use more than one category?
 uses_several_categories <- function(measure, view) {
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
@@ -60,17 +63,17 @@ kernel_options <- function(measure, view, settings) {
   )
 }
 
-# Influences are derivatives with respect to the weight of a case. The variance is therefore their
-# weighted sum of squares.
-add_error <- function(raw, method, measure, view, conf_level) {
-  n <- as.double(sum(view$cases[raw$used]))
-  error <- if (n < 2 || length(raw$influence) == 0L) NA_real_ else
-    sqrt(n / (n - 1) * sum(view$weight * raw$influence^2))
-  lack <- if (is.na(raw$estimate) || method == "none") {
+# Adds the standard error and the interval to an estimate. Influences are derivatives with respect
+# to the weight of a case. The variance of the estimate is therefore their weighted sum of squares.
+add_error <- function(result, method, measure, view, conf_level) {
+  n_cases <- as.double(sum(view$cases[result$used]))
+  error <- if (n_cases < 2 || length(result$influence) == 0L) NA_real_ else
+    sqrt(n_cases / (n_cases - 1) * sum(view$weight * result$influence^2))
+  no_error_reason <- if (is.na(result$estimate) || method == "none") {
     NULL
   } else if (!view$counted) {
     "weights are not counts"
-  } else if (n < 2) {
+  } else if (n_cases < 2) {
     "there is only one case"
   } else if (method == "bootstrap") {
     NULL
@@ -80,15 +83,18 @@ add_error <- function(raw, method, measure, view, conf_level) {
   } else if (error < 1e-12) {
     no_influence
   }
-  if (!is.null(lack)) error <- NA_real_
-  limits <- raw$estimate + c(-1, 1) * t_quantile(conf_level, n) * error
-  # Weights that the user defined may give estimates outside the range.
-  if (isTRUE(raw$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
-  if (isTRUE(raw$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
+  if (!is.null(no_error_reason)) error <- NA_real_
+  limits <- result$estimate + c(-1, 1) * t_quantile(conf_level, n_cases) * error
+  # Limits are cut at the range of the measure, unless the estimate is outside. Scale weights that
+  # the user defined can give such estimates.
+  if (isTRUE(result$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
+  if (isTRUE(result$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
   list(
-    estimate = raw$estimate, std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]],
-    n = n, method = method, influence = raw$influence, null_error = raw$null_error,
-    reason = raw$reason %||% if (is.null(lack)) NA_character_ else paste0(no_interval, lack)
+    estimate = result$estimate, std.error = error,
+    conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases, method = method,
+    influence = result$influence, null_error = result$null_error,
+    reason = result$reason %||%
+      if (is.null(no_error_reason)) NA_character_ else paste0(no_interval, no_error_reason)
   )
 }
 
@@ -96,12 +102,12 @@ no_influence <- "no case makes a difference to the estimate"
 
 t_quantile <- function(conf_level, n) stats::qt((1 + conf_level) / 2, max(n - 1, 1))
 
-# Estimates of all replicates.
+# Bootstrap replicates of a measure, as a vector.
 bootstrap_estimates <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
-    drawn <- new_resampling(rows$weight, c(settings, list(seed = seed)))
-    return(unlist(resampled(function(weight) call_kernel(measure, rows, weight), drawn,
+    resamples <- new_resampling(rows$weight, c(settings, list(seed = seed)))
+    return(unlist(resampled(function(weight) call_kernel(measure, rows, weight), resamples,
       tick = tick)))
   }
   na_real(core_agreement_bootstrap(
@@ -112,26 +118,28 @@ bootstrap_estimates <- function(measure, view, settings, seed, tick) {
 
 # Kernels written in R ---------------------------------------------------------------------------
 
-# Input of an R kernel: `data`, a matrix with a row per distinct case; `weight` of the rows;
-# `of_pattern`, the row of each pattern.
+# Input of a measure that is an R function (kernel). Returns a list: `data`, a matrix with a row per
+# distinct case, which has numbers of ratings by category or the category of each rater; `weight` of
+# the rows; `of_pattern`, the row of each pattern of ratings (0 if the pattern is not used).
 kernel_rows <- function(measure, view) {
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
-  n <- length(rows$weight)
-  k <- length(view$labels)
+  n_rows <- length(rows$weight)
+  n_labels <- length(view$labels)
   rows$labels <- view$labels
   if (measure$form == "counts") {
-    counts <- tabulate(rows$row + (rows$category - 1L) * n, n * k)
-    rows$data <- matrix(counts, n, k, dimnames = list(NULL, view$labels))
+    counts <- tabulate(rows$row + (rows$category - 1L) * n_rows, n_rows * n_labels)
+    rows$data <- matrix(counts, n_rows, n_labels, dimnames = list(NULL, view$labels))
   } else {
-    rows$data <- matrix(NA_integer_, n, view$judges, dimnames = list(NULL, view$names))
+    rows$data <- matrix(NA_integer_, n_rows, view$judges, dimnames = list(NULL, view$names))
     rows$data[cbind(rows$row, rows$judge)] <- rows$category
   }
   rows
 }
 
+# Calls the user's function and checks that it returns a number. `rows`: result of kernel_rows().
 call_kernel <- function(measure, rows, weight) {
-  value <- tryCatch(kernel_value(measure, rows, weight), error = function(e) {
-    abort_argument("kernel", "The kernel of {.val {measure$id}} stopped.", parent = e, call = NULL)
+  value <- tryCatch(run_r_kernel(measure, rows, weight), error = function(e) {
+    abort_argument("kernel", "The kernel of {.val {measure$id}} failed.", parent = e, call = NULL)
   })
   abort_argument_if(!((is.numeric(value) || identical(value, NA)) && length(value) == 1L), "kernel",
     "The kernel of {.val {measure$id}} must return one number.",
@@ -139,12 +147,14 @@ call_kernel <- function(measure, rows, weight) {
   if (is.finite(value)) as.double(value) else NA_real_
 }
 
-kernel_value <- function(measure, rows, weight) {
+run_r_kernel <- function(measure, rows, weight) {
   if (measure$form != "table") return(measure$kernel(rows$data, weight))
-  k <- length(rows$labels)
-  crossed <- rowsum_codes(rows$data[, 1L] + (rows$data[, 2L] - 1L) * k, weight, k^2)
-  sides <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
-  measure$kernel(as.table(matrix(crossed, k, dimnames = sides)))
+  n_labels <- length(rows$labels)
+  cell_weights <- rowsum_codes(
+    rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels, weight, n_labels^2
+  )
+  dimension_names <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
+  measure$kernel(as.table(matrix(cell_weights, n_labels, dimnames = dimension_names)))
 }
 
 estimate_by_kernel <- function(measure, view, influence) {
@@ -159,12 +169,15 @@ estimate_by_kernel <- function(measure, view, influence) {
   )
 }
 
-# Jackknife influences, as in the core. NA where the measure is undefined.
+# Jackknife influence of each row, as in the core. NA if the measure is undefined without a row.
 jackknife_influence <- function(measure, rows) {
   weight <- rows$weight
-  n <- sum(weight)
-  without <- vapply(seq_along(weight), function(i) {
+  n_cases <- sum(weight)
+  leave_one_out <- vapply(seq_along(weight), function(i) {
     if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))
   }, 0)
-  ifelse(weight > 0, (n - 1) / n * (sum(weight * without) / n - without), 0)
+  ifelse(
+    weight > 0,
+    (n_cases - 1) / n_cases * (sum(weight * leave_one_out) / n_cases - leave_one_out), 0
+  )
 }

@@ -1,17 +1,19 @@
 # The measures of the package: a record for each measure, and functions for the common ones.
 
 # A measure is a list with the fields
-# kernel: its name in the core, or an R function;
+# id, title, reference: its name, its name in words, and a publication;
+# kernel: the function that computes it: its name in the core, or an R function;
 # form: input of the kernel ("counts" of ratings, "ratings" by rater, or the "table" of two raters);
 # lower and upper: its range;
-# raters: 2 or Inf;
-# least: smallest number of raters for a case to be used;
+# scale: level of measurement ("nominal", "ordinal", "interval", "ratio", or "binary");
+# raters: number of raters that it compares, 2 or Inf (any number);
+# least: number of ratings that a case needs to be used;
 # weights: does it take scale_weights?
-# metric: the weights that it always uses;
+# metric: scale weights that are used if the user gives none;
 # repeats: may a rater rate a case twice?
 # of_category: does it compare one category with the others?
 # counted: does it depend on the number of ratings, so that weights must be counts?
-# same_as: the measure of which it is another name;
+# same_as: id of the same measure under another name;
 # default: kinds of ratings for which agreement() reports it by default;
 # weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
@@ -22,14 +24,14 @@ new_measure <- function(id, title, reference, kernel = id, form = "counts", lowe
   mget(names(formals()))
 }
 
-chance_family <- function(id, title, reference) {
+new_chance_kappa <- function(id, title, reference) {
   new_measure(
     id, title, reference,
     kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa"
   )
 }
 
-alpha_family <- function(scale, metric, kernel = "krippendorff_alpha", ...) {
+new_krippendorff_alpha <- function(scale, metric, kernel = "krippendorff_alpha", ...) {
   new_measure(
     paste0("krippendorff_alpha_", scale), paste0("Krippendorff's alpha, ", scale),
     "Krippendorff (2004), Human Communication Research 30, 411-433",
@@ -37,9 +39,9 @@ alpha_family <- function(scale, metric, kernel = "krippendorff_alpha", ...) {
   )
 }
 
-# With quadratic weights, Cohen's kappa is an intraclass correlation (Fleiss and Cohen 1973).
-# agreement() therefore reports it for ordered categories.
-quadratic_kappa <- function(id, title, ...) {
+# Kappa with quadratic weights, which agreement() reports for ordered categories: with these
+# weights, Cohen's kappa is an intraclass correlation (Fleiss and Cohen 1973).
+new_quadratic_kappa <- function(id, title, ...) {
   new_measure(
     paste0(id, "_quadratic"), paste0(title, ", quadratic weights"),
     "Fleiss and Cohen (1973), Educational and Psychological Measurement 33, 613-619",
@@ -57,15 +59,15 @@ built_in_measures <- list(
     "chance_kappa", "Kappa against chance 1/N", "Lehner (2015), doi:10.22237/jmasm/1430453520",
     weights = TRUE, repeats = TRUE, default = "always"
   ),
-  chance_family(
+  new_chance_kappa(
     "bennett_s", "Bennett, Alpert and Goldstein's S",
     "Bennett, Alpert and Goldstein (1954), Public Opinion Quarterly 18, 303-308"
   ),
-  chance_family(
+  new_chance_kappa(
     "brennan_prediger", "Brennan and Prediger's kappa",
     "Brennan and Prediger (1981), Educational and Psychological Measurement 41, 687-699"
   ),
-  chance_family(
+  new_chance_kappa(
     "pabak", "Prevalence- and bias-adjusted kappa",
     "Byrt, Bishop and Carlin (1993), Journal of Clinical Epidemiology 46, 423-429"
   ),
@@ -100,21 +102,21 @@ built_in_measures <- list(
     "Krippendorff (2004), Human Communication Research 30, 411-433",
     weights = TRUE, counted = TRUE, default = "always"
   ),
-  alpha_family("ordinal", "identity", "krippendorff_alpha_ordinal", default = "ordered"),
-  quadratic_kappa(
+  new_krippendorff_alpha("ordinal", "identity", "krippendorff_alpha_ordinal", default = "ordered"),
+  new_quadratic_kappa(
     "cohen_kappa", "Cohen's kappa", kernel = "conger_kappa", form = "ratings", raters = 2,
     default = c("ordered", "two")
   ),
-  quadratic_kappa(
+  new_quadratic_kappa(
     "fleiss_kappa", "Fleiss' kappa", kernel = "fleiss_kappa", least = 1L, repeats = TRUE,
     default = c("ordered", "many")
   ),
-  quadratic_kappa(
+  new_quadratic_kappa(
     "conger_kappa", "Conger's kappa", kernel = "conger_kappa", form = "ratings", least = 1L,
     default = c("ordered", "many")
   ),
-  alpha_family("interval", "quadratic"),
-  alpha_family("ratio", "ratio"),
+  new_krippendorff_alpha("interval", "quadratic"),
+  new_krippendorff_alpha("ratio", "ratio"),
   new_measure(
     "bangdiwala_b", "Bangdiwala's B",
     "Munoz and Bangdiwala (1997), Journal of Applied Statistics 24, 105-112",
@@ -145,10 +147,11 @@ built_in_measures <- list(
     lower = 0, scale = "binary", repeats = TRUE, of_category = TRUE, default = "category"
   )
 )
+# Largest value of Cohen's kappa that two raters with these shares of categories can have.
 largest_kappa <- function(table) {
   shares <- cbind(rowSums(table), colSums(table)) / sum(table)
-  by_chance <- sum(shares[, 1L] * shares[, 2L])
-  (sum(pmin(shares[, 1L], shares[, 2L])) - by_chance) / (1 - by_chance)
+  chance_agreement <- sum(shares[, 1L] * shares[, 2L])
+  (sum(pmin(shares[, 1L], shares[, 2L])) - chance_agreement) / (1 - chance_agreement)
 }
 
 names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
@@ -176,9 +179,9 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'   by the mean row sum of the weight matrix.
 #' * `krippendorff_alpha()`: 1 minus observed divided by expected disagreement. Both are over
 #'   ratings of cases with two or more ratings, with a correction for small samples.
-#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters.
-#'   In the agreement chart it is the area of the squares of agreement divided by the area of the
-#'   rectangles of the margins.
+#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters,
+#'   with row sums `A_i.` and column sums `A_.i`. In the agreement chart it is the area of the
+#'   squares of agreement divided by the area of the rectangles of the margins.
 #' * `yule_y()`: for two raters and two categories, `(sqrt(OR) - 1) / (sqrt(OR) + 1)` with the odds
 #'   ratio `OR`. If a cell off the diagonal is zero, the value is the limit 1; if a cell on the
 #'   diagonal is zero, it is -1.
@@ -213,34 +216,36 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
+# Computes one measure as a number, without an interval.
 bare_measure <- function(x, id, scale_weights = NULL,
                          pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_given(2L)
-  compared <- as_compared(x, scale_weights)
+  input <- as_compared(x, scale_weights)
   settings <- list(
     interval = "none", pooling = check_choice(pooling),
-    conf_level = 0.9, scale_weights = compared$scale_weights,
+    conf_level = 0.9, scale_weights = input$scale_weights,
     scale_name = name_of_weights(scale_weights)
   )
-  view <- new_view(compared$x)
+  view <- new_view(input$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
-  if (compared$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
+  if (input$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
   result <- evaluate(measure, view, settings)
   warn_if(is.na(result$estimate), "undefined", "{measure$title} is {.code NA}: {result$reason}.",
     measure = id, reason = result$reason)
   result$estimate
 }
 
-# Informs how the measure treats near misses between ordered categories.
+# Informs the user whether a measure gives credit for near misses between ordered categories.
 inform_level <- function(measure, scale_name) {
   level <- if (scale_name == unweighted) measure$scale else paste(scale_name, "weights")
   inform_fallible("Level of measurement of {measure$title}: {level}.",
-    i = if (level == "nominal") "Categories are ordered, and near misses count as nothing. Give
-        {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}.")
+    i = if (level == "nominal") "Categories are ordered, but near misses get no credit. Give
+        {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}, to change this.")
 }
 
-# Makes the function of a measure that takes scale weights. `pooled`: it also takes `pooling`.
-measure_function <- function(id, pooled = TRUE) {
+# Creates the exported function of a measure, with arguments `x` and `scale_weights` and, if
+# `pooled`, `pooling`.
+create_measure_function <- function(id, pooled = TRUE) {
   pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
     c(alist(x = , scale_weights = NULL), pooling), rlang::call2(
@@ -251,39 +256,39 @@ measure_function <- function(id, pooled = TRUE) {
 
 #' @rdname agreement_measures
 #' @export
-percent_agreement <- measure_function("percent_agreement")
+percent_agreement <- create_measure_function("percent_agreement")
 
 #' @rdname agreement_measures
 #' @export
-chance_kappa <- measure_function("chance_kappa")
+chance_kappa <- create_measure_function("chance_kappa")
 
 #' @rdname agreement_measures
 #' @export
-bennett_s <- measure_function("bennett_s")
+bennett_s <- create_measure_function("bennett_s")
 
 #' @rdname agreement_measures
 #' @export
-cohen_kappa <- measure_function("cohen_kappa", pooled = FALSE)
+cohen_kappa <- create_measure_function("cohen_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-scott_pi <- measure_function("scott_pi", pooled = FALSE)
+scott_pi <- create_measure_function("scott_pi", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-fleiss_kappa <- measure_function("fleiss_kappa")
+fleiss_kappa <- create_measure_function("fleiss_kappa")
 
 #' @rdname agreement_measures
 #' @export
-conger_kappa <- measure_function("conger_kappa")
+conger_kappa <- create_measure_function("conger_kappa")
 
 #' @rdname agreement_measures
 #' @export
-light_kappa <- measure_function("light_kappa", pooled = FALSE)
+light_kappa <- create_measure_function("light_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-gwet_ac <- measure_function("gwet_ac")
+gwet_ac <- create_measure_function("gwet_ac")
 
 #' @rdname agreement_measures
 #' @export
@@ -291,28 +296,31 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
                                scale_weights = NULL) {
   level <- check_choice(level)
   abort_argument_if(level != "nominal" && !is.null(scale_weights), "scale_weights",
-    "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure disagreement.",
+    "{.arg scale_weights} and {.code level = {.val {level}}} both define disagreement.",
     i = "Give one of them.")
-  if (level == "interval" && has_many_numbers(x)) return(alpha_of_numbers(as.matrix(x)))
+  if (level == "interval" && has_too_many_numbers(x)) return(alpha_of_numbers(as.matrix(x)))
   id <- paste0("krippendorff_alpha", if (level != "nominal") paste0("_", level))
   bare_measure(x, id, scale_weights)
 }
 
-# Is x cases x raters, with more distinct numbers than the largest number of categories?
-has_many_numbers <- function(x) {
+# Does x (cases x raters) have more distinct numbers than there may be categories?
+has_too_many_numbers <- function(x) {
   (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
     length(unique(c(as.matrix(x)))) > max_categories
 }
 
-# Alpha at the interval level, from sums of squares in one pass (Krippendorff 2004).
+# Krippendorff's alpha at the interval level for a matrix of cases x raters (Krippendorff 2004). It
+# is computed from sums of squares, without a table of categories.
 alpha_of_numbers <- function(x) {
   x <- x[rowSums(!is.na(x)) > 1L, , drop = FALSE]
   x <- x - mean(x, na.rm = TRUE)
-  ratings <- rowSums(!is.na(x))
-  squares <- rowSums(x^2, na.rm = TRUE)
-  n <- sum(ratings)
-  observed <- sum((ratings * squares - rowSums(x, na.rm = TRUE)^2) / (ratings - 1)) / n
-  1 - observed * (n - 1) / sum(squares)
+  n_per_case <- rowSums(!is.na(x))
+  sums_of_squares <- rowSums(x^2, na.rm = TRUE)
+  n_ratings <- sum(n_per_case)
+  observed_disagreement <- sum(
+    (n_per_case * sums_of_squares - rowSums(x, na.rm = TRUE)^2) / (n_per_case - 1)
+  ) / n_ratings
+  1 - observed_disagreement * (n_ratings - 1) / sum(sums_of_squares)
 }
 
 #' @rdname agreement_measures
@@ -326,8 +334,8 @@ yule_y <- function(x) bare_measure(x, "yule_y")
 #' @rdname agreement_measures
 #' @export
 information_agreement <- function(x, continuity = TRUE) {
-  plain <- !check_flag(continuity, "continuity")
-  bare_measure(x, paste0("information_agreement", if (plain) "_plain"))
+  is_plain <- !check_flag(continuity, "continuity")
+  bare_measure(x, paste0("information_agreement", if (is_plain) "_plain"))
 }
 
 # Agreement of each rating with the plurality of the other ratings of its case. The rating itself is
@@ -336,40 +344,43 @@ information_agreement <- function(x, continuity = TRUE) {
 # Share of ratings that differ from the plurality, weighted by cases. Tied categories share the
 # credit, and cases with a single rating are left out. NA if no case has two ratings.
 disagreement_error <- function(x) {
-  at <- compared_ratings(x)
-  1 - ratio(sum(at$weight * at$credit), sum(at$weight))
+  compared <- compared_ratings(x)
+  1 - ratio(sum(compared$weight * compared$credit), sum(compared$weight))
 }
 
-# A row per rating of a case with other ratings: its credit, weight and rater.
+# Table with a row per rating of a case with other ratings. credit: 1 if the rating is the plurality
+# of the other ratings, 1 / k if it is one of k tied categories, 0 otherwise. weight: of the case.
+# rater: number of the rater.
 compared_ratings <- function(x) {
-  pattern <- rating_pattern(x)
-  cell <- cbind(seq_along(pattern), rating_category(x))
-  other_ratings <- pattern_counts(x)[pattern, , drop = FALSE]
+  pattern_of_rating <- rating_pattern(x)
+  cell <- cbind(seq_along(pattern_of_rating), rating_category(x))
+  other_ratings <- pattern_counts(x)[pattern_of_rating, , drop = FALSE]
   other_ratings[cell] <- other_ratings[cell] - 1L
-  leads <- is_row_top(other_ratings)
+  is_plurality <- is_row_maximum(other_ratings)
   data.frame(
-    credit = leads[cell] / rowSums(leads), weight = pattern_weights(x)[pattern],
-    rater = rating_rater(x)
-  )[pattern_lengths(x)[pattern] > 1L, ]
+    credit = is_plurality[cell] / rowSums(is_plurality),
+    weight = pattern_weights(x)[pattern_of_rating], rater = rating_rater(x)
+  )[pattern_lengths(x)[pattern_of_rating] > 1L, ]
 }
 
-# Is each number the largest of its row, or equal to it?
-is_row_top <- function(n) n == row_top(n)
+# Is each number of a matrix equal to the largest number of its row?
+is_row_maximum <- function(values) values == row_top(values)
 
 # Share of cases in which each rater and each system agrees with the plurality of the (other)
 # raters. NA for raters without such cases.
 plurality_shares <- function(x) {
-  at <- compared_ratings(x)
+  compared <- compared_ratings(x)
   rater_shares <- ratio(
-    rowsum_codes(at$rater, at$weight * at$credit, n_raters(x)),
-    rowsum_codes(at$rater, at$weight, n_raters(x))
+    rowsum_codes(compared$rater, compared$weight * compared$credit, n_raters(x)),
+    rowsum_codes(compared$rater, compared$weight, n_raters(x))
   )
-  leads <- is_row_top(pattern_counts(x))
+  is_plurality <- is_row_maximum(pattern_counts(x))
   answer <- pattern_answers(x)
   system_shares <- vapply(seq_along(x$systems), function(s) {
-    use <- which(rated_patterns(x) & answer[, s] > 0L)
-    credit <- leads[cbind(use, answer[use, s])] / rowSums(leads[use, , drop = FALSE])
-    weight <- pattern_weights(x)[use]
+    used_patterns <- which(rated_patterns(x) & answer[, s] > 0L)
+    credit <- is_plurality[cbind(used_patterns, answer[used_patterns, s])] /
+      rowSums(is_plurality[used_patterns, , drop = FALSE])
+    weight <- pattern_weights(x)[used_patterns]
     sum(weight * credit) / sum(weight)
   }, 0)
   setNames(c(rater_shares, system_shares), c(x$raters, x$systems))

@@ -55,18 +55,19 @@
 #' @name tidy.agreement
 NULL
 
-# `about`: list of further data for plots and sentences.
+# Creates an agreement result from its table. `about`: list of settings, views and words that plots
+# and printed sentences need.
 new_agreement <- function(table, about) {
-  labels <- agreement_labels(table)
+  label_columns <- agreement_labels(table)
   about$views <- compared_views(table, about)
-  part <- part_column(table)
-  if (length(part) > 0L) {
-    about$header <- c(count_noun(length(about$views), part), paste0(
+  part_by <- part_column(table)
+  if (length(part_by) > 0L) {
+    about$header <- c(count_noun(length(about$views), part_by), paste0(
       names(about$views), ": ", vapply(about$views, function(x) header_of_agreement(x)[[1L]], "")
     ))
     about$judges <- unique(unlist(lapply(about$views, `[[`, "names")))
   }
-  errors <- if (!all(is.na(table$std.error))) interval_columns
+  error_columns <- if (!all(is.na(table$std.error))) interval_columns
   new_result("agreement",
     again = new_agreement,
     tables = list(
@@ -78,25 +79,28 @@ new_agreement <- function(table, about) {
     about = about,
     facts = list(
       measures = length(unique(table$measure)), raters = length(about$judges),
-      cases = sum(tapply(table$n, if (identical(part, "group")) table$group else 0 * table$n, max)),
+      cases = sum(tapply(
+        table$n, if (identical(part_by, "group")) table$group else 0 * table$n, max
+      )),
       estimates = nrow(table), missing = sum(is.na(table$estimate)),
       pairwise = about$pairwise, by_category = about$by_category, interval = about$interval,
       conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
       pooling = about$pooling, scale_weights = about$scale_name,
       replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
     ),
-    line = agreement_line(table, about), caption = about$header[[1L]],
+    line = format_estimates_line(table, about), caption = about$header[[1L]],
     head = c(
       about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
       if (about$by_category) "Each category against all others"
     ),
-    shown = view(table, c(labels, "estimate", errors, "n"), level = about$conf_level,
-      left = seq_along(labels), most = 40L),
+    shown = view(table, c(label_columns, "estimate", error_columns, "n"), level = about$conf_level,
+      left = seq_along(label_columns), most = 40L),
     notes = agreement_notes(table, about), more = "tidy(\"benchmark\"), plot()"
   )
 }
 
-agreement_line <- function(table, about) {
+# String for format(): the estimate with its interval, or several estimates.
+format_estimates_line <- function(table, about) {
   if (nrow(table) != 1L) {
     return(shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; "))
   }
@@ -106,24 +110,25 @@ agreement_line <- function(table, about) {
   )
 }
 
-# The ratings that were compared, one for each part that `table` has rows of.
+# Views (the compared ratings, see new_view()) of the variables or groups that are in `table`.
 compared_views <- function(table, about = attr(table, "about")) {
-  keep <- names(about$views) %in% unlist(table[part_column(table)])
-  if (length(keep) > 0L) about$views[keep] else about$views
+  is_in_table <- names(about$views) %in% unlist(table[part_column(table)])
+  if (length(is_in_table) > 0L) about$views[is_in_table] else about$views
 }
 
-# Columns that identify what was compared.
+# Names of the columns that identify a row: variable or group, raters, category and measure.
 agreement_labels <- function(x) {
   intersect(c(part_columns, "rater1", "rater2", "category", "measure"), names(x))
 }
 
 # Name of each row, such as "cohen_kappa (rater1, rater2)".
 names_of_agreement <- function(x, measure = x$measure) {
-  labels <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
-  if (length(labels) == 0L) return(as.character(measure))
-  paste0(measure, " (", do.call(paste, c(unname(labels), sep = ", ")), ")")
+  label_columns <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
+  if (length(label_columns) == 0L) return(as.character(measure))
+  paste0(measure, " (", do.call(paste, c(unname(label_columns), sep = ", ")), ")")
 }
 
+# Printed notes below the table.
 agreement_notes <- function(table, about) {
   c(
     reason_notes(table, names_of_agreement(table)),
@@ -131,7 +136,7 @@ agreement_notes <- function(table, about) {
       jackknife = "Interval: jackknife over cases",
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
       analytic = if (any(table$method != "analytic")) {
-        "Interval: analytic, or jackknife where none is"
+        "Interval: analytic; jackknife for measures without an analytic one"
       }
     ),
     if (about$unequal) paste0(
@@ -142,8 +147,8 @@ agreement_notes <- function(table, about) {
   )
 }
 
-# A note that gives the scale weights and explains measures that could be confused with others under
-# them. Without weights, for ordered categories: only some measures count near misses.
+# Note that names the scale weights, and explains measures that are easily confused if weights are
+# used. Without weights, it says for ordered categories which kinds of measures use the order.
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name == unweighted) {
@@ -183,40 +188,40 @@ benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])
   row <- rep(seq_len(nrow(x)), each = length(lower))
   reason <- why_no_benchmark(x)[row]
-  error <- replace(x$std.error[row], !is.na(reason), NA_real_)
-  below <- function(at) stats::pnorm(at, x$estimate[row], error)
+  std_error <- replace(x$std.error[row], !is.na(reason), NA_real_)
+  p_below <- function(at) stats::pnorm(at, x$estimate[row], std_error)
   upper <- c(1, lower[-length(lower)])
-  membership <- (below(upper) - below(lower)) / (below(1) - below(-1))
+  membership <- (p_below(upper) - p_below(lower)) / (p_below(1) - p_below(-1))
   cumulative <- stats::ave(membership, row, FUN = cumsum)
-  enough <- cumulative >= conf_level
+  is_likely <- cumulative >= conf_level
   tibble::tibble(
     plain_tibble(x)[row, agreement_labels(x)], estimate = x$estimate[row], scale = scale,
     level = rep(names(lower), nrow(x)), lower = rep(unname(lower), nrow(x)),
     upper = rep(unname(upper), nrow(x)), membership = membership,
-    cumulative = cumulative, reached = enough %in% TRUE & !duplicated(data.frame(row, enough)),
-    reason = reason
+    cumulative = cumulative,
+    reached = is_likely %in% TRUE & !duplicated(data.frame(row, is_likely)), reason = reason
   )
 }
 
-# Level that each row reaches, or NA.
+# Benchmark level that each row of an agreement result reaches, or NA.
 level_reached <- function(x, conf_level) {
   table <- benchmark_table(x, "landis-koch", conf_level)
   row <- rep(seq_len(nrow(x)), each = length(benchmark_scales[["landis-koch"]]))
   table$level[table$reached][match(seq_len(nrow(x)), row[table$reached])]
 }
 
-# Reasons why a row has no benchmark. The scales are for values from -1 to 1. A registered measure
-# may have been removed since.
+# Reasons why rows have no benchmark, or NA. The scales are for measures from -1 to 1. A registered
+# measure that was removed after the estimate is treated as if it had this range.
 why_no_benchmark <- function(x) {
   measures <- unname(all_measures()[as.character(x$measure)])
   upper <- vapply(measures, function(m) m$upper %||% 1, 0)
-  corrected <- vapply(measures, function(m) (m$lower %||% -1) < 0, NA)
-  covered <- stats::pnorm(1, x$estimate, x$std.error) - stats::pnorm(-1, x$estimate, x$std.error)
+  is_chance_corrected <- vapply(measures, function(m) (m$lower %||% -1) < 0, NA)
+  p_in_range <- stats::pnorm(1, x$estimate, x$std.error) - stats::pnorm(-1, x$estimate, x$std.error)
   reason <- first_reason(
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
-    "the estimate is far from all levels" = covered < 1e-8
+    "the estimate is far from all levels" = p_in_range < 1e-8
   )
-  limits <- paste0("values go up to ", vapply(upper, format, ""), ", those of the scale to 1")
-  reason[upper != 1] <- limits[upper != 1]
-  replace(reason, !corrected, "not corrected for chance")
+  range_words <- paste0("values go up to ", vapply(upper, format, ""), ", the benchmark scale to 1")
+  reason[upper != 1] <- range_words[upper != 1]
+  replace(reason, !is_chance_corrected, "not corrected for chance")
 }

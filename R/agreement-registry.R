@@ -3,52 +3,53 @@
 
 all_measures <- function() c(built_in_measures, registered("measure"))
 
-# Titles of measures, unique and with the name of their scale weights. Names are ids.
+# Titles of measures, with the name of the scale weights, named by id. Equal titles get their ids.
 measure_titles <- function(ids, scale_weights = unweighted) {
-  weighted <- scale_weights != unweighted
-  known <- all_measures()
+  has_weights <- scale_weights != unweighted
+  measures <- all_measures()
   ids <- unique(as.character(ids))
   titles <- vapply(ids, function(id) {
-    known[[id]][[if (weighted) "weighted" else "title"]] %||% id
+    measures[[id]][[if (has_weights) "weighted" else "title"]] %||% id
   }, "")
-  if (weighted) titles[] <- paste0(titles, ", ", scale_weights, " weights")
-  shared <- titles %in% titles[duplicated(titles)]
-  titles[shared] <- paste0(titles[shared], " (", ids[shared], ")")
+  if (has_weights) titles[] <- paste0(titles, ", ", scale_weights, " weights")
+  is_duplicated <- titles %in% titles[duplicated(titles)]
+  titles[is_duplicated] <- paste0(titles[is_duplicated], " (", ids[is_duplicated], ")")
   titles
 }
 
-# Measures with the given ids or, if ids is NULL, those that suit the data. A measure may be
-# undefined in some views, but not in all.
+# Returns the measures with the given ids or, if ids is NULL, measures that suit the data. Stops if
+# a measure is undefined in all views (for all pairs of raters or categories).
 find_measures <- function(ids, views, settings) {
-  known <- all_measures()
-  misfit_of_all <- function(measure) {
+  available <- all_measures()
+  misfit_in_all_views <- function(measure) {
     for (view in views) {
-      why <- misfit(measure, view, settings)
-      if (is.null(why)) return(NULL)
+      misfit_words <- misfit(measure, view, settings)
+      if (is.null(misfit_words)) return(NULL)
     }
-    why
+    misfit_words
   }
   if (is.null(ids)) {
     view <- views[[1L]]
-    shown <- c(
+    kinds_of_ratings <- c(
       "always", if (view$judges == 2L) "two" else "many",
       if (view$binary) "category" else if (view$x$ordered) "ordered"
     )
     defaults <- Filter(function(m) {
-      all(m$default %in% shown) && is.null(misfit_of_all(m))
-    }, known)
-    ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
-    if (length(defaults) > 0L) return(defaults[order(!ordered)])
+      all(m$default %in% kinds_of_ratings) && is.null(misfit_in_all_views(m))
+    }, available)
+    needs_ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
+    if (length(defaults) > 0L) return(defaults[order(!needs_ordered)])
     ids <- "percent_agreement"
   }
-  measures <- find_records("measure", ids, known)
+  measures <- find_records("measure", ids, available)
   for (measure in measures) {
-    why <- misfit_of_all(measure)
-    # Without an order, the measure is NA if others were requested as well.
-    if (length(measures) > 1L && "order" %in% names(why)) next
-    abort_if(why, "measure",
-      paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
-      measure = measure$id)
+    misfit_words <- misfit_in_all_views(measure)
+    # If a measure lacks an order of categories and others were requested too, it is NA, not an
+    # error.
+    if (length(measures) > 1L && "order" %in% names(misfit_words)) next
+    abort_if(misfit_words, "measure",
+      paste0("{.val {measure$id}} is not defined here: ", misfit_words[[1L]]),
+      i = misfit_words[-1L], measure = measure$id)
   }
   measures
 }
@@ -70,18 +71,18 @@ misfit <- function(measure, view, settings) {
   } else if (!measure$repeats && view$repeated) {
     c(
       "a rater rated a case more than once.",
-      "Repeats are no problem for {.val fleiss_kappa}, {.val chance_kappa} and
-       {.val gwet_ac}; or keep one rating per rater and case."
+      "Use {.val fleiss_kappa}, {.val chance_kappa} or {.val gwet_ac}, or keep one rating per rater
+       and case."
     )
   } else if (measure$of_category && !view$binary) {
-    c("it belongs to one category.", "Use {.code agreement(by_category = TRUE)}.")
+    c("it describes one category.", "Use {.code agreement(by_category = TRUE)}.")
   } else if (measure$scale == "binary" && length(view$labels) != 2L) {
     c(
       paste0("it needs two categories, and there are ", length(view$labels), "."),
       "Use {.code agreement(by_category = TRUE)} for each category against the others."
     )
   } else if (!measure$weights && !is.null(settings$scale_weights)) {
-    c("it takes no {.arg scale_weights}.", "{.code measures()$weights} shows which do.")
+    c("it takes no {.arg scale_weights}.", "{.code measures()$weights} shows which measures do.")
   } else if (lacks_order(measure, view, settings)) {
     c(
       order = "it needs an order of the categories, and none was declared.",
@@ -91,88 +92,92 @@ misfit <- function(measure, view, settings) {
   }
 }
 
-# Distances between categories need an order. Numbers have one, and two categories need none.
+# Does a measure use distances between categories that have no order? Numbers have an order, and two
+# categories need none.
 lacks_order <- function(measure, view, settings) {
-  scaled <- measure$scale %in% c("ordinal", "interval", "ratio") ||
+  uses_distances <- measure$scale %in% c("ordinal", "interval", "ratio") ||
     (measure$weights && settings$scale_name %in% scale_names[-1L])
-  scaled && length(view$labels) > 2L && !view$x$ordered &&
+  uses_distances && length(view$labels) > 2L && !view$x$ordered &&
     anyNA(suppressWarnings(as.numeric(view$labels)))
 }
 
-# Weights of pairs of categories: credit for answers that are near each other.
+# Scale weights: a weight for each pair of categories, from 0 to 1. They give credit for answers
+# that are near each other.
 
 scale_names <- c(
   "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
 )
 
-# Name of the weights if there are none.
+# Name of the scale weights if the user gave none.
 unweighted <- scale_names[[1L]]
 
+# Name of the user's scale weights, also if they are a matrix.
 name_of_weights <- function(weights) {
   if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
 }
 
+# Returns the user's scale weights as a matrix (categories x categories), or NULL.
 check_scale_weights <- function(weights, labels) {
   if (is.null(weights)) return(NULL)
   if (is.character(weights)) {
     return(scale_matrix(check_choice(weights, scale_names, "scale_weights"), labels))
   }
-  n <- length(labels)
-  ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
+  n_labels <- length(labels)
+  is_valid <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n_labels) &&
     all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
     isSymmetric(unname(weights))
-  abort_argument_if(!ok, "scale_weights",
-    "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x {n} matrix of agreement
-        weights: 1 on the diagonal, nowhere more.", not = weights,
+  abort_argument_if(!is_valid, "scale_weights",
+    "must be one of {.or {.val {scale_names}}}, or a symmetric {n_labels} x {n_labels} matrix of
+        agreement weights with 1 on the diagonal and no larger number.", not = weights,
     i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
         weights of disagreement? Give {.code 1 - weights / max(weights)}.")
   for (side in seq_along(dimnames(weights))) {
-    named <- dimnames(weights)[[side]]
-    abort_argument_if(!is.null(named) && !identical(named, labels), "scale_weights",
+    given_names <- dimnames(weights)[[side]]
+    abort_argument_if(!is.null(given_names) && !identical(given_names, labels), "scale_weights",
       "must have the categories as names of its rows and columns, in their order.",
-      x = "The names of its {c('rows', 'columns')[[side]]} are {.val {named}}. The categories are
-          {.val {labels}}.",
+      x = "The names of its {c('rows', 'columns')[[side]]} are {.val {given_names}}. The categories
+          are {.val {labels}}.",
       i = "Reorder the rows and columns of the matrix, or drop their names with {.fun unname}.")
   }
   unname(weights)
 }
 
-# Values of categories: labels if they are distinct numbers, otherwise positions.
+# Values of categories: their labels if these are distinct numbers, otherwise their positions.
 label_values <- function(labels) {
-  x <- suppressWarnings(as.numeric(labels))
-  if (anyNA(x) || anyDuplicated(x) > 0L) seq_along(labels) else x
+  numbers <- suppressWarnings(as.numeric(labels))
+  if (anyNA(numbers) || anyDuplicated(numbers) > 0L) seq_along(labels) else numbers
 }
 
-# Agreement weights: 1 minus distance of category values, divided by the largest distance.
+# Matrix of scale weights: 1 minus the distance of two categories divided by the largest distance.
 scale_matrix <- function(name, labels) {
-  n <- length(labels)
-  x <- label_values(labels)
-  abort_argument_if(name == "ratio" && any(x < 0), "scale_weights",
+  n_labels <- length(labels)
+  values <- label_values(labels)
+  abort_argument_if(name == "ratio" && any(values < 0), "scale_weights",
     "A ratio scale has no negative values.",
-    x = "Among the categories is {.val {labels[x < 0][[1L]]}}.")
-  difference <- abs(outer(x, x, `-`))
-  total <- outer(x, x, `+`)
+    x = "Category {.val {labels[values < 0][[1L]]}} is negative.")
+  difference <- abs(outer(values, values, `-`))
+  sum_of_values <- outer(values, values, `+`)
   distance <- switch(name,
-    identity = 1 - diag(n),
+    identity = 1 - diag(n_labels),
     linear = difference,
     quadratic = difference^2,
-    ordinal = choose(abs(outer(rank(x), rank(x), `-`)) + 1, 2),
+    ordinal = choose(abs(outer(rank(values), rank(values), `-`)) + 1, 2),
     radical = sqrt(difference),
-    ratio = (difference / total)^2,
-    circular = sin(pi * difference / (max(x) - min(x) + 1))^2,
-    bipolar = difference^2 / ((total - 2 * min(x)) * (2 * max(x) - total))
+    ratio = (difference / sum_of_values)^2,
+    circular = sin(pi * difference / (max(values) - min(values) + 1))^2,
+    bipolar = difference^2 / ((sum_of_values - 2 * min(values)) * (2 * max(values) - sum_of_values))
   )
-  diag(distance) <- 0 # also where it is 0 / 0
+  diag(distance) <- 0 # some of these formulas give 0 / 0
   1 - distance / max(distance)
 }
 
-# Answers with several labels: each set of labels that occurs is a category, and the weight of two
-# sets follows from their overlap.
+# Answers with several labels: each set of labels that occurs becomes a category, and the scale
+# weight of two sets is computed from their overlap.
 
 set_scales <- c("masi", "jaccard", "identity")
 
-# Returns a list: x with one category per answer, and the scale weights. Ratings with single labels
-# are not changed.
+# Prepares ratings for measures of agreement. Returns a list: x, ratings with one category per
+# answer, and the scale weights. Ratings with single labels are not changed.
 as_compared <- function(x, scale_weights) {
   if (!has_labels(x)) {
     x <- as_ratings_of_several(x)
@@ -188,36 +193,39 @@ as_compared <- function(x, scale_weights) {
   list(x = sets$x, scale_weights = set_weights(sets$has, scale_weights))
 }
 
-# x with a category per set of labels. `has` (sets x labels): is the label in the set? Systems give
-# one label each.
+# Returns a list: x, ratings in which each set of labels is a category, and `has` (sets x labels):
+# does the set contain the label? Systems give one label per case, so single labels are sets, too.
 label_sets <- function(x) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  first <- !duplicated(answer)
+  is_first <- !duplicated(answer)
   labels <- seq_along(x$categories)
-  chosen <- unname(lapply(split(entries$label, answer), function(label) sort(label[label > 0L])))
-  singles <- if (n_systems(x) > 0L) as.list(labels)
-  sets <- unique(c(chosen, singles))
+  chosen_labels <- unname(lapply(
+    split(entries$label, answer), function(label) sort(label[label > 0L])
+  ))
+  single_labels <- if (n_systems(x) > 0L) as.list(labels)
+  sets <- unique(c(chosen_labels, single_labels))
   has <- t(vapply(sets, function(set) labels %in% set, labels > 0L))
-  if (!is.null(singles)) x <- recode_answers(x, match(singles, sets))
-  names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
-  names[names == ""] <- "no label"
+  if (!is.null(single_labels)) x <- recode_answers(x, match(single_labels, sets))
+  set_names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
+  set_names[set_names == ""] <- "no label"
   answers <- list(
-    unit = entries$unit[first], worker = entries$worker[first], label = match(chosen, sets)
+    unit = entries$unit[is_first], worker = entries$worker[is_first],
+    label = match(chosen_labels, sets)
   )
-  list(x = rebuild(x, answers, make.unique(names)), has = has)
+  list(x = rebuild(x, answers, make.unique(set_names)), has = has)
 }
 
-# Jaccard's index. MASI multiplies it by 1 if the sets are equal, 2/3 if one contains the other, and
-# 1/3 if they only overlap. Two empty sets are equal.
+# Scale weights of sets: Jaccard's index, or MASI. MASI multiplies Jaccard's index by 1 if the sets
+# are equal, 2/3 if one contains the other, and 1/3 otherwise. Two empty sets are equal.
 set_weights <- function(has, scale) {
-  both <- tcrossprod(has + 0)
-  size <- diag(both)
-  either <- outer(size, size, `+`) - both
-  same <- both == either
-  jaccard <- ifelse(same, 1, both / pmax(either, 1))
-  part <- both == outer(size, size, pmin)
+  n_in_both <- tcrossprod(has + 0)
+  set_size <- diag(n_in_both)
+  n_in_either <- outer(set_size, set_size, `+`) - n_in_both
+  is_equal <- n_in_both == n_in_either
+  jaccard <- ifelse(is_equal, 1, n_in_both / pmax(n_in_either, 1))
+  is_subset <- n_in_both == outer(set_size, set_size, pmin)
   switch(scale,
-    identity = same + 0, jaccard = jaccard, masi = jaccard * (1 + part + same) / 3
+    identity = is_equal + 0, jaccard = jaccard, masi = jaccard * (1 + is_subset + is_equal) / 3
   )
 }

@@ -73,40 +73,44 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     scale_name = name_of_weights(scale_weights), interval = check_choice(interval),
     pooling = check_choice(pooling)
   )
-  given <- c(list(x = x), if (!is.null(y)) list(y = y))
+  panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(data, arg) {
     data <- as_ratings_of_several(data, arg)
     weights <- check_scale_weights(scale_weights, data$categories)
     list(view = new_view(data), settings = c(about, list(scale_weights = weights)))
-  }, given, names(given))
+  }, panels, names(panels))
   about$silent <- abstain_note(samples$x$view$x)
-  if (!is.null(y)) check_comparable(samples, given)
-  suitable <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
+  if (!is.null(y)) check_comparable(samples, panels)
+  panel_measures <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
   if (!is.null(y)) {
-    suitable <- suitable$x[intersect(names(suitable$x), names(suitable$y))]
-    rows <- lapply(suitable, compare_row, samples, about)
+    panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
+    rows <- lapply(panel_measures, make_difference_row, samples, about)
     about$caption <- "Agreement of one panel minus that of another, "
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
   } else {
-    if (is.null(measures)) { # measures whose value under chance is zero
-      suitable$x <- Filter(function(measure) measure$lower < 0, suitable$x)
+    if (is.null(measures)) { # keeps measures that are zero if raters agree by chance
+      panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
-    rows <- lapply(suitable$x, test_row, samples$x, about)
-    sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
-    about$caption <- paste0("Is agreement ", sign, " ", format(about$null), "? ")
+    rows <- lapply(panel_measures$x, make_test_row, samples$x, about)
+    sign_words <- c(
+      two.sided = "different from", greater = "above", less = "below"
+    )[[about$alternative]]
+    about$caption <- paste0("Is agreement ", sign_words, " ", format(about$null), "? ")
     about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
   new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)
 }
 
-check_comparable <- function(samples, given) {
+# Stops if the panels x and y cannot be compared, because cases are not identified or categories
+# differ. `samples`: their views and settings. `panels`: the user's arguments `x` and `y`.
+check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
-    if (in_database(given[[arg]])) abort_no_cases("{.arg {arg}} must have its cases")
-    crossed <- inherits(given[[arg]], "table")
-    abort_argument_if(crossed || !is.null(samples[[arg]]$view$x$weights), arg,
-      "Dependent measures can be compared only where every case is known.",
-      x = "{.arg {arg}} is {if (crossed) 'an agreement matrix' else 'weighted'}.",
+    if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} must have its cases")
+    is_table <- inherits(panels[[arg]], "table")
+    abort_argument_if(is_table || !is.null(samples[[arg]]$view$x$weights), arg,
+      "Two panels can only be compared if each case is a row, so that cases can be matched.",
+      x = "{.arg {arg}} is {if (is_table) 'an agreement matrix' else 'weighted'}.",
       i = "Give the ratings, with a row per case.")
   }
   categories <- lapply(samples, function(s) s$view$x$categories)
@@ -116,64 +120,66 @@ check_comparable <- function(samples, given) {
     i = "Declare them with {.code categories =} in {.fun ratings}.")
 }
 
-test_row <- function(measure, sample, about) {
+# Row of the result for the test of one measure against the value `null`.
+make_test_row <- function(measure, sample, about) {
   result <- evaluate(measure, sample$view, sample$settings)
-  degrees <- result$n - 1
+  degrees_of_freedom <- result$n - 1
   if (about$null == 0 && !is.na(result$null_error) && sample$view$counted) {
     result[c("std.error", "method", "reason")] <- list(result$null_error, "null", NA_character_)
-    degrees <- Inf
+    degrees_of_freedom <- Inf
   }
   statistic <- (result$estimate - about$null) / result$std.error
   c(
     measure = measure$id, scale_weights = about$scale_name, result["estimate"], about["null"],
     result["std.error"], statistic = statistic,
-    p.value = p_value(statistic, degrees, about$alternative), about["alternative"],
+    p.value = p_value(statistic, degrees_of_freedom, about$alternative), about["alternative"],
     result[c("n", "method", "reason")]
   )
 }
 
-p_value <- function(statistic, degrees, alternative) {
+p_value <- function(statistic, degrees_of_freedom, alternative) {
   if (is.na(statistic)) return(NA_real_)
   switch(alternative,
-    two.sided = 2 * stats::pt(-abs(statistic), degrees),
-    greater = stats::pt(statistic, degrees, lower.tail = FALSE),
-    less = stats::pt(statistic, degrees)
+    two.sided = 2 * stats::pt(-abs(statistic), degrees_of_freedom),
+    greater = stats::pt(statistic, degrees_of_freedom, lower.tail = FALSE),
+    less = stats::pt(statistic, degrees_of_freedom)
   )
 }
 
-compare_row <- function(measure, samples, about) {
+# Row of the result for the difference of one measure between two panels.
+make_difference_row <- function(measure, samples, about) {
   results <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
   x <- results$x
   y <- results$y
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))
   difference <- x$estimate - y$estimate
   reason <- if (is.na(x$reason)) y$reason else x$reason
-  error <- if (is.na(reason)) difference_error(samples, results, cases) else NA_real_
-  if (isTRUE(error < 1e-12)) {
-    error <- NA_real_
+  std_error <- if (is.na(reason)) compute_difference_error(samples, results, cases) else NA_real_
+  if (isTRUE(std_error < 1e-12)) {
+    std_error <- NA_real_
     reason <- paste0(no_interval, no_influence)
   }
   n <- min(x$n, y$n)
-  limits <- difference + c(-1, 1) * error * t_quantile(about$conf_level, n)
-  statistic <- (difference - about$null) / error
+  limits <- difference + c(-1, 1) * std_error * t_quantile(about$conf_level, n)
+  statistic <- (difference - about$null) / std_error
   list(
     measure = measure$id, scale_weights = about$scale_name, estimate = difference,
-    estimate1 = x$estimate, estimate2 = y$estimate, std.error = error, conf.low = limits[[1L]],
+    estimate1 = x$estimate, estimate2 = y$estimate, std.error = std_error, conf.low = limits[[1L]],
     conf.high = limits[[2L]], statistic = statistic,
     p.value = p_value(statistic, n - 1, about$alternative),
     n = length(intersect(cases$x, cases$y)), method = x$method, reason = reason
   )
 }
 
-# Standard error of the difference. Influences of common cases are subtracted, so that shared
-# variation cancels.
-difference_error <- function(samples, results, cases) {
+# Standard error of the difference between the measures of two panels. The influences of cases in
+# both panels are subtracted, so that variation of both measures with the case cancels.
+compute_difference_error <- function(samples, results, cases) {
   influence <- Map(function(sample, result) {
     result$influence[pattern_of_case(sample$view$x)] * sqrt(result$n / (result$n - 1))
   }, samples, results)
-  at <- match(cases$x, cases$y)
-  shared <- !is.na(at)
-  influence$x[shared] <- influence$x[shared] - influence$y[at[shared]]
+  match_in_y <- match(cases$x, cases$y)
+  is_common <- !is.na(match_in_y)
+  influence$x[is_common] <- influence$x[is_common] - influence$y[match_in_y[is_common]]
   sqrt(sum(influence$x^2, influence$y[!cases$y %in% cases$x]^2))
 }
 
@@ -197,28 +203,29 @@ difference_error <- function(samples, results, cases) {
 #' glance(test)
 NULL
 
-# For a comparison, `table` also has both estimates. `about$columns`: the printed columns.
+# Creates the result of compare_agreement(). If two panels are compared, `table` has columns
+# `estimate1` and `estimate2`. `about$columns`: names of the printed columns.
 new_agreement_test <- function(table, about) {
-  compared <- has_columns(table, "estimate1")
-  cases <- max(0, table$n)
-  p <- table$p.value
-  p_words <- ifelse(p < 0.0005, "< .001", paste("=", decimals(p)))
+  compares <- has_columns(table, "estimate1")
+  n_cases <- max(0, table$n)
+  p_values <- table$p.value
+  p_words <- ifelse(p_values < 0.0005, "< .001", paste("=", decimals(p_values)))
   new_result("agreement_test",
     again = new_agreement_test, tables = list(tests = table), about = about,
     facts = c(
       list(
-        measures = nrow(table), cases = cases,
-        p.value = if (all(is.na(p))) NA_real_ else min(p, na.rm = TRUE)
+        measures = nrow(table), cases = n_cases,
+        p.value = if (all(is.na(p_values))) NA_real_ else min(p_values, na.rm = TRUE)
       ),
-      about[if (compared) "conf_level" else c("null", "alternative")]
+      about[if (compares) "conf_level" else c("null", "alternative")]
     ),
     line = shorten(paste0(
-      if (compared) "difference of ",
+      if (compares) "difference of ",
       names_of_agreement(table, measure_titles(table$measure, about$scale_name)), " ",
       decimals(table$estimate, 2L),
-      ifelse(is.na(p), paste0(" (", table$reason, ")"), paste(", p", p_words))
+      ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_words))
     ), "; "),
-    caption = paste0(about$caption, count_noun(cases, if (compared) "common case" else "case")),
+    caption = paste0(about$caption, count_noun(n_cases, if (compares) "common case" else "case")),
     shown = view(
       table, c(part_column(table), about$columns), c(3L, statistic = 2L),
       about$conf_level

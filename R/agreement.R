@@ -42,9 +42,9 @@
 #'
 #' The analytic and the jackknife interval are the estimate plus and minus `t` standard errors, cut
 #' at the range of the measure. Here `t` is a quantile of Student's t with `n - 1` degrees of
-#' freedom. Measures that you registered have no analytic error. The jackknife replaces it, and the
-#' column `method` says so. There is no interval if weights are not counts or if no case changes the
-#' estimate; `reason` gives the reason.
+#' freedom. Measures that you registered have no analytic error. The jackknife replaces it, and
+#' column `method` is then `"jackknife"`. There is no interval if weights are not counts or if no
+#' case changes the estimate; column `reason` then explains why.
 #'
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
@@ -121,21 +121,21 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       pooling = c("pairs", "cases", "fleiss-cuzick"), resampling = list()) {
   check_dots_empty(..., .but = "by")
   by <- rlang::enquos(...)$by
-  grouped <- !is.null(by) && !rlang::quo_is_null(by)
+  has_groups <- !is.null(by) && !rlang::quo_is_null(by)
   if (!missing(x) && is_variables(x)) {
-    abort_argument_if(grouped, "by", "is for one variable.",
-      i = "Take one of them: {.code x[[\"{names(x)[[1L]]}\"]]}.")
+    abort_argument_if(has_groups, "by", "needs a single variable, and {.arg x} is a list.",
+      i = "Select a variable: {.code x[[\"{names(x)[[1L]]}\"]]}.")
     return(map_variables(x))
   }
-  if (grouped) {
+  if (has_groups) {
     x <- as_ratings(x)
     groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
     return(map_variables(lapply(groups, function(at) x[at, ]), "group"))
   }
   counts <- rlang::enquo(counts)
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
-  if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
-  compared <- as_compared(x, scale_weights)
+  if (!rlang::quo_is_null(counts)) x <- read_counts(x, counts)
+  input <- as_compared(x, scale_weights)
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
@@ -143,11 +143,11 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     pooling = check_choice(pooling),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
     threads = check_threads(resampling$threads), scale_name = name_of_weights(scale_weights),
-    scale_weights = compared$scale_weights
+    scale_weights = input$scale_weights
   )
-  view <- new_view(merge_reruns(compared$x), systems = check_flag(systems, "systems"))
+  view <- new_view(merge_reruns(input$x), systems = check_flag(systems, "systems"))
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
-    "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
+    "scale_weights", "{.code by_category = TRUE} cannot use {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   views <- if (check_flag(pairwise, "pairwise")) pair_views(view) else list(view)
   if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
@@ -155,18 +155,18 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   tasks <- list(
     view = rep(views, each = length(measures)), measure = rep(measures, length(views))
   )
-  rows <- Map(result_row, tasks$view, tasks$measure, list(settings))
+  rows <- Map(make_result_row, tasks$view, tasks$measure, list(settings))
   table <- tibble::as_tibble(stack_tables(rows))
   if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
   table$benchmark <- level_reached(table, settings$conf_level)
-  off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
-  pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
+  unused_columns <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
+  pair_matrix <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
-  new_agreement(table[c(setdiff(names(table), off), "reason")], c(
+  new_agreement(table[c(setdiff(names(table), unused_columns), "reason")], c(
     settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
     list(
-      header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
+      header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
       unequal = unequal_ratings(view), ordered = view$x$ordered, views = list(view),
       silent = abstain_note(view$x)
@@ -174,32 +174,35 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   ))
 }
 
+# A view for each pair of raters or systems.
 pair_views <- function(view) {
   check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
   check_pair_numbers(view$judges, columns_of_pairs)
-  utils::combn(view$judges, 2L, view_pair, simplify = FALSE, view = view)
+  utils::combn(view$judges, 2L, restrict_view, simplify = FALSE, view = view)
 }
 
-# Runs the bootstrap of all tasks with one progress bar.
+# Adds bootstrap intervals to the result. `tasks`: the view and the measure of each row. All rows
+# share a progress bar.
 add_bootstrap <- function(table, tasks, settings) {
-  known <- which(is.na(table$reason))
+  defined_rows <- which(is.na(table$reason))
   check_memory(
-    as.double(settings$replicates) * length(known), "replicates of measures",
+    as.double(settings$replicates) * length(defined_rows), "replicates of measures",
     "Ask for fewer {.arg replicates}, measures or pairs."
   )
-  bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
+  bar <- progress_bar("Bootstrap", length(defined_rows) * settings$replicates)
   seed <- draw_seed()
-  replicates <- vapply(seq_along(known), function(i) {
+  replicates <- vapply(seq_along(defined_rows), function(i) {
     tick <- function(done) bar$tick((i - 1L) * settings$replicates + done)
-    k <- known[[i]]
-    bootstrap_estimates(tasks$measure[[k]], tasks$view[[k]], settings, seed, tick)
+    row <- defined_rows[[i]]
+    bootstrap_estimates(tasks$measure[[row]], tasks$view[[row]], settings, seed, tick)
   }, double(settings$replicates))
   bar$close()
   intervals <- core_percentile_intervals(replicates, settings$conf_level, FALSE)
-  table[known, ] <- add_intervals(table[known, ], intervals)
+  table[defined_rows, ] <- add_intervals(table[defined_rows, ], intervals)
   warn_failed(
-    table$measure[known], colMeans(is.na(replicates)), settings$conf_level,
-    "These resamples leave the measure undefined, for lack of categories in use or of pairs."
+    table$measure[defined_rows], colMeans(is.na(replicates)), settings$conf_level,
+    "In these resamples too few categories are used or too few cases have two ratings, so that the
+     measure is undefined."
   )
   warn_outside(
     table$measure, table,
@@ -209,8 +212,8 @@ add_bootstrap <- function(table, tasks, settings) {
   table
 }
 
-# A row of the result: labels, estimate, standard error and interval.
-result_row <- function(view, measure, settings) {
+# Returns a row of the result as a list: labels, estimate, standard error and interval.
+make_result_row <- function(view, measure, settings) {
   c(
     list(
       rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
@@ -220,14 +223,14 @@ result_row <- function(view, measure, settings) {
   )
 }
 
-# Header lines of the ratings. Rows with count weights stand for several cases, so the weights are
-# summed.
+# Printed header lines about the ratings. If weights are counts, a row represents several cases, so
+# the number of cases is the sum of weights.
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
-  systems <- sum(view$system > 0L)
-  if (systems > 0L) {
-    header[[1L]] <- paste0(header[[1L]], "; compared as raters: ", count_noun(systems, "system"))
+  n_systems <- sum(view$system > 0L)
+  if (n_systems > 0L) {
+    header[[1L]] <- paste0(header[[1L]], "; compared as raters: ", count_noun(n_systems, "system"))
   }
   if (is.null(x$weights) || !view$counted) return(header)
   cases <- count_noun(sum(x$weights), "case")
@@ -237,7 +240,7 @@ header_of_agreement <- function(view) {
 # Input of agreement() and of the functions for single measures.
 
 # Ratings from counts: columns of x or, without x, a matrix or data frame.
-counts_ratings <- function(x, counts) {
+read_counts <- function(x, counts) {
   if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- rlang::eval_tidy(counts)
   abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
@@ -245,11 +248,12 @@ counts_ratings <- function(x, counts) {
   as_ratings(counts, counts = tidyselect::everything())
 }
 
-# Judges (raters, and systems if they count as raters) and categories to compare. Fields: x; weight
-# and cases (per pattern); counted (are weights counts?); rater and system (number of the judge for
-# each rater and system, 0 if left out); judges (their number); names; category (new number of each
-# category); labels; binary (one category against the others?); repeaters (raters who rated a case
-# more than once); repeated (is a repeater among the judges?).
+# A view is a list that defines which judges (raters, and systems if they count as raters) and which
+# categories of the ratings `x` are compared. Fields: x; weight and cases (numbers per pattern of
+# ratings); counted (are weights counts?); rater and system (number of the judge for each rater and
+# system, 0 if left out); judges (number of judges); names (of judges); category (new number of each
+# category); labels (of new categories); binary (one category against the others?); repeaters
+# (raters who rated a case more than once); repeated (is a repeater among the judges?).
 new_view <- function(x, systems = FALSE) {
   raters <- seq_along(x$raters)
   names <- c(x$raters, if (systems) x$systems)
@@ -263,8 +267,8 @@ new_view <- function(x, systems = FALSE) {
   )
 }
 
-# The view with only two of its judges.
-view_pair <- function(view, pair) {
+# Restricts a view to two of its judges. `pair`: their numbers.
+restrict_view <- function(view, pair) {
   view$rater <- match(view$rater, pair, nomatch = 0L)
   view$system <- match(view$system, pair, nomatch = 0L)
   view$judges <- 2L
@@ -273,88 +277,96 @@ view_pair <- function(view, pair) {
   view
 }
 
-# Views of each category against the others.
+# A view for each category, in which all other categories become one.
 views_of_categories <- function(view) {
   view$binary <- TRUE
-  lapply(seq_along(view$labels), function(k) {
-    label <- view$labels[[k]]
-    view$category <- ifelse(view$category == k, 1L, 2L)
+  lapply(seq_along(view$labels), function(category) {
+    label <- view$labels[[category]]
+    view$category <- ifelse(view$category == category, 1L, 2L)
     view$labels <- c(label, if (label == "others") "all others" else "others")
     view
   })
 }
 
+# Raters, systems and categories in the form that the core needs. For ordinal measures the numbers
+# of categories are the ranks of their values.
 selection_of <- function(view, measure) {
-  place <- seq_along(view$labels)
-  if (measure$scale == "ordinal") place <- as.integer(rank(label_values(view$labels)))
+  category_numbers <- seq_along(view$labels)
+  if (measure$scale == "ordinal") category_numbers <- as.integer(rank(label_values(view$labels)))
   list(
     rater = view$rater, system = view$system, judges = view$judges,
-    category = place[view$category],
+    category = category_numbers[view$category],
     categories = length(view$labels), exchangeable = measure$form == "counts",
     least = measure$least
   )
 }
 
-# Do cases have different numbers of ratings? Then results depend on `pooling`.
+# Do cases with several ratings have different numbers of them? Results then depend on `pooling`.
 unequal_ratings <- function(view) {
-  rows <- rows_of_counts(view)
-  n <- rowSums(rows$data)
-  length(unique(n[rows$weight > 0 & n > 1])) > 1L
+  rated_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rated_rows$data)
+  length(unique(n_ratings[rated_rows$weight > 0 & n_ratings > 1])) > 1L
 }
 
 # Tables of tidy(): agreement per case, coincidences of categories, and overlap of each rater with
 # the others.
 
-# Applies `table` to each of the compared views and binds the rows.
-stack_views <- function(x, table) {
+# Makes a table of each view of an agreement result with the function `make_table`, and binds the
+# rows. There are several views if the result has variables or groups.
+stack_views <- function(x, make_table) {
   column <- part_column(x)
   views <- compared_views(x)
-  if (length(column) == 0L) return(table(views[[1L]]))
-  bind_parts(structure(views, column = column), table)
+  if (length(column) == 0L) return(make_table(views[[1L]]))
+  bind_parts(structure(views, column = column), make_table)
 }
 
-# Counts of judges per category. `data`: distinct rows x categories.
+# Numbers of ratings per category. Field `data` of the result is a matrix: distinct cases x
+# categories.
 rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
+# Table of tidy(x, "cases"), with a row per case.
 agreement_by_case <- function(view) {
-  rows <- rows_of_counts(view)
-  counts <- rows$data
-  n <- rowSums(counts)
-  row <- rows$of_pattern[pattern_of_case(view$x)]
-  row[row == 0L] <- NA
+  rated_rows <- rows_of_counts(view)
+  counts <- rated_rows$data
+  n_ratings <- rowSums(counts)
+  row_of_case <- rated_rows$of_pattern[pattern_of_case(view$x)]
+  row_of_case[row_of_case == 0L] <- NA
   tibble::tibble(
-    case = view$x$cases, ratings = replace(n[row], is.na(row), 0),
-    agreement = ratio(rowSums(counts * (counts - 1)), n * (n - 1))[row],
-    category = view$labels[max.col(counts, "first")][row]
+    case = view$x$cases, ratings = replace(n_ratings[row_of_case], is.na(row_of_case), 0),
+    agreement = ratio(rowSums(counts * (counts - 1)), n_ratings * (n_ratings - 1))[row_of_case],
+    category = view$labels[max.col(counts, "first")][row_of_case]
   )
 }
 
-# Krippendorff's coincidences. In a case with m ratings, each ordered pair counts 1 / (m - 1).
+# Krippendorff's coincidence matrix as a table. In a case with m ratings, each ordered pair of
+# ratings has the weight 1 / (m - 1).
 coincidences <- function(view) {
-  rows <- rows_of_counts(view)
-  n <- rowSums(rows$data)
-  weighted <- rows$data * ifelse(n > 1, rows$weight / (n - 1), 0)
-  both <- crossprod(weighted, rows$data) - diag(colSums(weighted), ncol(weighted))
+  rated_rows <- rows_of_counts(view)
+  n_ratings <- rowSums(rated_rows$data)
+  weighted_counts <- rated_rows$data * ifelse(n_ratings > 1, rated_rows$weight / (n_ratings - 1), 0)
+  coincidence_matrix <- crossprod(weighted_counts, rated_rows$data) -
+    diag(colSums(weighted_counts), ncol(weighted_counts))
   tibble::tibble(
     category1 = rep(view$labels, length(view$labels)),
-    category2 = rep(view$labels, each = length(view$labels)), n = as.vector(both)
+    category2 = rep(view$labels, each = length(view$labels)), n = as.vector(coincidence_matrix)
   )
 }
 
-# Shares of all cases that the rater rated, that another rater rated as well, and that another rater
-# rated differently.
+# Table with a row per rater and three shares of all cases: rated by the rater (`coverage`), also
+# rated by another rater (`overlap`), and rated differently by another rater (`conflict`).
 overlap_of_raters <- function(view) {
   check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
   x <- view$x
   answers <- answers_by_pattern(x)[, seq_along(x$raters), drop = FALSE]
-  rated <- !is.na(answers)
+  is_rated <- !is.na(answers)
   counts <- pattern_counts(x)
   n_all <- rowSums(counts)
   n_same <- counts[cbind(c(row(answers)), c(answers))]
-  cases <- function(rated) apply(rated, 2L, function(rows) sum(view$cases[rows]))
-  share <- function(rated) cases(rated) / sum(view$cases)
+  number_of_cases <- function(is_rated) apply(is_rated, 2L, function(rows) sum(view$cases[rows]))
+  share_of_cases <- function(is_rated) number_of_cases(is_rated) / sum(view$cases)
   tibble::tibble(
-    rater = x$raters, ratings = cases(rated), coverage = share(rated),
-    overlap = share(rated & n_all > 1), conflict = share(rated & n_all > n_same)
+    rater = x$raters, ratings = number_of_cases(is_rated), coverage = share_of_cases(is_rated),
+    overlap = share_of_cases(is_rated & n_all > 1),
+    conflict = share_of_cases(is_rated & n_all > n_same)
   )
 }

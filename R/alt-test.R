@@ -26,9 +26,11 @@
 #'   for crowds.
 #' @param score Score of an answer: `"accuracy"` (the default) or `"neg_rmse"`, see Method.
 #' @param q False discovery rate, in (0, 1); by default 0.05.
-#' @param min_raters Cases with fewer ratings are left out; at least and by default 2.
-#' @param min_cases Raters with fewer cases that the system answered are left out; by default 30.
-#' @param systems Names of systems; by default, all.
+#' @param min_raters Smallest number of ratings of a case. Cases with fewer ratings are left out. A
+#'   whole number, at least and by default 2.
+#' @param min_cases Smallest number of cases that both the rater and the system answered. Raters
+#'   with fewer cases are left out. A whole number of at least 2; by default 30.
+#' @param systems Names of the systems to test; `NULL`, the default, for all.
 #' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`,
 #'   `advantage`, `passed` (is the winning rate at least 0.5?), the numbers of `raters` and `cases`
 #'   used, and `reason`, why a value is `NA`. `tidy(what = "raters")` has a row per system and
@@ -57,101 +59,108 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x)
   )
-  near <- closeness(x, options$score)
-  tests <- lapply(seq_along(x$systems), test_against_raters, x, near, options)
+  closeness_matrix <- closeness_of_answers(x, options$score)
+  tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness_matrix, options)
   new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
 }
 
 check_alt_ratings <- function(x) {
   abort_if(n_systems(x) == 0L, "system",
-    "{.fun alt_test} needs systems with answers of their own.",
+    "{.fun alt_test} needs systems that do not give the same answer to all cases.",
     i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
-  why <- why_unnamed(x) %||% if (has_repeats(x)) {
+  misfit <- why_unnamed(x) %||% if (has_repeats(x)) {
     "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
      them."
-  } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case
+  } else if (!identical(x$weights, x$times)) { # weights other than counts of a database
     "Cases of {.arg x} have weights."
   }
-  abort_argument_if(why, "x",
-    "must have one rating of each rater on a case, and cases without weights.", x = why)
+  abort_argument_if(misfit, "x",
+    "must have one rating of each rater on a case, and cases without weights.", x = misfit)
 }
 
-# Closeness of answers, categories x categories. Means over the same raters have the same order as
-# their sums, and so have roots of means of squares.
-closeness <- function(x, score) {
-  k <- n_categories(x)
-  if (score == "accuracy") return(diag(k))
-  value <- suppressWarnings(as.numeric(x$categories))
-  abort_argument_if(anyNA(value) && !x$ordered, "score",
+# Closeness of two answers, as a matrix: categories x categories. The test only needs to know which
+# of two answers has the larger sum of closeness to the other raters. For "neg_rmse", sums of minus
+# the squared differences have the same order as minus the root of their mean.
+closeness_of_answers <- function(x, score) {
+  n_labels <- n_categories(x)
+  if (score == "accuracy") return(diag(n_labels))
+  values <- suppressWarnings(as.numeric(x$categories))
+  abort_argument_if(anyNA(values) && !x$ordered, "score",
     "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
     x = "The categories are {.val {x$categories}}.")
-  if (anyNA(value)) value <- seq_len(k)
-  value <- value / max(diff(range(value)), .Machine$double.xmin) # ties do not depend on the unit
-  -outer(value, value, `-`)^2
+  if (anyNA(values)) values <- seq_len(n_labels)
+  # Ties do not depend on the unit of the values.
+  values <- values / max(diff(range(values)), .Machine$double.xmin)
+  -outer(values, values, `-`)^2
 }
 
-# Tables for system number `s`: the system, and its raters. Cases of a pattern have the same
-# answers.
-test_against_raters <- function(s, x, near, options) {
-  keep <- pattern_answers(x)[, s] > 0L & pattern_lengths(x) >= options$min_raters
-  cases <- pattern_times(x) * keep
-  sign <- core_nearer_answers(x$patterns, s, near)
-  count <- function(selected) {
+# Tests a system against each rater. Returns two tables: `system` with one row, and `raters` with a
+# row per rater. Cases are counted by pattern: all cases of a pattern have the same answers.
+test_against_raters <- function(system_number, x, closeness_matrix, options) {
+  is_used <- pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters
+  cases <- pattern_times(x) * is_used
+  comparison <- core_nearer_answers(x$patterns, system_number, closeness_matrix)
+  count_by_rater <- function(selected) {
     core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
   }
-  nearer <- count(sign > 0L)
-  farther <- count(sign < 0L)
-  n <- count(rep(TRUE, length(sign)))
-  enough <- n >= options$min_cases
-  n_used <- replace(n, !enough, NA_real_)
-  lead <- (farther - nearer) / n_used
-  p <- lead_test(lead, nearer, farther, n_used, options$epsilon)
-  few <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
-  # Integers in memory, where there are never more cases than integers can count.
+  n_nearer <- count_by_rater(comparison > 0L)
+  n_farther <- count_by_rater(comparison < 0L)
+  n_cases <- count_by_rater(rep(TRUE, length(comparison)))
+  has_enough <- n_cases >= options$min_cases
+  n_used <- replace(n_cases, !has_enough, NA_real_)
+  lead <- (n_farther - n_nearer) / n_used
+  p_values <- compute_lead_p_value(lead, n_nearer, n_farther, n_used, options$epsilon)
+  too_few_cases <- paste(
+    "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
+  )
+  # Numbers of cases are integers, except in databases, which may have too many cases for integers.
   as_cases <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
-    system = rep(x$systems[[s]], length(n)), rater = x$raters,
-    advantage = (n_used - farther) / n_used, lead = lead, p.value = p,
-    won = stats::p.adjust(p, "BY") <= options$q, n = as_cases(n),
-    reason = ifelse(enough, NA_character_, few)
+    system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
+    advantage = (n_used - n_farther) / n_used, lead = lead, p.value = p_values,
+    won = stats::p.adjust(p_values, "BY") <= options$q, n = as_cases(n_cases),
+    reason = ifelse(has_enough, NA_character_, too_few_cases)
   )
   winning_rate <- mean_known(raters$won)
   list(raters = raters, system = columns_tibble(
-    system = x$systems[[s]], winning_rate = winning_rate,
+    system = x$systems[[system_number]], winning_rate = winning_rate,
     advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
-    raters = sum(enough), cases = as_cases(sum(cases)),
-    reason = if (any(enough)) NA_character_ else paste("all raters have", few)
+    raters = sum(has_enough), cases = as_cases(sum(cases)),
+    reason = if (any(has_enough)) NA_character_ else paste("all raters have", too_few_cases)
   ))
 }
 
-# P-value of the null hypothesis that the lead is epsilon or more. It is 0 or 1 if all cases are
-# equal.
-lead_test <- function(lead, nearer, farther, n, epsilon) {
-  squares <- nearer * (1 + lead)^2 + farther * (1 - lead)^2 + (n - nearer - farther) * lead^2
-  statistic <- (lead - epsilon) / sqrt(squares / (n - 1) / n)
-  stats::pt(replace(statistic, is.nan(statistic), Inf), n - 1)
+# One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_nearer` and
+# `n_farther` are the numbers of cases in which the system has a higher and a lower score than the
+# rater. If all cases have the same difference, the p-value is 0 or 1.
+compute_lead_p_value <- function(lead, n_nearer, n_farther, n_cases, epsilon) {
+  squares <- n_nearer * (1 + lead)^2 + n_farther * (1 - lead)^2 +
+    (n_cases - n_nearer - n_farther) * lead^2
+  statistic <- (lead - epsilon) / sqrt(squares / (n_cases - 1) / n_cases)
+  stats::pt(replace(statistic, is.nan(statistic), Inf), n_cases - 1)
 }
 
 # Printed form and plot of the alternative annotator test.
 
 new_alt_test <- function(systems, raters, options) {
-  rated <- length(unique(raters$rater))
-  skipped <- drop_missing(raters, "reason")
-  known <- !is.na(systems$passed)
-  verdict <- ifelse(known, c("fails", "passes")[1L + systems$passed], "unknown")
-  wins <- ifelse(known, paste0(" (wins ", decimals(systems$winning_rate, 2L), ")"), "")
+  n_raters <- length(unique(raters$rater))
+  skipped_pairs <- drop_missing(raters, "reason")
+  is_known <- !is.na(systems$passed)
+  verdict <- ifelse(is_known, c("fails", "passes")[1L + systems$passed], "unknown")
+  win_words <- ifelse(is_known, paste0(" (wins ", decimals(systems$winning_rate, 2L), ")"), "")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,
     facts = c(list(
-      systems = nrow(systems), passed = sum(systems$passed, na.rm = TRUE), raters = rated,
+      systems = nrow(systems), passed = sum(systems$passed, na.rm = TRUE), raters = n_raters,
       cases = options$ratings
     ), options[c("epsilon", "score", "q", "min_raters", "min_cases")]),
     line = printable(paste(
-      "Alternative annotator test:", shorten(paste0(systems$system, " ", verdict, wins), "; ", 4L)
+      "Alternative annotator test:",
+      shorten(paste0(systems$system, " ", verdict, win_words), "; ", 4L)
     )),
     caption = paste0(
       "Alternative annotator test, epsilon ", format(options$epsilon), ", ",
-      count_noun(rated, "rater")
+      count_noun(n_raters, "rater")
     ),
     shown = view(
       data.frame(systems, verdict)[order(-systems$advantage), ],
@@ -160,9 +169,9 @@ new_alt_test <- function(systems, raters, options) {
     ),
     notes = c(
       "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
-      if (nrow(skipped) > 0L) paste0(
-        "Left out: ", count_noun(nrow(skipped), "pair"), " of a system and a rater, with ",
-        skipped$reason[[1L]], "."
+      if (nrow(skipped_pairs) > 0L) paste0(
+        "Left out: ", count_noun(nrow(skipped_pairs), "pair"), " of a system and a rater, with ",
+        skipped_pairs$reason[[1L]], "."
       ),
       "It shows which systems answer like the raters: those that share their errors pass, too.",
       options$silent
@@ -181,8 +190,8 @@ new_alt_test <- function(systems, raters, options) {
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- drop_missing(object$raters, "advantage")
-  abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw.",
-    i = "No rater has enough cases.")
+  abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw: no rater was tested.",
+    i = "No rater has enough cases. Use a smaller {.arg min_cases} of {.fun alt_test}.")
   table$system <- stats::reorder(table$system, table$advantage)
   table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   picture(table, "advantage", "system") +

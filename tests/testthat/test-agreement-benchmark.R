@@ -50,7 +50,7 @@ test_that("scales are used for the measures they were made for", {
   table <- tidy(agreement(lehner_ratings(), c("share", "wide", "mine")), "benchmark")
   expect_identical(
     table$reason[!duplicated(table$measure)],
-    c("not corrected for chance", "values go up to 5, those of the scale to 1", NA)
+    c("not corrected for chance", "values go up to 5, the benchmark scale to 1", NA)
   )
   expect_identical(is.na(table$membership), !is.na(table$reason))
   expect_identical(unique(table$measure[table$reached]), "mine")

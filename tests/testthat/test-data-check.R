@@ -123,7 +123,7 @@ test_that("agreement that is better than guesses but not than chance leaves gold
   expect_identical(answer(panel, "accurate are the"), c("gold", "gold"))
   estimate <- quiet(estimate_accuracy(panel))
   expect_false(is.na(tidy(estimate)$estimate))
-  expect_match(tidy(estimate)$reason, "nothing follows")
+  expect_match(tidy(estimate)$reason, "carries no information")
   expect_output(print(estimate), "For s: raters agree no better than by chance")
 })
 

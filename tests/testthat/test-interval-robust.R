@@ -247,7 +247,7 @@ test_that("agreement at kappa 0 is worth nothing, and is said to be", {
     expect_true(found$covered)
     expect_gt(found$table$conf.high - found$table$conf.low, 0.45)
     expect_match(found$warned, "no better than by chance")
-    expect_match(found$table$reason, "nothing follows")
+    expect_match(found$table$reason, "carries no information")
   }
   expect_equal(sure_of("yes", 2)$table$conf.low, 0.518, tolerance = 0.005)
   # By chance kappa is a little above 0 in other panels, and models may find no sign of anything:

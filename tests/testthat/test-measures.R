@@ -129,7 +129,7 @@ test_that("a kernel that stops is named", {
   })
   expect_identical(agreement(lehner_ratings(), "stops", interval = "none")$estimate, 0.5)
   error <- expect_error(
-    agreement(lehner_ratings(), "stops"), "kernel of \"stops\" stopped.*oops",
+    agreement(lehner_ratings(), "stops"), "kernel of \"stops\" failed.*oops",
     class = "fallible_error_argument"
   )
   expect_identical(conditionMessage(error$parent), "oops")

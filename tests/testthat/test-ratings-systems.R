@@ -83,7 +83,7 @@ test_that("a system that raters judge has no column", {
     class = "fallible_error_system")
   # If only the answers of a system are used.
   expect_identical(nrow(tidy(shared_errors(x))), 3L)
-  expect_error(alt_test(x), "answers of their own", class = "fallible_error_system")
+  expect_error(alt_test(x), "same answer to all cases", class = "fallible_error_system")
   metrics <- tidy(suppressWarnings(estimate_metrics(x, interval = "none")))
   expect_true(all(is.na(metrics$estimate) == (metrics$metric != "accuracy")))
   expect_match(metrics$reason[metrics$metric != "accuracy"], "no answers of its own")
