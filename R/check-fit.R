@@ -61,8 +61,8 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   priors <- resolve_priors(priors, fit)
   draws <- laws_of_draws(fit, 400L)
-  # Cases with known truth get weight 0 in the predictive checks, because a user may have chosen
-  # them by their category, so that they are not random draws from the base rates.
+  # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
+  # their category, so that they are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
   table <- tidy(fit)
   terms <- tibble::tibble(

@@ -305,7 +305,7 @@ pair_table <- function(result, judges) {
   tibble::tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
     observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
-    p.value = vapply(excess, bootstrap_p, 0, drawn = drawn_statistics(result, "residual"))
+    p.value = vapply(excess, bootstrap_p, 0, simulated = drawn_statistics(result, "residual"))
   )
 }
 
@@ -315,7 +315,7 @@ pair_table <- function(result, judges) {
 # * property, and name of the likelihood ratio test (NULL if only the null model is fitted);
 # * null and alternative: models, NULL if they are not identified or not needed;
 # * pairs, residual: are the statistics of disagreeing pairs and of residual agreement computed?
-# * reason: why there is no test; NULL if there is one.
+# * reason: why the test is not possible; NULL if it is possible.
 plan_k <- function(x, settings) {
   untestable <- reason_untestable(x)
   # In tests of other properties, errors depend on distance if there are ordered categories.
