@@ -168,8 +168,8 @@ group_comparison_notes <- function(table, estimates, gold, options) {
       "cases as they judge the others: label 15 to 25 cases of each"),
     if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
     if (gold_intervals[[printed_interval]]$gold$believes) paste0(
-      "Differences are between corrected estimates; the estimates of the groups are ",
-      printed_interval, ": ", toString(unlist(lapply(estimates, format)))
+      "Differences are between corrected estimates; the groups have ",
+      printed_interval, " estimates: ", toString(unlist(lapply(estimates, format)))
     ),
     if (length(correlations) > 0L) paste0("Intervals: ", compared_metric(list(options = options)),
       " in the ", gold$settings$target, "; errors of groups correlate by ",

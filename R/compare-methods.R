@@ -7,9 +7,10 @@
 #'   always the reference. With `best`, `system1` is one of the best systems and not worse than
 #'   `system2`.
 #'
-#'   `order_known` is `TRUE` if the estimates and the agreement with the plurality of raters order
-#'   the two systems in the same way, and `FALSE` if they do not, or if one of them is equal for
-#'   both systems. It is defined for method `"average"` without gold, and `NA` for other estimates.
+#'   `order_known` compares two orders of the pair: by the estimates, and by the agreement with the
+#'   plurality of raters. It is `TRUE` if both orders are the same, and `FALSE` if they differ or if
+#'   the two systems are equal in one of them. It is defined for method `"average"` without gold,
+#'   and `NA` for other estimates.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
 #'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all

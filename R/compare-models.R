@@ -46,9 +46,8 @@ compare_models <- function(...) {
   new_model_comparison(models, terms, fits)
 }
 
-# Fits the model of a fit again with each type of dependence between raters (none, easy cases, and
-# the pairs of the model, if it has some) and the same priors. Leaves out models that cannot be
-# fitted.
+# Fits a model again with each type of dependence between raters: none, easy cases, and the pairs of
+# the model, if it has some. Priors stay the same. Leaves out models that cannot be fitted.
 fits_of_all_dependences <- function(fit) {
   fitted_dependence <- fit$model$dependence
   dependences <- list(NULL, list(type = "easy"))
