@@ -1,39 +1,43 @@
-# Checks of arguments. Their arguments are the value, the name of the user's argument and the call
-# for the error. They return the checked and converted value invisibly.
+# Checks of arguments. Each check takes the value and the name of the user's argument. It raises an
+# error that names this argument, or returns the checked and converted value invisibly.
 
 #' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
 #' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which differ by case
 #' @noRd
 NULL
 
-# Fails if the caller (or its caller) lacks arguments without a default, except those in `but`.
+# Raises an error if the calling function was called without an argument that has no default.
+# `up`: number of calls between that function and this one. `but`: arguments that may be missing.
 check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
-  needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
-  # Calls missing() as a function object, because an argument may be called "missing".
-  lacking <- Filter(function(arg) {
+  required <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
+  # The call contains the function missing() itself and not its name, because the frame may have an
+  # argument called "missing".
+  missing_arguments <- Filter(function(arg) {
     eval(rlang::call2(missing, as.name(arg)), frame)
-  }, setdiff(names(needed), c("...", but)))
-  abort_argument_if(lacking, lacking, "{.arg {lacking}} must be given.", call = frame)
+  }, setdiff(names(required), c("...", but)))
+  abort_argument_if(missing_arguments, missing_arguments,
+    "{.arg {missing_arguments}} must be given.", call = frame)
 }
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE) {
-  ok <- is_number(x) && x >= min && x <= max && !(open_min && x == min) && !(open_max && x == max)
-  abort_argument_if(!ok, arg, "must be one number in {if (open_min) '(' else '['}{min},
+  is_valid <- is_number(x) && x >= min && x <= max && !(open_min && x == min) &&
+    !(open_max && x == max)
+  abort_argument_if(!is_valid, arg, "must be one number in {if (open_min) '(' else '['}{min},
     {max}{if (open_max) ')' else ']'}.", not = x)
   invisible(as.double(x))
 }
 
-# A confidence level.
+# Checks a probability strictly between 0 and 1, such as a confidence level.
 check_level <- function(x, arg = "conf_level") {
   check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE)
 }
 
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
-  ok <- is_number(x) && x == round(x) && x >= min && x <= max
-  abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x)
+  is_valid <- is_number(x) && x == round(x) && x >= min && x <= max
+  abort_argument_if(!is_valid, arg, "must be one whole number from {min} to {max}.", not = x)
   invisible(as.integer(x))
 }
 
@@ -42,7 +46,9 @@ check_flag <- function(x, arg) {
   invisible(x)
 }
 
-# One of `choices`, by default those of the argument of that name. The whole vector means the first.
+# Checks that `choices` contains `x`. By default, the choices are the values in the default of the
+# argument `arg` of the calling function. If `x` is that whole vector, the user chose nothing, and
+# the first choice is returned.
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
@@ -51,15 +57,17 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL
   invisible(x)
 }
 
-# Some of `choices`, in the order given. `none`: may the selection be empty?
+# Returns the different values in `x`, all of which must be in `choices`, in the user's order.
+# `none`: may `x` be empty?
 check_some <- function(x, choices, arg, none = FALSE) {
-  ok <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
-  abort_argument_if(!ok, arg, "must be some of {.val {choices}}{if (none) ', or none'}.", not = x)
+  is_valid <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
+  abort_argument_if(!is_valid, arg, "must be some of {.val {choices}}{if (none) ', or none'}.",
+    not = x)
   unique(as.character(x))
 }
 
-check_class <- function(x, class, arg, how) {
-  abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how)
+check_class <- function(x, class, arg, hint) {
+  abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = hint)
   invisible(x)
 }
 
@@ -68,49 +76,53 @@ check_ratings <- function(x) {
   check_whole_ratings(x)
 }
 
-# Checks the fields of an object, because its class does not guarantee them.
+# Raises an error if an object of class "ratings" lacks fields, for example after changes by hand.
 check_whole_ratings <- function(x, arg = "x") {
-  parts <- c("patterns", "index", "cases", "raters", "categories")
-  lacking <- setdiff(parts, names(unclass(x)))
-  abort_argument_if(lacking, arg, "must be ratings that {.fun ratings} made.",
-    x = "It lacks {.field {lacking}}.")
+  required_fields <- c("patterns", "index", "cases", "raters", "categories")
+  missing_fields <- setdiff(required_fields, names(unclass(x)))
+  abort_argument_if(missing_fields, arg, "must be an object made by {.fun ratings}.",
+    x = "It lacks the field{?s} {.field {missing_fields}}.")
   invisible(x)
 }
 
-# Limits threads to the number of cores, out of consideration for other users of the machine.
+# Returns the number of threads, at most the number of cores (or option `mc.cores`), so that other
+# programs on the machine are not slowed down.
 check_threads <- function(threads) {
   threads <- check_count(threads, "threads")
-  limit <- getOption("mc.cores", parallel::detectCores())
-  if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
+  n_cores <- getOption("mc.cores", parallel::detectCores())
+  if (is.na(n_cores)) threads else min(threads, max(as.integer(n_cores), 1L))
 }
 
-# Reports unknown arguments without evaluating them, with similar names and all valid names.
-# `.but`: arguments that the function takes from `...`.
+# Raises an error if the calling function got arguments in `...`. The error lists their names,
+# similar valid names and all valid names. The arguments are not evaluated. `.but`: names of
+# arguments that the function accepts in `...`.
 check_dots_empty <- function(..., .but = NULL) {
-  given <- as.list(substitute(alist(...)))[-1L]
-  given <- given[!names2(given) %in% .but]
-  if (length(given) == 0L) return(invisible())
-  names <- names2(given)
-  known <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
-  wrong <- untruncated(names[names != ""])
-  near <- near_names(names[names != ""], known)
-  unnamed <- vapply(given[names == ""], rlang::as_label, "")
+  arguments <- as.list(substitute(alist(...)))[-1L]
+  arguments <- arguments[!names2(arguments) %in% .but]
+  if (length(arguments) == 0L) return(invisible())
+  names <- names2(arguments)
+  valid_names <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
+  unknown_names <- untruncated(names[names != ""])
+  similar_names <- near_names(names[names != ""], valid_names)
+  unnamed_code <- vapply(arguments[names == ""], rlang::as_label, "")
   abort_fallible("argument", "This function has no such argument.",
-    x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
-        {.code {unnamed}} without a name."),
+    x = c(if (length(unknown_names) > 0L) "Found {.arg {unknown_names}}.",
+      if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
     i = c(argument_hints[intersect(names, names(argument_hints))],
-      if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has {.arg {untruncated(known)}}."),
+      if (length(similar_names) > 0L) "Did you mean {.arg {similar_names}}?",
+      "It has {.arg {untruncated(valid_names)}}."),
     arg = names)
 }
 
-# Hints for argument names that users expect but that functions do not have.
-resampling_hint <- "It is in {.arg resampling}:
+# Hints for argument names that other packages use. In this package, these settings are given in a
+# different way. Used by check_dots_empty().
+resampling_hint <- "Give it in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
-sampling_hint <- "It is in {.arg sampling}:
+sampling_hint <- "Give it in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
 
 argument_hints <- c(
-  seed = "Call {.code set.seed(1)} before, for the same result each time.",
+  seed = "Call {.code set.seed(1)} before the function to get the same result each time.",
   iter = sampling_hint, chains = sampling_hint,
   ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
   replicates = resampling_hint, cluster = resampling_hint,
@@ -121,22 +133,23 @@ argument_hints <- c(
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )
 
-# A vector that messages show completely.
+# Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Known names that are similar to a given one. They differ by at most two letters (one for names of
-# up to four letters, none for single letters). Or they differ in capitals, dots and underscores. Or
-# one is part of the other.
+# Returns the names in `known` that are similar to a name in `given`, for hints after a typing
+# error. If names differ only in capitals, dots or underscores, only these are returned. Otherwise
+# names are similar if they differ by at most two letters (one for names of up to four letters, none
+# for single letters), or if one contains the other.
 near_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
-  plain <- fold_case(gsub("[._]", "", known))
-  if (any(plain %in% given)) return(known[plain %in% given])
-  part <- function(a, b) nchar(a) > 3L && grepl(a, b, fixed = TRUE)
-  near <- vapply(plain, function(name) {
+  simplified <- fold_case(gsub("[._]", "", known))
+  if (any(simplified %in% given)) return(known[simplified %in% given])
+  is_contained <- function(a, b) nchar(a) > 3L && grepl(a, b, fixed = TRUE)
+  is_similar <- vapply(simplified, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
-      any(vapply(given, function(x) part(x, name) || part(name, x), NA))
+      any(vapply(given, function(x) is_contained(x, name) || is_contained(name, x), NA))
   }, NA)
-  known[near]
+  known[is_similar]
 }
 
 check_installed <- function(package, purpose) {
@@ -145,21 +158,22 @@ check_installed <- function(package, purpose) {
     i = "Install it with {.code install.packages(\"{package}\")}.", package = package)
 }
 
-# Short description of a value, for messages.
+# Describes a value in a few words for an error message, such as "a vector of type double and length
+# 3".
 describe <- function(x) {
-  plain <- is.atomic(x) && !is.object(x)
+  is_plain_vector <- is.atomic(x) && !is.object(x)
   if (is.null(x)) return("NULL")
   if (rlang::is_formula(x)) return("a formula")
   if (is.function(x)) return("a function")
   if (is.symbol(x)) return(paste("the symbol", as.character(x)))
-  if (plain && length(x) == 1L) {
+  if (is_plain_vector && length(x) == 1L) {
     return(if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x))
   }
-  if (plain && is.null(dim(x))) {
+  if (is_plain_vector && is.null(dim(x))) {
     return(paste("a vector of type", typeof(x), "and length", length(x)))
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
-  # The common class of all results is not informative.
+  # Class "fallible_result" is left out, because all results of the package have it.
   paste0("an object of class <", paste(setdiff(class(x), "fallible_result"), collapse = "/"), ">")
 }
 
@@ -170,46 +184,49 @@ check_string <- function(x, arg) {
   invisible(x)
 }
 
-# Strings for display: invalid bytes become `<ff>`, and characters that control a terminal or the
-# direction of writing become their codes.
+# Makes strings safe to display. Invalid bytes become text such as `<ff>`. Characters that control a
+# terminal or the direction of writing are replaced by their codes.
 printable <- function(x) {
-  bad <- !is_text(x)
-  x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
-  steering <- "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
-  unsafe <- grep(steering, x, perl = TRUE)
-  x[unsafe] <- vapply(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(letters) {
-    off <- grepl(steering, letters, perl = TRUE)
-    letters[off] <- sprintf("<%02x>", vapply(letters[off], utf8ToInt, 0L))
-    paste(letters, collapse = "")
+  is_invalid <- !is_text(x)
+  x[is_invalid] <- iconv(x[is_invalid], "UTF-8", "UTF-8", sub = "byte")
+  control_pattern <-
+    "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
+  unsafe <- grep(control_pattern, x, perl = TRUE)
+  x[unsafe] <- vapply(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(characters) {
+    is_control <- grepl(control_pattern, characters, perl = TRUE)
+    characters[is_control] <- sprintf("<%02x>", vapply(characters[is_control], utf8ToInt, 0L))
+    paste(characters, collapse = "")
   }, "")
   x
 }
 
-# Is each string valid text? Bytes in an unknown encoding are not.
+# Is each string valid text in UTF-8, Latin-1 or the native encoding? NA counts as valid.
 is_text <- function(x) {
   is.na(x) | validUTF8(x) | Encoding(x) == "latin1" | (l10n_info()[["Latin-1"]] & validEnc(x))
 }
 
-# The strings, levels or list of strings in `x` must be text. `place`: the argument or the column.
+# Raises an error unless all strings in `x` (a character vector, a factor or a list of character
+# vectors) are valid text. `place`: name of the argument or column, for the message; NULL for none.
 check_text <- function(x, place) {
-  words <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
-  bad <- if (is.character(words)) which(!is_text(words))
-  if (length(bad) > 0L) {
-    where <- if (!is.null(place)) " in {.val {printable(place)}}"
+  strings <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
+  invalid_indices <- if (is.character(strings)) which(!is_text(strings))
+  if (length(invalid_indices) > 0L) {
+    location <- if (!is.null(place)) " in {.val {printable(place)}}"
     abort_fallible("encoding", "Labels and names must be text in UTF-8.",
-      x = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
+      x = paste0("Found {.val {printable(strings[[invalid_indices[[1L]]]])}}", location, "."),
       i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = place,
-      found = words[bad])
+      found = strings[invalid_indices])
   }
   invisible(x)
 }
 
-# Keeps the systems of `x` that a user chose.
+# Returns ratings `x` with only the systems named in `systems`; all systems if `systems` is NULL.
 choose_systems <- function(x, systems) {
   if (is.null(systems)) x else x[, , check_system_names(systems, x$systems)]
 }
 
-# Checks that `systems` are different names among `known`; NULL means all.
+# Checks that `systems` are different names in `known`, and returns them. NULL returns all of
+# `known`.
 check_system_names <- function(systems, known) {
   if (is.null(systems)) return(known)
   abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
@@ -217,43 +234,48 @@ check_system_names <- function(systems, known) {
   check_names_among(systems, known, "systems")
 }
 
+# Hint "Did you mean ...?" with the known values that are similar to `given`; NULL if none is.
 near_values <- function(given, known) {
-  near <- near_names(given, known)
-  if (length(near) > 0L) {
-    paste0("Did you mean ", verbatim(paste(dQuote(near, FALSE), collapse = " or ")), "?")
+  similar_values <- near_names(given, known)
+  if (length(similar_values) > 0L) {
+    paste0("Did you mean ", verbatim(paste(dQuote(similar_values, FALSE), collapse = " or ")), "?")
   }
 }
 
-# Checks that `x` are different names among `choices`.
+# Checks that `x` contains at least one name, that its names are different, and that all are in
+# `choices`.
 check_names_among <- function(x, choices, arg) {
-  named <- if (is.character(x)) x else character()
-  unknown <- printable(setdiff(named, choices))
-  twice <- repeated_values(named)
-  abort_argument_if(length(named) == 0L || length(unknown) > 0L || length(twice) > 0L, arg,
+  names <- if (is.character(x)) x else character()
+  unknown <- printable(setdiff(names, choices))
+  repeated <- repeated_values(names)
+  abort_argument_if(length(names) == 0L || length(unknown) > 0L || length(repeated) > 0L, arg,
     "must be different names among {.val {choices}}.",
     x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
-      if (length(twice) > 0L) "{.val {twice}} {?is/are} named twice." else "It is {describe(x)}.",
+      if (length(repeated) > 0L) "{.val {repeated}} {?is/are} named more than once." else
+        "It is {describe(x)}.",
     i = near_values(unknown, choices))
   x
 }
 
-# Matrix of lower and upper limits, a row per rater. NULL stays NULL; a pair holds for all raters.
+# Converts an argument with limits of raters' accuracies to a matrix: a row per rater, columns
+# `lower` and `upper`. `limits`: c(lower, upper) or one number for all raters; one number per rater;
+# a matrix or data frame with two columns; or NULL, which is returned.
 as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return(NULL)
   values <- if (is.data.frame(limits)) as.matrix(limits) else limits
   n <- length(names)
   if (is.numeric(values) && is.null(dim(values))) {
-    pair <- is.null(names(values)) && length(values) <= 2L
-    values <- if (pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
+    is_pair <- is.null(names(values)) && length(values) <= 2L
+    values <- if (is_pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
   }
-  ok <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
+  is_valid <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
     all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  raters <- rownames(values)
-  ok <- ok && (is.null(raters) || setequal(raters, names))
-  abort_argument_if(!ok, arg,
-    "must hold probabilities: one for each rater, or a lower and an upper one, as a matrix with a
-        row for each, or as c(lower, upper) for all.", not = limits,
-    i = "Each rater is named at most once: {.val {names}}.")
-  if (!is.null(raters)) values <- values[names, , drop = FALSE]
+  rater_names <- rownames(values)
+  is_valid <- is_valid && (is.null(rater_names) || setequal(rater_names, names))
+  abort_argument_if(!is_valid, arg,
+    "must contain probabilities: one per rater; or a matrix with a row per rater and two columns,
+        the lower and the upper limit; or {.code c(lower, upper)} for all raters.", not = limits,
+    i = "Names, if given, must be those of all raters: {.val {names}}.")
+  if (!is.null(rater_names)) values <- values[names, , drop = FALSE]
   matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

@@ -1,9 +1,10 @@
 #' Conditions
 #'
 #' Every error and warning of the package has a separate class, so that programs can catch it. The
-#' condition has fields with the values that were found.
+#' condition is a list. Its fields contain the values that caused it.
 #'
-#' Errors inherit from `fallible_error`. Their classes are `fallible_error_` followed by:
+#' Errors inherit from `fallible_error`. The class of an error is `fallible_error_` followed by one
+#' of these topics:
 #'
 #' | topic | raised when | fields |
 #' |---|---|---|
@@ -45,31 +46,32 @@
 #' | `worker` | a worker process is lost | `pieces`, `finished` |
 #' | `option` | an option of the package has a value that cannot be used | `option` |
 #'
-#' Warnings inherit from `fallible_warning`. Their classes are `fallible_warning_` followed by:
+#' Warnings inherit from `fallible_warning`. The class of a warning is `fallible_warning_` followed
+#' by one of these topics:
 #'
 #' | topic | raised when |
 #' |---|---|
 #' | `not_identified` | agreement is at or below chance, or ratings cannot separate parameters |
-#' | `known_independent` | models or programs with calibration samples are assumed independent |
-#' | `weakly_identified` | data leave parameters, or shares of categories, almost open |
-#' | `dependence` | shared errors are part of a model, or models that fit equally well differ |
+#' | `known_independent` | errors of calibrated models or programs are assumed to be independent |
+#' | `weakly_identified` | data contain little information on parameters or category shares |
+#' | `dependence` | a model has shared errors, or equally good models give different estimates |
 #' | `differential` | a test finds that errors of raters depend on covariates, see [regression] |
 #' | `switched` | classes of a fit seem to have exchanged their labels |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they do not count in its `n` |
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
-#' | `uninformative` | some bins contain no information on the system; the mean excludes them |
+#' | `uninformative` | some bins contain no information on a system and are left out of the mean |
 #' | `reruns` | reruns of a rater seem to be ratings of different systems or versions |
 #' | `labels` | some labels may not be categories |
 #' | `names` | names of cases or raters differ only in capitals or blanks |
 #' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
 #' | `missing` | labels of a file became missing ratings |
 #' | `left_out` | parts of a file were not read |
-#' | `scores` | answers without scores, or scores that are all equal |
+#' | `scores` | answers have no scores, or all scores are equal |
 #' | `confidence` | a confidence of systems is not used |
-#' | `few_data` | sampling error is enough to make intervals of accuracy wider than .2 |
-#' | `assumption` | ratings do not show most of the error of accuracies, or machines rate |
-#' | `bootstrap` | many bootstrap replicates gave no estimate, or biased estimates |
+#' | `few_data` | intervals of accuracy are wider than 0.2 because of sampling error |
+#' | `assumption` | most of the error is due to untested assumptions, or the raters are machines |
+#' | `bootstrap` | many bootstrap replicates have no estimate, or their estimates are biased |
 #' | `hand_picked` | it is unknown how cases with known truth were chosen |
 #' | `gold_few` | fewer than 10 cases with known truth measure accuracy |
 #' | `gold_by_class` | gold cases declared as random seem to be drawn by their truth |
@@ -82,13 +84,18 @@
 #'
 #' @section Reasons: If a result is `NA`, its column `reason` explains why, as text. For programs,
 #' the stored tables (`x$table` of an estimate, `x$differences` of a comparison) also have a column
-#' `why` with a code. The code is `NA` if the numbers show the reason. Codes are: `chance` (there is
-#' an estimate, but raters agree no better than by chance); `uncalibrated` (a category has no case
-#' in the calibration sample); `judge` (the rater is no better than chance in that sample);
-#' `unrated` (no case has a rating); `ratings_alone` (gold cases do not measure the system);
-#' `one_rater` (neither gold cases nor agreement measure it); `same_answers` (two systems have no
-#' difference). For gold cases they are `no_gold`, `no_sample`, `not_asked` (the
-#'   system answered none of them) and `not_drawn` (some cases could not be drawn).
+#' `why` with a code. The code is `NA` if the numbers show the reason. Codes are:
+#' * `chance`: there is an estimate, but raters agree no better than by chance.
+#' * `uncalibrated`: a category has no case in the calibration sample.
+#' * `judge`: the rater is no better than chance in the calibration sample.
+#' * `unrated`: no case has a rating.
+#' * `ratings_alone`: the estimate is from ratings only, because gold cases could not be used.
+#' * `one_rater`: neither gold cases nor agreement between raters measure the system.
+#' * `same_answers`: two systems gave the same answers, so there is no interval of their difference.
+#' * `no_gold`: there are no gold cases.
+#' * `no_sample`: weights are not counts, so gold cases are not a sample of the cases.
+#' * `not_asked`: the system answered none of the gold cases.
+#' * `not_drawn`: some cases of the system could not be drawn as gold cases.
 #'
 #' @srrstats {BS2.15} every error has a class
 #' @name conditions
@@ -101,8 +108,10 @@
 #' )
 NULL
 
-# `x`: what was found (`not`: the object to describe), `i`: what to do; both sentences or NULL.
-# Errors name the function that the user called; `call` overrides it.
+# Raises an error of class "fallible_error_<topic>". `message`: what is wrong. `x`: what was found.
+# `i`: what to do. All are cli text; `x` and `i` may be NULL. `not`: a wrong value, which is
+# described in a line of type `x`. `...`: fields of the condition. The error names the function that
+# the user called, or `call` if it is given.
 abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
                            .envir = parent.frame()) {
   if (!missing(not)) {
@@ -117,18 +126,21 @@ abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = 
   )
 }
 
+# Adds the lines `x` (found) and `i` (what to do) to a message, with the names that cli needs.
 add_bullets <- function(message, x, i) {
   c(message, setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
 }
 
-# Error about an argument. Messages that begin with "must" get its name as subject.
+# Raises an error about the argument named `arg`. If the message begins with "must", the name of the
+# argument is put in front of it.
 abort_argument <- function(arg, message, ..., call = user_frame(), .envir = parent.frame()) {
   subject <- if (startsWith(message[[1L]], "must ")) paste0("{.arg ", arg, "} ")
   message[[1L]] <- paste0(subject, message[[1L]])
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }
 
-# Fails if `wrong` is TRUE or not empty. Messages are evaluated only then.
+# Raises an error if `wrong` is TRUE, or if it is not logical and not empty. Messages are lazily
+# evaluated, so that they may use values that exist only in this case.
 abort_if <- function(wrong, ..., .envir = parent.frame()) {
   if (is_wrong(wrong)) abort_fallible(..., .envir = .envir)
 }
@@ -141,30 +153,33 @@ warn_if <- function(doubtful, ...) {
   if (is_wrong(doubtful)) warn_fallible(..., .envir = parent.frame())
 }
 
-is_wrong <- function(x) if (is.logical(x)) x else length(x) > 0L
+is_wrong <- function(condition) if (is.logical(condition)) condition else length(condition) > 0L
 
-# The frame of the function of this package that the user, or a user-defined function, called.
-# Follows parent frames from the error outwards, up to user code, and returns the last frame of this
-# package. Frames that only wait for the value of an argument are on the stack, but are not parents.
+# Returns the frame of the function of this package that user code called, so that an error names
+# this function and not a private one. Follows parent frames from the error outwards until it finds
+# a function that the user defined, and returns the last frame of this package before it. Frames
+# that are only evaluating an argument are on the stack, but are not parents, so they are skipped.
 user_frame <- function() {
-  ours <- topenv()
+  package_namespace <- topenv()
   parents <- sys.parents()
-  at <- sys.nframe()
+  frame_number <- sys.nframe()
   outermost <- NULL
-  while (at > 0L) {
-    home <- environment(sys.function(at))
-    if (identical(home, ours)) {
-      outermost <- sys.frame(at)
-    } else if (is.environment(home) && identical(topenv(home), globalenv())) {
+  while (frame_number > 0L) {
+    enclosure <- environment(sys.function(frame_number))
+    if (identical(enclosure, package_namespace)) {
+      outermost <- sys.frame(frame_number)
+    } else if (is.environment(enclosure) && identical(topenv(enclosure), globalenv())) {
       break
     }
-    at <- min(parents[[at]], at - 1L) # a frame whose caller has ended has no valid parent
+    # The second term ensures progress, because the parent is invalid if its function has ended.
+    frame_number <- min(parents[[frame_number]], frame_number - 1L)
   }
   outermost
 }
 
-# Inserts values into a message, and returns text without markup or terminal control. Colours are
-# switched off, so that all control sequences in it come from user data, and are escaped.
+# Formats a cli message: inserts values from `envir`, and escapes control characters. Colours are
+# switched off, so that all control characters in the text come from user data. The result is
+# escaped again for cli, which shows it unchanged.
 in_words <- function(message, envir) {
   words <- withr::with_options(
     list(cli.num_colors = 1L), vapply(message, cli::format_inline, "", .envir = envir)
@@ -173,10 +188,12 @@ in_words <- function(message, envir) {
   message
 }
 
-# Text of users, with braces escaped for cli.
+# Pastes strings that contain user data, and doubles their braces, so that cli does not evaluate
+# them as code.
 verbatim <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 
-# Warnings name no call, because the call that the user typed is often a few frames further out.
+# Issues a warning of class "fallible_warning_<topic>"; arguments as in abort_fallible(). The
+# condition has no call, because the function that the user called is often not the one that warns.
 warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
     in_words(add_bullets(message, x, i), .envir), ...,
@@ -188,13 +205,13 @@ inform_fallible <- function(message, i = NULL, class = NULL, .envir = parent.fra
   if (!is_quiet()) cli::cli_inform(in_words(add_bullets(message, NULL, i), .envir), class = class)
 }
 
-# The message of a condition in one line, without hints: its first line and the lines "x". The
-# result is the same on every console.
+# Returns the message of a condition as one line: the first line and the lines of type "x" (found),
+# without hints. The result does not depend on the width or the colours of the console.
 in_one_line <- function(condition) {
   tryCatch(
     {
       text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
-      # Invalid bytes would turn the whole text into NA.
+      # printable() escapes invalid bytes, which would make strsplit() return NA.
       lines <- strsplit(printable(cli::ansi_strip(text[[1L]])), "\n", fixed = TRUE)[[1L]]
       details <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
       paste(c(lines[[1L]], substring(details, 3L)), collapse = " ")
@@ -203,7 +220,8 @@ in_one_line <- function(condition) {
   )
 }
 
-# Drops traces and calls, which may contain whole panels.
+# Drops the trace and the call of a condition and of its parents, because they may contain large
+# data sets.
 without_trace <- function(condition) {
   if (is.list(condition)) {
     condition[c("trace", "call")] <- NULL
@@ -212,19 +230,21 @@ without_trace <- function(condition) {
   condition
 }
 
-# The value of code. `handle` is applied to its errors, except to errors of this package.
-if_foreign_error <- function(code, handle) {
+# Evaluates `code` and returns its value. If it fails with an error of another package, returns
+# `handler(error)`. Errors of this package are passed on unchanged.
+if_foreign_error <- function(code, handler) {
   tryCatch(code, error = function(cnd) {
     if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
-    handle(cnd)
+    handler(cnd)
   })
 }
 
-# Shows a message once per session.
+# Shows a message only the first time in a session that its topic occurs.
 inform_once <- function(topic, message, .envir = parent.frame()) {
   if (is_quiet() || !is.null(informed[[topic]])) return(invisible())
   informed[[topic]] <- TRUE
   inform_fallible(message, .envir = .envir)
 }
 
+# Topics of the messages that were shown in this session, as names of TRUE.
 informed <- new.env()

@@ -1,23 +1,27 @@
-# Text and numbers of printed objects.
+# Formats numbers, labels and tables for print() and format().
 
-# More than 15 digits are not significant.
+# Checks a number of decimals, at most 15, because doubles have about 15 significant digits.
 check_digits <- function(digits) check_count(digits, "digits", 0L, 15L)
 
 decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
 }
 
+# Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
 show_p <- function(p) {
   out <- ifelse(is.na(p), "", decimals(p))
   replace(out, which(p < 0.0005), "<.001")
 }
 
+# Formats shares (in [0, 1]) as percents with one decimal, for sentences.
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
 whole_percent <- function(share) paste0(decimals(100 * share, 0L), "%")
 
+# Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
+# "1 case" or "1,200 cases".
 count_noun <- function(n, noun, plural = paste0(noun, "s")) {
   paste(number(n), if (n == 1) noun else plural)
 }
@@ -27,23 +31,24 @@ capitalised <- function(words) paste0(capitals(substr(words, 1L, 1L)), substring
 small_letters <- paste(letters, collapse = "")
 capital_letters <- paste(LETTERS, collapse = "")
 
-# English words in capitals. `toupper()` converts "i" to a Turkish letter in a Turkish locale.
+# Converts English words to capitals. Does not use `toupper()`, which converts "i" to another letter
+# in a Turkish locale.
 capitals <- function(words) chartr(small_letters, capital_letters, words)
 
-# Converts strings to small letters, with the same result in every locale. "I" becomes "i", also
-# with a dot, which `tolower()` converts differently in a Turkish locale. Package utf8 (installed
-# with tibble) folds letters outside ASCII one by one, because `tolower()` skips them in the C
+# Converts strings to small letters, with the same result in every locale. "I", with or without a
+# dot, becomes "i"; `tolower()` converts it differently in a Turkish locale. Letters outside ASCII
+# are converted by package utf8 (installed with tibble), because `tolower()` skips them in the C
 # locale.
 fold_case <- function(x) {
   x <- enc2utf8(as.character(x))
   x <- chartr(paste0(capital_letters, "\u0130"), paste0(small_letters, "i"), x)
-  letters <- unique(unlist(strsplit(x, "", fixed = TRUE)))
-  letters <- grep("[^ -~]", letters, perl = TRUE, value = TRUE)
-  if (length(letters) == 0L) return(x)
+  characters <- unique(unlist(strsplit(x, "", fixed = TRUE)))
+  characters <- grep("[^ -~]", characters, perl = TRUE, value = TRUE)
+  if (length(characters) == 0L) return(x)
   if (!requireNamespace("utf8", quietly = TRUE)) return(tolower(x))
-  small <- utf8::utf8_normalize(letters, map_case = TRUE)
-  small <- ifelse(nchar(small) == 1L, small, letters)
-  chartr(paste(letters, collapse = ""), paste(small, collapse = ""), x)
+  small_characters <- utf8::utf8_normalize(characters, map_case = TRUE)
+  small_characters <- ifelse(nchar(small_characters) == 1L, small_characters, characters)
+  chartr(paste(characters, collapse = ""), paste(small_characters, collapse = ""), x)
 }
 
 # Sorts strings by code points, in the same order in every locale.
@@ -57,30 +62,34 @@ cat_lines <- function(...) {
   }
 }
 
-# Quotes labels if blanks or commas would be ambiguous.
+# Puts all labels in quotes if one of them contains a comma, or begins or ends with a blank, so that
+# a list of labels is unambiguous.
 show_labels <- function(x) {
   if (any(x != trimws(x) | grepl(",", x, fixed = TRUE))) paste0("\"", x, "\"") else x
 }
 
-# Joins at most `most` labels, and adds the total number of longer lists.
+# Joins labels to one string. If there are more than `most`, only the first `most` are shown, with
+# the total number: "a, b, ... (12)".
 shorten <- function(x, separator = ", ", most = 8L) {
   shown <- paste(head(x, most), collapse = separator)
   if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
 }
 
-# Intervals in cells of tables, as text.
+# Formats intervals for cells of tables, such as "[0.712, 0.834]"; `none` if the limits are NA.
 bracketed <- function(low, high, none = "NA") {
   ifelse(is.na(low), none, paste0("[", decimals(low), ", ", decimals(high), "]"))
 }
 
-# Ranges in a sentence or a cell.
+# Formats ranges, such as "0.712 to 0.834".
 from_to <- function(low, high, digits = 3L) {
   ifelse(is.na(low), "NA", paste(decimals(low, digits), "to", decimals(high, digits)))
 }
 
 interval_title <- function(level) paste0(format(100 * level), "% interval")
 
-# Estimates for the middle of a sentence: 78% (90% interval 67% to 90%). `show` formats numbers.
+# Formats estimates for the middle of a sentence, such as "78% (90% interval 67% to 90%)". `table`:
+# columns estimate, conf.low, conf.high and reason. `level`: confidence level. `show`: a function
+# that formats numbers.
 estimate_words <- function(table, level, show) {
   ifelse(
     is.na(table$estimate), paste0("unknown (", table$reason, ")"),
@@ -93,7 +102,8 @@ interval_words <- function(table, level, show) {
   ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
 }
 
-# Aligns columns of text, and their names, to the left.
+# Pads text in the columns with the numbers `columns`, and their names, so that they are printed
+# aligned to the left.
 align_left <- function(table, columns) {
   for (i in columns) {
     table[[i]] <- format(table[[i]], justify = "left")
@@ -102,7 +112,8 @@ align_left <- function(table, columns) {
   table
 }
 
-# Doubles with three decimals.
+# Returns a data frame in which columns of doubles are strings with three decimals, except columns
+# of whole numbers.
 round_columns <- function(table) {
   shown <- as.data.frame(table)
   shown[] <- lapply(shown, function(x) {
@@ -111,22 +122,23 @@ round_columns <- function(table) {
   shown
 }
 
-# Prints at most twelve rows of a data frame under a title, with three decimals.
+# Prints a title, and the first twelve rows of a data frame with three decimals.
 print_table <- function(title, table) {
   cat("\n", printable(title), "\n", sep = "")
   print(round_columns(head(table, 12L)), row.names = FALSE, right = TRUE)
   if (nrow(table) > 12L) cat("... and", nrow(table) - 12L, "more\n")
 }
 
-# Prints the columns of a table with one row that are not NA, one per line.
-print_facts <- function(facts) {
-  facts <- round_columns(used_columns(facts))
-  if (length(facts) > 0L) {
-    values <- printable(vapply(facts, format, ""))
-    cat("", paste0(format(names(facts)), "  ", values), sep = "\n")
+# Prints a table with one row as lines of names and values. Leaves out columns that are NA.
+print_facts <- function(table) {
+  table <- round_columns(used_columns(table))
+  if (length(table) > 0L) {
+    values <- printable(vapply(table, format, ""))
+    cat("", paste0(format(names(table)), "  ", values), sep = "\n")
   }
 }
 
+# Formats numbers like number(), without padding to a common width.
 number_of <- function(n) trimws(number(n))
 
 #' Glossary
@@ -142,15 +154,16 @@ number_of <- function(n) trimws(number(n))
 #' * **judge**: a rater or a system, if a model or a measure treats both in the same way.
 #' * **category**: one of the possible answers; each case has one true category. Names of
 #'   categories are **labels**.
-#' * **rating**: the category that a rater gave a case; **prediction**: the category that a system
-#'   gave it; **answer**: either. In crowds an answer may have several labels
-#'   (`repeats = "labels"`). CrowdTruth calls a possible label an **annotation**, and an answer a
-#'   **judgement**.
+#' * **rating**: the category that a rater gave to a case; **prediction**: the category that a
+#'   system gave to a case; **answer**: a rating or a prediction. In crowds an answer may consist of
+#'   several labels (`repeats = "labels"`). CrowdTruth calls a possible label an **annotation**, and
+#'   an answer a **judgement**.
 #' * **panel**: all ratings and predictions of some cases, as data or simulated by
 #'   [simulate_ratings()].
-#' * **pattern**: a combination of ratings and predictions that one or more cases have; see
-#'   `tidy(x, "patterns")`.
-#' * **tally**: the number of raters who gave each category to a case; its columns are `counts`.
+#' * **pattern**: a combination of ratings and predictions. Cases with the same answers of all
+#'   raters and systems have the same pattern; see `tidy(x, "patterns")`.
+#' * **tally**: the numbers of raters who gave each category to a case, for data in which raters
+#'   are not identified; argument `counts` of [ratings()] names the columns.
 #' * **covariate**: another property of a case (`covariates` of [ratings()]), on which base rates,
 #'   accuracy or difficulty may depend.
 #'
@@ -169,9 +182,9 @@ number_of <- function(n) trimws(number(n))
 #'   [confusion_matrix()] computes one from parameters. `confusion()` returns those of the raters in
 #'   a fit, or of the systems in an estimate. The **agreement matrix** of two raters
 #'   ([agreement_matrix()]) counts cases by both ratings and does not involve the truth.
-#' * **confidence**: how sure a rater was of a rating (`confidence` of [ratings()]). For intervals,
-#'   their coverage probability (`conf_level`). Numbers that systems give to categories are
-#'   **scores**.
+#' * **confidence**: how sure a rater was of a rating (`confidence` of [ratings()]). The
+#'   **confidence level** of an interval (`conf_level`) is the probability that it contains the true
+#'   value. **Scores** are numbers that a system gives to the categories of a case.
 #'
 #' @section Models of raters:
 #' * **model**: assumptions about raters in a fit, a [rater_model()]; **design**: properties of
@@ -179,25 +192,25 @@ number_of <- function(n) trimws(number(n))
 #' * **K-property**: one of Lehner's three assumptions: raters are equally accurate, errors equally
 #'   probable, cases equally difficult. The **K-model** ([k_model()]) has all three. The arguments
 #'   `accuracy`, `errors` and `difficulty` of a model relax them.
-#' * **family**: a user-defined model, given by the distribution of ratings given the truth
-#'   ([rater_family()]).
+#' * **family**: a user-defined model, specified by the distribution of ratings for each true
+#'   category ([rater_family()]).
 #' * **difficulty**: the loss of accuracy on some cases compared with others. Cases of equal
 #'   difficulty are **strata**. **Dispersion** and **error range** describe how far errors are from
 #'   equally probable.
-#' * **agreement**: the share of pairs of ratings of a case that are equal; **chance**: the share
-#'   for guessing raters, 1 / number of categories; **chance kappa**: agreement beyond chance,
-#'   `(agreement - chance) / (1 - chance)`, as in Lehner (2015). **Kappa** without further words is
-#'   Fleiss' kappa, whose chance is computed from the shares of the categories. A **measure** of
-#'   agreement is any of [measures()].
-#' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`); argument
-#'   `rater_kind` of [ratings()]. Intervals are wider for machines. Experts and crowds have the
-#'   same intervals.
-#' * **identified**: determined by the ratings. A quantity that is not identified is `NA`, with a
-#'   reason.
+#' * **agreement**: the share of pairs of ratings of the same case that are equal. **Chance**: the
+#'   agreement of raters who guess, 1 / number of categories. **Chance kappa**: agreement beyond
+#'   chance, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). **Kappa** without another
+#'   word is Fleiss' kappa, for which chance agreement is computed from the shares of the
+#'   categories. A **measure** of agreement is any of [measures()].
+#' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`), given by
+#'   argument `rater_kind` of [ratings()]. Intervals are wider for machines than for people.
+#'   Experts and crowds have the same intervals.
+#' * **identified**: a quantity is identified if ratings of enough cases determine its value. A
+#'   quantity that is not identified is `NA`, with a reason.
 #'
 #' @section Estimation of accuracy:
 #' * **metric**: a number computed from the joint table of truth and answers of a system, such as
-#'   accuracy; any of [system_metrics]. [estimate_metrics()] estimates the others.
+#'   accuracy or recall; see [system_metrics]. [estimate_metrics()] estimates them.
 #' * **method**: a way to estimate accuracy; **estimator**: a method with given options, or any
 #'   function of a panel ([accuracy_estimator()]).
 #' * **member**: one of the models that method `"average"` averages with **weights**. The
@@ -205,29 +218,31 @@ number_of <- function(n) trimws(number(n))
 #' * **bin**: cases whose highest posterior probability is in the same range; see
 #'   [tidy()][tidy.accuracy_estimate].
 #' * **interval**: a range that contains the accuracy with probability `conf_level`. **Robust**
-#'   intervals allow for shared errors, which ratings do not show. **Profile** intervals end where
-#'   the profile of the log posterior is below its maximum by a given amount. **Bootstrap**
-#'   intervals resample cases.
-#' * **shared errors**: errors of judges on the same cases, more often than by chance. The
-#'   literature calls them *correlated errors*. [shared_errors()] measures them. **Bounds** are the
-#'   lowest and highest accuracy that ratings allow for any shared errors ([accuracy_bounds()]).
+#'   intervals allow for shared errors, which ratings do not show. **Profile** intervals contain
+#'   the values at which the profile of the log posterior is within a given distance of its maximum.
+#'   **Bootstrap** intervals are computed from resampled cases.
+#' * **shared errors**: judges have shared errors if they are wrong on the same cases more often
+#'   than by chance. The literature calls them *correlated errors*. [shared_errors()] measures them.
+#'   **Bounds** are the lowest and the highest accuracy over all possible shared errors
+#'   ([accuracy_bounds()]).
 #' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
 #'
 #' @section Words with several meanings:
 #' * **shared** means common to system and raters, in contrast to independent. Method `"shared"`
-#'   assumes that a system has only the information in the posterior of the raters. Column `shared`
-#'   of an estimate is the accuracy if the system shares all errors of the raters; column
-#'   `independent` is the accuracy if its errors are independent. In
-#'   `rater_model(system = "shared")` a system has the dispersion and difficulty of the raters;
-#'   `rater_design(difficulty = list(shared = ))` specifies which of them systems have in a
-#'   simulation.
-#' * **method** of [fit_raters()] is the algorithm that fits a model; of [estimate_accuracy()] and
-#'   of results about systems, the way to estimate accuracy; in tables of agreement, the way to
-#'   compute the standard error.
-#' * **known** in [flag_workers()] marks workers of low quality, if a user knows them.
-#' * **missing** in [rater_design()] is the share of missing ratings; in results the
-#'   number of estimates that are `NA` (in `summary()` of studies, and in plans, their share); in
-#'   ground truth the number of missing cases.
+#'   assumes that the truth is independent of a system's answer, given the ratings of the case.
+#'   Column `shared` of an estimate is the accuracy if the system shares all errors of the raters;
+#'   column `independent` is the accuracy if its errors are independent. In
+#'   `rater_model(system = "shared")` the system has the same dispersion and difficulty as the
+#'   raters. In simulations, `rater_design(difficulty = list(shared = ))` specifies which effects on
+#'   raters (`"difficulty"`, `"errors"`) also hold for systems.
+#' * **method**: in [fit_raters()] the algorithm that fits a model; in [estimate_accuracy()] and in
+#'   results about systems the way to estimate accuracy; in tables of agreement the way to compute
+#'   the standard error.
+#' * **known** usually means a known truth. In [flag_workers()] it shows, for some workers, whether
+#'   they are of low quality.
+#' * **missing**: in [rater_design()] the share of missing ratings; in results the number of
+#'   estimates that are `NA` (in `summary()` of studies, and in plans, their share); in ground truth
+#'   the number of cases whose probabilities are `NA`.
 #' * **n** is always a number of cases.
 #' @name fallible-glossary
 #' @aliases glossary

@@ -47,19 +47,20 @@ generics::tidy
 
 #' Options of the package
 #'
-#' Set by [options()], they are defaults for all functions. Arguments override them.
+#' Options are set by [options()]. They are the defaults of arguments of all functions; an argument
+#' overrides its option.
 #'
 #' | option | default | meaning |
 #' |---|---|---|
 #' | `fallible.conf_level` | 0.9 | the default of every argument `conf_level`, in (0, 1) |
 #' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are hidden |
-#' | `fallible.file_limits` | none | other limits for files, see [fallible-limits] |
+#' | `fallible.file_limits` | none | limits for files that replace those in [fallible-limits] |
 #'
-#' If the argument `conf_level` of a function is `NULL`, it is that of the estimate given. Warnings
-#' and errors are always shown. Knitted documents and sessions that are not
-#' interactive, such as those of `Rscript`, never have progress bars. An option with a value of the
-#' wrong type is an error of class `fallible_error_option` when it is first used.
+#' If the default of an argument `conf_level` is `NULL`, the level of the given estimate is used.
+#' Warnings and errors are always shown. Progress bars are never shown in knitted documents and in
+#' sessions that are not interactive, such as those of `Rscript`. If an option has a value of the
+#' wrong type, the first function that uses it raises an error of class `fallible_error_option`.
 #'
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
@@ -78,10 +79,12 @@ default_threads <- function() read_option("fallible.threads", 1L, check_count)
 
 is_quiet <- function() read_option("fallible.quiet", FALSE, check_flag)
 
-# `check` takes a value and its name, like the checks of arguments.
-read_option <- function(option, otherwise, check) {
+# Returns the checked value of an option, or of `default` if the option is not set. `check`: a
+# function of the value and its name, such as check_count(). Its error becomes an error about the
+# option.
+read_option <- function(option, default, check) {
   tryCatch(
-    check(getOption(option, otherwise), option),
+    check(getOption(option, default), option),
     fallible_error_argument = function(e) {
       abort_fallible("option", "The option {.code {option}} cannot be used.",
         i = "Set it by {.fun options}, see {.code ?`fallible-options`}.", option = option,
@@ -90,44 +93,51 @@ read_option <- function(option, otherwise, check) {
   )
 }
 
-# Related arguments are passed as one list.
+# ---- Arguments that are lists of settings ---
 
-# Checks a list of some of the `known` settings, by name.
+# Checks that `x` is a list whose names are different and in `known`, the names of the settings that
+# the argument `arg` accepts. The list may be empty.
 check_settings_list <- function(x, arg, known) {
   names <- names2(x)
-  off <- printable(setdiff(names, known))
+  unknown_names <- printable(setdiff(names, known))
   is_list <- is.list(x) && !is.object(x)
-  twice <- repeated_values(names)
-  abort_argument_if(!is_list || length(off) > 0L || length(twice) > 0L, arg,
+  repeated_names <- repeated_values(names)
+  abort_argument_if(!is_list || length(unknown_names) > 0L || length(repeated_names) > 0L, arg,
     "must be a list with some of the names {.val {known}}, each once.",
-    x = if (!is_list) "It is {describe(x)}." else if (identical(off, ""))
-      "Something in it has no name." else if (length(off) > 0L) "It has {.val {off}}." else
-      "{.val {twice}} {?is/are} repeated.", i = near_values(off, known))
+    x = if (!is_list) "It is {describe(x)}." else if (identical(unknown_names, ""))
+      "An element has no name." else if (length(unknown_names) > 0L)
+      "It has {.val {unknown_names}}." else
+      "{.val {repeated_names}} {?is/are} repeated.", i = near_values(unknown_names, known))
   x
 }
 
-# `known`: settings that the caller accepts; others are an error.
+# Checks argument `resampling`, a list of settings. Returns a list of replicates, threads and
+# cluster, in which settings that the user did not give are NULL or, for threads, the default.
+# `known`: names of the settings that the calling function accepts.
 check_resampling <- function(resampling, known = c("replicates", "threads", "cluster")) {
   if_foreign_error(resampling, function(cnd) {
     abort_argument("resampling", "must be a list.", x = verbatim(conditionMessage(cnd)),
       i = "Name a column as a string: {.code list(cluster = \"site\")}.")
   })
-  given <- check_settings_list(resampling, "resampling", known)
+  settings <- check_settings_list(resampling, "resampling", known)
   list(
-    replicates = given[["replicates"]], threads = given[["threads"]] %||% default_threads(),
-    cluster = given[["cluster"]]
+    replicates = settings[["replicates"]], threads = settings[["threads"]] %||% default_threads(),
+    cluster = settings[["cluster"]]
   )
 }
 
-# Settings of bins, with the names of an estimator's options.
+# Checks argument `bins`, a list of settings. Returns clip and bin_width, with defaults, under the
+# names that they have in the options of an estimate.
 check_bins <- function(bins) {
-  given <- check_settings_list(bins, "bins", c("width", "clip"))
-  list(clip = given[["clip"]] %||% "bin", bin_width = given[["width"]] %||% 0.1)
+  settings <- check_settings_list(bins, "bins", c("width", "clip"))
+  list(clip = settings[["clip"]] %||% "bin", bin_width = settings[["width"]] %||% 0.1)
 }
 
-# A progress bar that appears after two seconds, but not in knitted documents, nor in sessions that
-# are not interactive, nor with option `fallible.quiet`. `tick(done)` moves it; it ends with the
-# caller, or at `close()`. Work without a `total` may have a `format` that shows activity.
+# Returns a progress bar, a list of two functions: `tick(done)` sets the number of finished steps,
+# and `close()` removes the bar. The bar appears after two seconds. It is never shown in knitted
+# documents, in sessions that are not interactive, or with option `fallible.quiet`. It is also
+# removed when the calling function ends. `total`: number of steps, NA if unknown; `format` is then
+# the text of the bar.
 progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   if (isTRUE(getOption("knitr.in.progress")) || is_quiet() || !rlang::is_interactive()) {
     return(list(tick = no_tick, close = function() NULL))
@@ -141,23 +151,27 @@ progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   )
 }
 
+# Replaces `tick()` of a progress bar where no bar is shown.
 no_tick <- function(done) NULL
 
+# Seconds since the R process started, for differences of times.
 elapsed <- function() proc.time()[["elapsed"]]
 
-# Writing of files that are always complete.
+# ---- Files ----
 
-# Writes to a temporary file and moves it into place, so that the old file remains after any
-# failure. `is_whole` checks the written file, because R may not report a full disk. Returns whether
-# the file was replaced. A link stays a link.
-replace_file <- function(path, write, is_whole) {
-  path <- normalizePath(path, mustWork = FALSE) # files can only be moved within a disk
-  temporary <- tempfile(".fallible-", dirname(path)) # never an existing file
+# Writes a file by `write(path)` so that it is always complete: the content is written to a
+# temporary file, which is then moved to `path`. After a failure the old file is unchanged.
+# `is_complete(path)` checks the temporary file, because R may not report a full disk. Returns
+# whether the file was replaced. If `path` is a symbolic link, its target is replaced.
+replace_file <- function(path, write, is_complete) {
+  # The real path, so that both files are on the same disk; files cannot be moved to another disk.
+  path <- normalizePath(path, mustWork = FALSE)
+  temporary <- tempfile(".fallible-", dirname(path)) # a name that no file has
   on.exit(unlink(temporary))
   suppressWarnings(tryCatch(
     {
       write(temporary)
-      is_whole(temporary) && file.rename(temporary, path)
+      is_complete(temporary) && file.rename(temporary, path)
     },
     error = function(e) FALSE
   ))
@@ -165,33 +179,34 @@ replace_file <- function(path, write, is_whole) {
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
-#' Limits
+#' Limits of sizes and of files
 #'
-#' Larger inputs are refused before memory is allocated. The error is about the argument, if the
-#' argument is too large, and of class `fallible_error_memory` (see [conditions]), if a product is.
-#' Errors have this class too if memory ends before a limit is reached.
+#' An input above a limit is an error before memory is allocated. If one argument is too large, the
+#' error names this argument. If a product of several sizes is too large, or if there is not enough
+#' memory, the error has class `fallible_error_memory` (see [conditions]).
 #'
-#' | what | at most | why |
+#' | quantity | largest value | reason |
 #' |---|---|---|
-#' | cases, raters, systems | 2,147,483,647 | numbered by integers |
-#' | categories | 1,000 | confusion matrices grow with the square |
-#' | weight of a case | any number | but `simulate()` draws at most 1e8 ratings |
+#' | cases, raters, systems | 2,147,483,647 | they are numbered by integers |
+#' | categories | 1,000 | confusion matrices grow with the square of their number |
+#' | weight of a case | any number | `simulate()` draws at most 1e8 ratings |
 #' | replicates of a bootstrap | 1e7 | quantiles then have four digits |
-#' | replicates of bounds and of checks | 1e6 | each is a fit |
+#' | replicates of bounds and of checks | 1e6 | each replicate is a fit |
 #' | replicates x systems or measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
-#' | raters x squared categories of a model | 1e7 | a fit keeps dozens of such tables |
+#' | raters x squared categories of a model | 1e7 | a fit needs dozens of tables of this size |
 #' | probabilities of a design | 1e9 | 8 GB |
 #' | cases x categories of a fit | 1e9 | 8 GB |
 #' | numbers about pairs of raters | 1e9 | 8 GB; [shared_errors()] keeps pairs that share cases |
 #' | replicates x systems of bounds | 5e8 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
 #'
-#' A larger file is an error of class `fallible_error_limit` before it is unpacked or parsed. The
-#' option `fallible.file_limits` changes these limits by name: `c(megabytes = 5000, ratio = 1000)`.
-#' The limits of [explore()] are lower.
+#' A file above a limit is an error of class `fallible_error_limit`, before it is unpacked or
+#' parsed. The option `fallible.file_limits` changes limits by name, for example
+#' `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`. The limits of [explore()]
+#' are lower.
 #'
-#' | property of a file | at most | name |
+#' | property of a file | largest value | name |
 #' |---|---|---|
 #' | files in an archive (`.eval`, `.xlsx`) | 100,000 | `entries` |
 #' | megabytes after unpacking, or of a JSON document | 1,000 | `megabytes` |
@@ -200,21 +215,23 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | rows x columns of a table | 1e9 | `cells` |
 #' | fields of JSON, and ten for each object and array | 1e9 | `cells` |
 #' @name fallible-limits
-#' @return Nothing.
+#' @return Nothing; this page describes limits.
 NULL
 
-most_numbers <- 1e8 # 800 MB
-most_at_once <- 1e9
+most_numbers <- 1e8 # numbers that a result may contain: 800 MB
+most_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
 
-# Fails if there are too many `numbers`; `what` names them, `instead` is the hint.
+# Raises an error if a computation needs more than `most_at_once` numbers. `numbers`: how many it
+# needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
 check_memory <- function(numbers, what, instead) {
   abort_if(numbers > most_at_once, "memory",
     "More than {number(most_at_once)} {what} need too much memory.",
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 
-# Fails if `numbers` values for each of `pairs` pairs of raters and systems need too much memory. By
-# default, `pairs` is the number of all pairs.
+# Raises an error if tables of pairs of raters and systems need too much memory. `judges`: number of
+# raters and systems. `numbers`: how many numbers are needed for each pair. `pairs`: number of
+# pairs, by default all.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",
@@ -227,19 +244,19 @@ check_panel_memory <- function(design, n) {
   check_memory(as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.")
 }
 
-# Converts C++ errors of the core to errors of this package. Errors of R, including those of
-# progress bars, and interrupts are unchanged.
+# Converts C++ errors of the core to errors of this package. R errors, such as those raised in a
+# progress bar, and interrupts are unchanged.
 call_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
-    lack <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
-    abort_fallible(if (lack) "memory" else "core", c(
-      if (lack) "There is not enough memory for this." else "The compiled code stopped.",
+    no_memory <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
+    abort_fallible(if (no_memory) "memory" else "core", c(
+      if (no_memory) "There is not enough memory for this." else "The compiled code stopped.",
       "x" = verbatim(conditionMessage(e)),
-      "i" = if (lack) "See {.help fallible-limits}." else
+      "i" = if (no_memory) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a bug: please report it."
-    ), numbers = NA_real_) # unknown number
+    ), numbers = NA_real_) # it is unknown how many numbers were needed
   })
 }
 
-# Called by RcppExports.R.
+# The functions in RcppExports.R call this function instead of base::.Call().
 .Call <- function(...) call_core(base::.Call(...)) # nolint: object_name.

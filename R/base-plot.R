@@ -1,15 +1,18 @@
-# Common parts of all plots. Plots read tables (tidy(), ...), never the fields of an object.
+# Functions used by all plots. A plot uses the tables of a result, such as tidy(x), and not its
+# other fields.
 
-# Colours: main for measured values, accent for references, and a scale from low to high.
+# Colours of all plots. main: estimates. accent: reference values and flagged rows. muted: less
+# important values. low, high: ends of the colour scale of heat maps.
 plot_colours <- c(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
-# Look of all plots: the user's theme, if one was set, otherwise that of this package. Wraps texts
-# to the width of a plot of seven inches; if `themed` is FALSE, it does only that.
+# A plot component that is added with `+`. It wraps titles and captions to the width of a plot of
+# seven inches. If `themed` is TRUE, it also adds the theme: the user's theme, if one was set,
+# otherwise that of this package.
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
-# Titles, names of axes (none by default), and the look.
+# Plot components: titles, names of axes (none by default), wrapped texts and the theme.
 titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
   list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), fallible_look())
 }
@@ -20,16 +23,18 @@ ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
   for (text in intersect(names(width), names(plot$labels))) {
     plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
   }
-  if (object$themed) plot + look() else plot
+  if (object$themed) plot + plot_theme() else plot
 }
 
+# Breaks each paragraph of a string into lines of at most `width` characters.
 wrap_text <- function(text, width) {
   if (!is.character(text)) return(text)
-  lines <- strsplit(text, "\n", fixed = TRUE)[[1L]]
-  paste(unlist(lapply(lines, strwrap, width = width)), collapse = "\n")
+  paragraphs <- strsplit(text, "\n", fixed = TRUE)[[1L]]
+  paste(unlist(lapply(paragraphs, strwrap, width = width)), collapse = "\n")
 }
 
-look <- function() {
+# The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package.
+plot_theme <- function() {
   if (!identical(ggplot2::theme_get(), ggplot2::theme_grey())) {
     return(ggplot2::theme_get() + ggplot2::theme(legend.position = "bottom"))
   }
@@ -44,12 +49,15 @@ look <- function() {
     )
 }
 
-# A plot of a table, and the aesthetics of a layer: columns for x, y and others by name.
+# Starts a plot of a table. `...`: names of the columns for x, y and, by name, other aesthetics,
+# such as picture(table, "n", "estimate", colour = "system").
 picture <- function(table, ...) ggplot2::ggplot(table, mapped(...))
 
+# Aesthetics of a layer, from names of columns as in picture().
 mapped <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 
-# Fails if there is no number to draw; `what` names the NA, and `reason` explains it.
+# Raises an error if all values to draw are NA. `what`: subject and verb for the message, such as
+# "The bounds are". `reason`: why the values are NA.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
     i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
@@ -57,16 +65,17 @@ check_drawn <- function(value, what, reason) {
 
 #' Plots of results
 #'
-#' Draws a ggplot of a result. `autoplot()` is [ggplot2::autoplot()] and needs package
-#' \pkg{ggplot2}. Themes, scales and titles of ggplot2 can be added, as in
-#' `autoplot(x) + theme_bw()`. `plot()` draws the same plot immediately, has arguments `title` and
-#' `subtitle`, and returns the plot invisibly. A theme that was set by [ggplot2::theme_set()] is
-#' kept.
+#' `autoplot()` returns a ggplot of a result. It is the generic [ggplot2::autoplot()] and needs
+#' package \pkg{ggplot2}. Themes, scales and titles of ggplot2 can be added, as in
+#' `autoplot(x) + theme_bw()`. `plot()` draws the same plot immediately and returns it invisibly;
+#' its arguments `title` and `subtitle` replace the titles. If a theme was set by
+#' [ggplot2::theme_set()], plots have this theme.
 #'
 #' @param object Any result that has a plot, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
-#' @param ... Depends on the class; usually `type`, the kind of plot.
-#' @return A `ggplot`.
+#' @param ... Arguments of the method for the class of `object`; most methods have `type`, the kind
+#'   of plot.
+#' @return An object of class `ggplot`.
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -84,51 +93,55 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
     i = "See {.fun tidy}.")
 }
 
-# If ggplot2 is installed, its generic is exported, so that no function is masked if both packages
-# are attached. It is loaded when it is first needed.
+# If ggplot2 is installed, this package exports the generic of ggplot2 instead of its own. Otherwise
+# one of them would mask the other if both packages are attached. ggplot2 is loaded only when
+# autoplot() is first used.
 .onLoad <- function(libname, pkgname) { # nolint: object_name.
   if (nzchar(system.file(package = "ggplot2"))) {
     delayedAssign("autoplot", ggplot2::autoplot, assign.env = topenv())
   }
 }
 
-# Draws the plot of autoplot(), with new titles if they are given, and returns it.
+# Draws the plot of autoplot() and returns it invisibly. `title` and `subtitle` replace its titles.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
   titles <- drop_null(list(title = title, subtitle = subtitle))
-  picture <- autoplot(x, ...) + do.call(ggplot2::labs, titles) + fallible_look(FALSE)
-  print(picture)
-  invisible(picture)
+  drawn_plot <- autoplot(x, ...) + do.call(ggplot2::labs, titles) + fallible_look(FALSE)
+  print(drawn_plot)
+  invisible(drawn_plot)
 }
 
-# Colours of Okabe and Ito (2008), three of them a little darker. Any two colours differ by at least
-# 20 in CIE Lab, also for readers who do not see red or green (Machado et al., 2009).
+# The colours of Okabe and Ito (2008), three of them a little darker. Any two colours have a
+# distance of at least 20 in CIE Lab, also for readers who do not see red or green (Machado et al.,
+# 2009).
 okabe_ito <- c(
   "#0072B2", "#DA9700", "#008B65", "#CC79A7", "#56B4E9", "#C15500", "#F0E442", "#000000"
 )
 
-# From the ninth category on, colours are paler shades, which also need labels.
+# A colour for each category, by name. From the ninth category on, colours are paler shades of the
+# first eight.
 category_colours <- function(categories) {
-  n <- length(categories)
-  shades <- ceiling(n / length(okabe_ito))
-  paler <- function(colour) {
-    grDevices::colorRampPalette(c(colour, "white"))(2L * shades)[seq_len(shades)]
+  n_colours <- length(categories)
+  n_shades <- ceiling(n_colours / length(okabe_ito))
+  pale_shades <- function(colour) {
+    grDevices::colorRampPalette(c(colour, "white"))(2L * n_shades)[seq_len(n_shades)]
   }
-  setNames(t(vapply(okabe_ito, paler, character(shades)))[seq_len(n)], categories)
+  setNames(t(vapply(okabe_ito, pale_shades, character(n_shades)))[seq_len(n_colours)], categories)
 }
 
-# Colour of readable text on tiles of a colour.
+# Black or white: the colour in which text is readable on tiles of the given colours.
 ink_on <- function(colours) {
-  light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114))
-  ifelse(light > 110, "black", "white")
+  brightness <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114))
+  ifelse(brightness > 110, "black", "white")
 }
 
-# Probabilities on axes and next to points, as whole percents.
+# Formats probabilities as whole percents, for axes and labels of points.
 in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 
-in_digits <- function(x) format(x, trim = TRUE, drop0trailing = TRUE)
+# Formats numbers for axes without trailing zeros.
+in_digits <- function(numbers) format(numbers, trim = TRUE, drop0trailing = TRUE)
 
-# Lines from column `low` to column `high`, by row. They have the main colour, unless colour is an
-# aesthetic. A thick line is a range without a preferred value.
+# A layer with a horizontal line per row, from column `low` to column `high`. `main`: do lines have
+# the main colour? FALSE if colour is an aesthetic. `ends`: aesthetics of both ends.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
@@ -138,14 +151,17 @@ interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, li
   ))
 }
 
+# The same layer with vertical lines.
 upright_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
 
+# Thick lines for ranges, such as bounds, in which no value is more plausible than others.
 range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
 
 main_points <- function(size = 2.6, ...) {
   ggplot2::geom_point(colour = plot_colours[["main"]], size = size, ...)
 }
 
+# A vertical line at a reference value `x`. `colour`: a name in `plot_colours`.
 line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
   ggplot2::geom_vline(xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...)
 }
@@ -157,72 +173,79 @@ diagonal <- function(colour = "muted", linetype = "solid") {
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
 
-# Keeps the order of categories or systems, on an axis from the top.
+# Factors with levels in the order of appearance, or in reverse order, for an axis that is read from
+# the top.
 in_order <- function(x) factor(x, unique(x))
 
 from_top <- function(x) factor(x, rev(unique(x)))
 
-# A scale of colours, given by their names in `plot_colours`, in order or by value.
+# A manual scale of colours. `colours`: names in `plot_colours`, in the order of the values of the
+# aesthetic, or named by these values.
 colour_scale <- function(colours, ...) {
   ggplot2::scale_colour_manual(values = setNames(plot_colours[colours], names(colours)), ...)
 }
 
-# Flagged rows have the accent colour.
+# Scale for a column `flagged`: rows with TRUE have the accent colour.
 flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
 
-# Shares of at least 30 points of a percent, so that small differences do not look large.
+# An axis of shares in percent that is at least 30 percentage points wide, so that small differences
+# do not look large.
 share_axis <- function(...) {
   ggplot2::scale_x_continuous(
     limits = no_narrower, breaks = share_breaks, labels = in_percent, ...
   )
 }
 
-# Widens a narrow axis, so that a small range does not look like a large effect.
-no_narrower <- function(limits, least = 0.3) {
+# Widens the limits of an axis of shares to `min_width`, within [0, 1].
+no_narrower <- function(limits, min_width = 0.3) {
   if (is.null(limits) || !all(is.finite(limits))) limits <- 0:1 # without data
-  limits <- limits + c(-1, 1) * max(0, least - diff(limits)) / 2
+  limits <- limits + c(-1, 1) * max(0, min_width - diff(limits)) / 2
   limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
 }
 
-# At most three numbers, so that labels do not overlap.
+# Breaks of an axis of shares: about three numbers, so that their labels do not overlap.
 share_breaks <- function(limits) {
-  at <- pretty(limits, 3L)
-  at[at >= limits[[1L]] & at <= limits[[2L]]]
+  breaks <- pretty(limits, 3L)
+  breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
 }
 
-# A panel for each value of a column, if there are several.
+# A facet for each value of a column; NULL if all rows have the same value.
 facet_by <- function(table, column) {
   if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
 }
 
+# Horizontal space between facets, in points.
 room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
-# Text about intervals, if there are any.
+# A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
   if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
 }
 
+# A caption such as "2 estimates missing"; NULL if no estimate is NA.
 lacking_words <- function(table) {
-  lacking <- sum(is.na(table$estimate))
-  if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing")
+  n_missing <- sum(is.na(table$estimate))
+  if (n_missing > 0L) paste(count_noun(n_missing, "estimate"), "missing")
 }
 
+# A caption that names systems without an estimate; NULL if there are none.
 not_identified <- function(systems) {
   if (length(systems) > 0L) paste("Not identified for", shorten(systems, most = 4L))
 }
 
-# Number of drawn objects out of `all`, if not all are drawn, and `how` they were chosen.
+# A subtitle such as "20 cases of 1,000, evenly spaced", if only some objects are drawn. `shown`,
+# `all`: numbers of objects. `how`: how the drawn ones were chosen.
 choice_subtitle <- function(shown, all, noun, how) {
   if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
 }
 
-# Estimates as points with their numbers above them, formatted by `words`, and intervals if there
-# are any.
+# Layers with estimates as points, their intervals, and their values as text above the points.
+# `words`: a function that formats the values.
 interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
     interval_lines(),
     main_points(3),
-    # The label has a background, because the line of a comparison may pass behind it.
+    # Labels and not plain text: they have a background, and a reference line may pass behind them.
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
       colour = plot_colours[["main"]], label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
@@ -230,26 +253,28 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
   )
 }
 
-# Width of a label's border; the argument is called `label.size` up to ggplot2 3.5.
+# The argument of geom_label() that removes the border. Its name is `label.size` up to ggplot2 3.5.
 no_border <- function() {
-  argument <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
-  setNames(list(0), argument)
+  name <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
+  setNames(list(0), name)
 }
 
-# Rows with space for numbers above them.
+# A vertical axis of names with space above the first and below the last row. `add`: space at the
+# bottom and at the top, in rows.
 roomy_rows <- function(add = c(0.6, 0.9), ...) {
   ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 
-# Wraps long names of panels.
+# Labeller of facets that wraps long names.
 wrapped <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
 
-# Legends of categories, with the number of columns that fit into the width.
+# A legend of categories. The number of its columns depends on the longest name, so that it is not
+# wider than the plot.
 category_legend <- function(categories) {
   ggplot2::guide_legend(ncol = max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L))))
 }
 
-# Colours of lines and points, by category.
+# Colour scale of lines and points, by category; without a legend for a single category.
 category_scale <- function(categories, ...) {
   ggplot2::scale_colour_manual(
     values = category_colours(categories),
@@ -257,7 +282,8 @@ category_scale <- function(categories, ...) {
   )
 }
 
-# The layer needs `show.legend = TRUE`: since 3.5, ggplot2 draws no key for a category without data.
+# Fill scale of tiles and bars, by category. The layer needs `show.legend = TRUE`; otherwise ggplot2
+# 3.5 and later draw no legend key for a category without data.
 category_fill <- function(categories) {
   ggplot2::scale_fill_manual(
     values = category_colours(categories), limits = categories, name = NULL,
@@ -265,30 +291,32 @@ category_fill <- function(categories) {
   )
 }
 
-# At most `most` of 1 ... n, evenly spaced.
+# At most `most` whole numbers from 1 to n, evenly spaced: indices of the objects that are drawn.
 spread <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 
-# Breaks for numbers of cases or units: whole numbers, if there are any.
+# Breaks of a legend for numbers of cases or units: positive whole numbers, if there are any.
 size_breaks <- function(limits) {
-  at <- pretty(limits, 3)
-  whole <- at[at == round(at) & at > 0]
-  if (length(whole) > 0L) whole else at
+  breaks <- pretty(limits, 3)
+  whole_numbers <- breaks[breaks == round(breaks) & breaks > 0]
+  if (length(whole_numbers) > 0L) whole_numbers else breaks
 }
 
-# Heat maps: a tile per pair of judges or categories.
+# ---- Heat maps ----
 
-# `cells` has judge1 (columns), judge2 (rows), value, and optionally label, if the text is not the
-# value; `...` are titles. `systems` are separated from raters. If `sorted`, and there are many
-# judges, those with the highest mean agreement are first. Tiles fill the available space.
+# A plot with a tile per pair of judges or categories. `cells`: judge1 (column of the plot), judge2
+# (row), value, and optionally label, the text of the tile if it is not the value. `columns`,
+# `rows`: names in their order. `...`: titles. `systems`: judges that are separated from the others
+# by facets. `sorted`: with more than 12 judges, are they sorted by their mean value? `numbers`: do
+# tiles have text? `top`: are the names of columns above the plot?
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
                      numbers = length(columns) <= 12L, scale = share_scale(), top = FALSE,
                      row_labels = short_names) {
   if (sorted && length(columns) > 12L) columns <- by_mean_value(cells, columns, systems)
-  longest <- max(length(columns), length(rows))
-  separate <- length(systems) > 0L && length(systems) < length(columns)
-  if (separate) {
+  most_tiles <- max(length(columns), length(rows))
+  has_both_roles <- length(systems) > 0L && length(systems) < length(columns)
+  if (has_both_roles) {
     cells[c("role1", "role2")] <- lapply(cells[c("judge1", "judge2")], function(judge) {
       factor(judge %in% systems, c(FALSE, TRUE), c("raters", "systems"))
     })
@@ -298,17 +326,17 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   if (!has_columns(cells, "label")) {
     cells$label <- ifelse(is.na(cells$value), "", decimals(cells$value, 2L))
   }
-  # White text on dark tiles; pale text on tiles with zero or NA.
-  size <- replace(abs(cells$value), is.na(cells$value), 0)
-  cells$ink <- c("grey75", "grey20", "white")[1L + (size > 0) + (size > 0.55)]
+  # Text is white on dark tiles, and pale grey if the value is zero or NA.
+  magnitude <- replace(abs(cells$value), is.na(cells$value), 0)
+  cells$ink <- c("grey75", "grey20", "white")[1L + (magnitude > 0) + (magnitude > 0.55)]
   picture(cells, "judge1", "judge2", fill = "value") +
-    ggplot2::geom_tile(colour = "white", linewidth = if (numbers || longest <= 12L) 0.6 else 0) +
+    ggplot2::geom_tile(colour = "white", linewidth = if (numbers || most_tiles <= 12L) 0.6 else 0) +
     (if (numbers) {
       ggplot2::geom_text(
-        mapped(label = "label", colour = "ink"), size = if (longest > 8L) 2.4 else 3.2
+        mapped(label = "label", colour = "ink"), size = if (most_tiles > 8L) 2.4 else 3.2
       )
     }) +
-    (if (separate) ggplot2::facet_grid(role2 ~ role1, scales = "free", space = "free")) +
+    (if (has_both_roles) ggplot2::facet_grid(role2 ~ role1, scales = "free", space = "free")) +
     ggplot2::scale_colour_identity() +
     ggplot2::scale_x_discrete(
       labels = short_names, expand = c(0, 0), position = if (top) "top" else "bottom"
@@ -319,19 +347,20 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     heat_theme(short_names(columns), length(rows))
 }
 
-# Names become smaller with their number, and are rotated if they would overlap.
+# Theme of a heat map. The more names an axis has, the smaller they are. Names of columns are
+# rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
 heat_theme <- function(names, rows) {
-  size <- function(n) min(9, 190 / n)
-  turned <- function(angle, ...) {
-    ggplot2::element_text(size = size(length(names)), angle = angle, hjust = 1, ...)
+  text_size <- function(n) min(9, 190 / n)
+  rotated_text <- function(angle, ...) {
+    ggplot2::element_text(size = text_size(length(names)), angle = angle, hjust = 1, ...)
   }
   ggplot2::theme(
     panel.grid = ggplot2::element_blank(),
-    axis.text.y = ggplot2::element_text(size = size(rows)),
+    axis.text.y = ggplot2::element_text(size = text_size(rows)),
     axis.text.x = if (length(names) > 16L) {
-      turned(90, vjust = 0.5)
+      rotated_text(90, vjust = 0.5)
     } else if (sum(nchar(names)) > 45L) {
-      turned(45, vjust = 1)
+      rotated_text(45, vjust = 1)
     },
     strip.text.x = ggplot2::element_text(hjust = 0.5), strip.clip = "off",
     plot.margin = ggplot2::margin(5.5, 20, 5.5, 5.5),
@@ -339,7 +368,7 @@ heat_theme <- function(names, rows) {
   )
 }
 
-# Scale from 0 to 1, or from -1 to 1 if values may be `negative`.
+# Fill scale from 0 to 1, or from -1 to 1 if `negative` is TRUE.
 share_scale <- function(name = "probability", negative = FALSE, low = plot_colours[["low"]]) {
   ggplot2::scale_fill_gradientn(
     colours = c(if (negative) plot_colours[["accent"]], low, plot_colours[["high"]]),
@@ -347,7 +376,7 @@ share_scale <- function(name = "probability", negative = FALSE, low = plot_colou
   )
 }
 
-# Cells for both halves of the square, because agreement and correlation are symmetric.
+# Cells of a symmetric heat map, from one row per pair of raters. Each pair becomes two cells.
 both_ways <- function(pairs) {
   data.frame(
     judge1 = c(pairs$rater1, pairs$rater2), judge2 = c(pairs$rater2, pairs$rater1),
@@ -355,6 +384,7 @@ both_ways <- function(pairs) {
   )
 }
 
+# Cells of a heat map, from a matrix with names of rows and columns.
 matrix_cells <- function(matrix) {
   data.frame(
     judge1 = colnames(matrix)[col(matrix)], judge2 = rownames(matrix)[row(matrix)],
@@ -362,18 +392,20 @@ matrix_cells <- function(matrix) {
   )
 }
 
-# Shortens long names in the middle, because names of models often differ in their last digits.
+# Shortens names to `width` characters by an ellipsis in the middle, because names of models often
+# differ only in their last characters. Names that would become equal are not shortened.
 short_names <- function(names, width = 16L) {
   names <- as.character(names)
-  long <- nchar(names) > width
-  end <- nchar(names) - width %/% 2L + 2L
-  short <- paste0(substr(names, 1L, width %/% 2L), "\u2026", substring(names, end))
-  ifelse(long & !duplicated(short) & !duplicated(short, fromLast = TRUE), short, names)
+  is_long <- nchar(names) > width
+  second_half <- nchar(names) - width %/% 2L + 2L
+  short <- paste0(substr(names, 1L, width %/% 2L), "\u2026", substring(names, second_half))
+  ifelse(is_long & !duplicated(short) & !duplicated(short, fromLast = TRUE), short, names)
 }
 
-# Sorts judges: raters before systems, then by a judge's mean value with all other judges.
+# Sorts judges: raters before systems, and within both by the mean value with all other judges, the
+# highest first.
 by_mean_value <- function(pairs, judges, systems) {
-  other <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
-  means <- tapply(other$value, as.character(other$judge1), mean, na.rm = TRUE)[judges]
+  different <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
+  means <- tapply(different$value, as.character(different$judge1), mean, na.rm = TRUE)[judges]
   judges[order(judges %in% systems, -means)]
 }

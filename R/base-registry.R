@@ -1,19 +1,20 @@
-# Registries to which users can add: measures of agreement, metrics of systems. A record is a list
-# with an `id`; `kind` is its noun.
+# Registries of measures of agreement and of metrics of systems, to which users can add records. A
+# record is a list of properties, one of them its `id`. `kind`: "measure" or "metric".
 
 registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(parent = emptyenv()))
 
-# Records that users registered in this session.
+# The records that users registered in this session, sorted by `id`.
 registered <- function(kind) {
   registry <- registries[[kind]]
   mget(sort_strings(ls(registry)), envir = registry)
 }
 
-# Adds the record that `make` returns, or removes it if the kernel is NULL. `taken`: built-in names.
+# Adds the record that `make()` returns to the registry. If `kernel` is NULL, removes the record
+# with this `id` instead. `taken`: names of the built-in records, which cannot be used.
 register <- function(kind, id, kernel, taken, make) {
-  usable <- is_string(id) && nzchar(id) && !startsWith(id, ".")
-  abort_argument_if(!usable || id %in% taken, "id",
-    paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
+  is_valid <- is_string(id) && nzchar(id) && !startsWith(id, ".")
+  abort_argument_if(!is_valid || id %in% taken, "id",
+    paste0("must be a name that does not begin with a dot and is not a ", kind, " of the package."),
     not = id)
   registry <- registries[[kind]]
   if (is.null(kernel)) {
@@ -25,37 +26,41 @@ register <- function(kind, id, kernel, taken, make) {
   invisible(id)
 }
 
-# Can a kernel be called with the arguments in `given`?
-check_kernel <- function(kernel, form, given) {
+# Checks that a kernel can be called with arguments of these names, by position. `form`: form of the
+# kernel, for the message.
+check_kernel <- function(kernel, form, argument_names) {
   arguments <- formals(args(kernel))
   names <- names(arguments)
   required <- setdiff(names[vapply(arguments, rlang::is_missing, NA)], "...")
-  extra <- setdiff(required, head(names, length(given)))
-  short <- length(names) < length(given) && !"..." %in% names
-  # Some primitive functions have no known arguments.
-  abort_argument_if(!is.null(args(kernel)) && (short || length(extra) > 0L), "kernel",
-    "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
+  surplus <- setdiff(required, head(names, length(argument_names)))
+  too_few <- length(names) < length(argument_names) && !"..." %in% names
+  # Primitive functions whose arguments are unknown (args() is NULL) are not checked.
+  abort_argument_if(!is.null(args(kernel)) && (too_few || length(surplus) > 0L), "kernel",
+    "With form {.val {form}}, {.arg kernel} is called as
+        {.code kernel({toString(argument_names)})}.",
     x = if (length(names) == 0L) "It takes no arguments." else "It takes {.arg {names}}.")
 }
 
 check_range <- function(range, words, finite) {
-  ok <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
-  abort_argument_if(!ok || (finite && !all(is.finite(range))), "range",
+  is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
+  abort_argument_if(!is_range || (finite && !all(is.finite(range))), "range",
     paste0("must be two ", words, ", the smaller one first."), not = range)
 }
 
-# The records with these names.
-find_records <- function(kind, ids, known) {
-  off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
-  list_of <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
-  abort_if(!is.character(ids) || length(ids) == 0L || length(off) > 0L, kind,
-    "{.arg {kind}s} must be among the {.code id} of {.code {list_of}}.",
-    x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-    i = near_values(off, names(known)), !!kind := ids)
-  known[unique(ids)]
+# Returns the records whose names are `ids`. Raises an error about the argument `measures` or
+# `metrics` if one of them does not exist.
+find_records <- function(kind, ids, records) {
+  unknown_ids <- if (is.character(ids)) printable(setdiff(ids, names(records)))
+  catalogue <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
+  abort_if(!is.character(ids) || length(ids) == 0L || length(unknown_ids) > 0L, kind,
+    "{.arg {kind}s} must be among the {.code id} of {.code {catalogue}}.",
+    x = if (length(unknown_ids) > 0L) "There is no {.val {unknown_ids}}." else
+      "It is {describe(ids)}.",
+    i = near_values(unknown_ids, names(records)), !!kind := ids)
+  records[unique(ids)]
 }
 
-# A tibble of records, with these `fields` as columns.
+# A tibble with a row per record and a column for each of `fields`.
 records_table <- function(records, fields) {
   tibble::as_tibble(lapply(setNames(nm = fields), function(field) {
     unlist(lapply(unname(records), `[[`, field))

@@ -1,20 +1,22 @@
-# A result is a set of tables with a schema. The verb that creates a result computes everything that
-# is shown. The schema is an attribute of the result. Methods of the parent class `fallible_result`
-# only read it.
+# A result is a set of tables with a schema, which is an attribute. The schema contains everything
+# that print(), tidy(), glance() and format() show. The function that creates a result computes it.
+# Methods of the parent class `fallible_result` compute nothing; they only read the schema.
 
 # Elements of a schema:
-# tables: data frames by name, the first is that of tidy(); or functions of the object, for tables
-#   that are long or have arguments.
-# facts: list of the columns of glance().
-# line: format(). caption: the line above a table in a document. head: lines of the printed header.
-# shown: a view() of a table, a list of views, or a function of the object that returns one, which
-# is
-#   used only in documents. document: the view for documents, by default the first view.
-# class: its name in print(), by default the first class.
-# notes: strings or note()s, printed below the table. more: verbs that show more, or, named Next,
-#   verbs that use the object.
-# summary: a function of the object that returns views, which summary() prints below the result;
-#   by default all tables.
+# * tables: a named list of the tables that tidy() returns, the default one first. An element is a
+#   data frame, or a function of the result if the table is long or has arguments.
+# * facts: list of the columns of glance().
+# * line: the string that format() returns.
+# * caption: the line above the table in a document.
+# * head: lines of the printed header.
+# * shown: what print() shows: a view() or a list of views. A function of the result that returns a
+#   view is only used in documents.
+# * document: the view for documents, by default the first view in `shown`.
+# * class: the name of the result in print(), by default its first class.
+# * notes: strings or note()s that are printed below the table.
+# * more: text of the last printed line, "More: ...". If it is named, its name replaces "More".
+# * summary: a function of the result that returns a list of views for summary(); by default,
+#   summary() shows all tables.
 new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
                        notes = NULL, more = NULL, class = NULL, summary = NULL, document = NULL) {
   if (is.list(shown) && is.data.frame(shown$table)) shown <- list(shown)
@@ -28,38 +30,41 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
   )
 }
 
-# Creates a result with the fields `...`, its tables and its schema (see above).
-# again: a function of a tibble and `about` that creates the result. The result is then this tibble
-# (by
-#   default the first table) with the fields as attributes, and selected rows of it are a result
-#   too.
-# Without `tables`, the class has its methods elsewhere.
+# Creates a result of class `class` from its fields `...`, its tables and the elements of its schema
+# (see new_schema()).
+# * Without `again`, the result is a list, and its tables are fields.
+# * With `again`, the result is the tibble `tibble` (by default the first table), and fields are
+#   attributes. `again(table, about)` creates the same result from other rows of that tibble, so
+#   that selected rows are a result too.
+# * Without `tables`, the result has no stored schema; its class has a method of schema_of().
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
                        more = "tidy(), glance(), plot()", document = NULL, again = NULL,
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
-  # Tables that are fields of the result are stored only there.
-  kept <- if (is.null(again)) !vapply(tables, is.function, NA) else
+  # Tables that are fields of the result, or are the result, are not stored again in the schema.
+  is_stored_once <- if (is.null(again)) !vapply(tables, is.function, NA) else
     vapply(tables, identical, NA, tibble)
   schema <- new_schema(
-    replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more,
+    replace(tables, is_stored_once, list(NULL)), facts, line, caption, head, shown, notes, more,
     document = document
   )
   if (is.null(again)) {
-    return(structure(c(tables[kept], list(...)), schema = schema, class = class))
+    return(structure(c(tables[is_stored_once], list(...)), schema = schema, class = class))
   }
   schema$again <- again
   schema$size <- list(length(tibble[[1L]]), names(tibble))
   tibble::new_tibble(as.list(tibble), nrow = schema$size[[1L]], ..., schema = schema, class = class)
 }
 
-# Models, designs and other specifications may be changed; their methods compute the schema.
+# Returns the schema of an object. Users may change the fields of models and designs, so methods for
+# these classes compute the schema when it is needed.
 schema_of <- function(x) UseMethod("schema_of")
 
-# The schema of a result. For some rows of a tibble it is computed again; for selected columns, or
-# no rows, it is NULL.
+# Returns the stored schema of a result. If the user selected rows of a tibble, the schema is
+# computed from them. If the user selected columns or no rows, the tibble is no result, and the
+# schema is NULL.
 schema_of.default <- function(x) {
   schema <- attr(x, "schema", exact = TRUE)
   if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
@@ -67,23 +72,30 @@ schema_of.default <- function(x) {
   attr(schema$again(plain_tibble(x), attr(x, "about")), "schema")
 }
 
-# Notes. `report` is the text in reports, by default without clauses that name arguments or
-# functions; NULL omits the note. A "heading" is printed only in the console.
+# Creates notes, a list with one element per string in `text`. `kind`: "note", "assumption", or
+# "heading", which is printed only in the console. `report`: the text in reports, by default `text`
+# without clauses that name arguments or functions; NULL leaves the note out of reports.
 note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
   lapply(seq_along(text), function(i) list(kind = kind, text = text[[i]], report = report[i]))
 }
 
-# Text for readers who do not use R: drops clauses that name arguments or functions.
+# Adapts text to readers who do not use R: drops clauses that name arguments or functions, and
+# writes "known cases" for "gold cases".
 plain_words <- function(words) {
-  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
-  out <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(clause, "", words))))
+  code_clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
+  out <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(code_clause, "", words))))
   gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
 }
 
-# Describes how a table is shown. `columns` may be named by headings. `digits` of doubles: one
-# number, or several with names of columns. Columns conf.low and conf.high become one interval with
-# this `level`. NA in errors and intervals is blank. At most `most` rows are printed, and at most
-# `longest_view` rows are stored.
+# Describes how a table is printed. Columns conf.low and conf.high become one column of intervals.
+# NA is blank in standard errors and intervals.
+# * columns: names of the columns to print; if this vector has names, these are the headings.
+# * digits: decimals of doubles: one number for all columns, or several with names of columns. The
+#   first number holds for columns that are not named.
+# * level: confidence level of the intervals, for their heading.
+# * left: numbers of the printed columns that are aligned to the left.
+# * most: largest number of printed rows. At most `longest_view` rows are stored.
+# * title: line above the table. total: number of rows of the complete table.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
   headings <- ifelse(names2(columns) == "", columns, names(columns))
@@ -93,46 +105,52 @@ view <- function(table, columns = names(table), digits = 3L, level = NULL, left 
     most = most, title = title, total = total)
 }
 
-longest_view <- 1000L
+longest_view <- 1000L # rows
 
-# View of a matrix, whose column names may be any labels; `side` is the heading of its row names.
-view_of_matrix <- function(matrix, side, ...) {
-  columns <- setNames(seq_len(ncol(matrix) + 1L), c(side, colnames(matrix)))
+# View of a matrix with any labels as names of rows and columns. `row_heading`: heading of the
+# column with the names of rows.
+view_of_matrix <- function(matrix, row_heading, ...) {
+  columns <- setNames(seq_len(ncol(matrix) + 1L), c(row_heading, colnames(matrix)))
   view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
 }
 
-# Cells as strings, by the name of the column or else by its type.
+# Formats a column of a view as strings. The format depends on the name of the column (p-values,
+# intervals), otherwise on its type.
 format_column <- function(name, view) {
-  x <- view$table[[name]]
+  values <- view$table[[name]]
   digits <- if (name %in% names(view$digits)) view$digits[[name]] else view$digits[[1L]]
-  if (name %in% c("p.value", "p.adjusted")) return(show_p(x))
-  if (name == "conf.low") return(bracketed(x, view$table$conf.high, ""))
-  if (is.logical(x)) return(c("no", "yes")[1L + x])
-  if (!is.numeric(x)) return(as.character(x))
-  words <- if (is.integer(x) || name %in% c("n", "cases")) number(x) else decimals(x, digits)
-  replace(words, is.na(x), if (name == "std.error") "" else "NA")
+  if (name %in% c("p.value", "p.adjusted")) return(show_p(values))
+  if (name == "conf.low") return(bracketed(values, view$table$conf.high, ""))
+  if (is.logical(values)) return(c("no", "yes")[1L + values])
+  if (!is.numeric(values)) return(as.character(values))
+  cells <- if (is.integer(values) || name %in% c("n", "cases")) number(values) else
+    decimals(values, digits)
+  replace(cells, is.na(values), if (name == "std.error") "" else "NA")
 }
 
-# A view as a data frame of strings.
+# Converts the first `most` rows of a view to a data frame of strings.
 shown_view <- function(view, most = Inf) {
   view$table <- head(view$table, most)
-  interval <- names(view$table) == "conf.low"
-  headings <- replace(view$headings, interval, interval_title(view$level %||% NA))
-  at <- names(view$table) != "conf.high"
-  out <- lapply(names(view$table)[at], format_column, view)
-  list2DF(setNames(out, headings[at]))
+  is_interval <- names(view$table) == "conf.low"
+  headings <- replace(view$headings, is_interval, interval_title(view$level %||% NA))
+  is_shown <- names(view$table) != "conf.high"
+  out <- lapply(names(view$table)[is_shown], format_column, view)
+  list2DF(setNames(out, headings[is_shown]))
 }
 
+# Prints a view with its title, and the number of rows that are not shown.
 print_view <- function(view, most = view$most) {
   if (view$total == 0L || most == 0) return(invisible())
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
   print(align_left(shown_view(view, most), view$left), row.names = FALSE)
-  more <- view$total - min(most, longest_view)
-  if (more > 0L) cat("... and", number(more), "more; see tidy()\n")
+  n_hidden <- view$total - min(most, longest_view)
+  if (n_hidden > 0L) cat("... and", number(n_hidden), "more; see tidy()\n")
 }
 
 class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
 
+# Is `x` a selection of columns, or no rows, of a result that is a tibble? It is then printed as a
+# tibble.
 is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 
 #' Methods of all results
@@ -141,25 +159,30 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #' returns a tibble, `glance()` a tibble with one row, and `format()` one line of text. Results with
 #' a plot have `ggplot2::autoplot()`. The methods on this page are the same for all results.
 #'
-#' @param x,object A result.
+#' @param x,object A result of any function of this package.
 #' @param row.names,optional Not used.
 #' @param n Number of rows of each table to print, at most 1000; by default it depends on the class.
 #' @param what Name of a table of the result, by default its first. The help page of each verb lists
 #'   its tables.
-#' @param ... Passed on: by `as.data.frame()` to `tidy()`; by `plot()` to `autoplot()`, except
-#'   `title` and `subtitle`; by `tidy()` to tables that have arguments.
-#' @param spreadsheet Is the table for a spreadsheet? If `TRUE`, text that begins with `=`, `+`,
-#'   `-`, `@`, a tab or a line break gets an apostrophe. Otherwise a spreadsheet would read such
-#'   labels as formulas.
-#' @param parm Names or numbers of the estimates; by default all.
-#' @param level Confidence level of the intervals of `object`, a probability. For another level,
-#'   compute the result again with that `conf_level`.
-#' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
-#'   from bootstrap replicates if they exist; otherwise only variances, and `NA` for covariances.
-#'   `confint()`: a matrix of their intervals. `as.data.frame()`: the table of `tidy()`, as a plain
-#'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot
-#'   of `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one
-#'   row. `format()`: a string.
+#' @param ... Passed on. `as.data.frame()` passes arguments to `tidy()`; `plot()` to `autoplot()`,
+#'   except `title` and `subtitle`; `tidy()` to tables that have arguments.
+#' @param spreadsheet Is the table for a spreadsheet? By default `FALSE`. If `TRUE`, an apostrophe
+#'   is put before text that begins with `=`, `+`, `-`, `@`, a tab or a line break. Otherwise a
+#'   spreadsheet would read the text as a formula.
+#' @param parm Names or numbers of the estimates whose intervals are returned; by default all.
+#' @param level `NULL`, the default, or the confidence level of `object`, a probability. Other
+#'   levels are an error, since intervals are not computed again. For another level, compute the
+#'   result with another `conf_level`.
+#' @return
+#' * `coef()`: column `estimate` of `tidy()`, named by the text columns before it.
+#' * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates if the result has
+#'   them. Otherwise the diagonal contains squared standard errors, and covariances are `NA`.
+#' * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.
+#' * `as.data.frame()`: the table of `tidy()`, as a plain data frame.
+#' * `summary()`: an object that prints all tables of the result.
+#' * `plot()`: the ggplot of `autoplot()`, invisibly, after drawing it.
+#' * `tidy()`: a tibble. `glance()`: a tibble with one row. `format()`: a string, or several for
+#'   results about several systems or variables.
 #' @name fallible_result
 #' @family systems
 #' @examples
@@ -179,17 +202,18 @@ print.fallible_result <- function(x, ..., n = NULL) {
   invisible(x)
 }
 
-# `details`: views below the notes, for summary().
+# Prints the header, the views and the notes of a result. `n`: number of rows of each view; NULL for
+# the default. `details`: views that are printed below the notes, for summary().
 print_schema <- function(x, schema, n = NULL, details = NULL) {
   cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
   notes <- vapply(schema$notes, `[[`, "", "text")
   more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
-  last <- length(details) == 0L
-  if (last) notes <- c(notes, more)
+  has_no_details <- length(details) == 0L
+  if (has_no_details) notes <- c(notes, more)
   if (length(notes) > 0L) cat_lines("", notes)
   for (view in details) print_view(view)
-  if (!last) cat_lines("", more)
+  if (!has_no_details) cat_lines("", more)
 }
 
 #' @rdname fallible_result
@@ -211,15 +235,17 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   check_dots_empty(...)
   if (is.function(table)) table <- table(x)
   table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
-  tibble::as_tibble(table[names(table) != "why"]) # a code; `reason` is the text
+  # Column `why` has a code of the reason, for programs. Column `reason` has the text.
+  tibble::as_tibble(table[names(table) != "why"])
 }
 
-# `...` of tables with arguments: all must be named and known, unless the table checks them itself.
+# Checks the arguments in `...` for a table with arguments. All must be named, and their names must
+# be in `known`. If `known` contains "...", the function of the table checks them.
 check_known_dots <- function(known, ...) {
-  off <- if (!"..." %in% known) setdiff(names2(list(...)), known)
-  abort_argument_if(off, "...",
-    if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
-        {.arg {off}} here.", i = "They are {.arg {known}}.")
+  unknown_names <- if (!"..." %in% known) setdiff(names2(list(...)), known)
+  abort_argument_if(unknown_names, "...",
+    if (any(unknown_names == "")) "Arguments in {.arg ...} must be named." else
+      "This table has no argument {.arg {unknown_names}}.", i = "Its arguments are {.arg {known}}.")
 }
 
 # Is a table computed on request, with further arguments?
@@ -232,40 +258,45 @@ glance.fallible_result <- function(x, ...) {
   tibble::as_tibble(schema_of(x)$facts)
 }
 
-# Combines results for several variables or groups of cases into one result.
+# ---- One result for several variables or groups of cases ---
 
-# Calls its calling function again for each element of `given`, a named list of lists of arguments
-# or of values of `x`, and stacks the results. All calls together draw one seed.
-map_variables <- function(given, column = "variable", call = rlang::caller_call(),
+# Calls the calling function again for each element of `inputs`, and combines the results. `inputs`
+# is a named list. An element is a list of arguments, or a value of argument `x`. All calls together
+# draw one seed, so that the user's random stream advances as in one call. `column`: "variable" or
+# "group".
+map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
                           fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
-    # Names that differ from all variables of the user.
-    reserved <- paste0(".fallible_", names(arguments))
-    call[names(arguments)] <- lapply(reserved, as.name)
-    values <- list2env(setNames(arguments, reserved), parent = env)
+    # The call contains symbols, and not large values. Their names differ from variables of users.
+    argument_names <- paste0(".fallible_", names(arguments))
+    call[names(arguments)] <- lapply(argument_names, as.name)
+    values <- list2env(setNames(arguments, argument_names), parent = env)
     in_part(if (column == "variable") name, eval(call, values))
-  }, given, names(given)), column))
+  }, inputs, names(inputs)), column))
 }
 
-# Errors and warnings of a variable name it, if `variable` is not NULL.
+# Evaluates `code`, and adds the name of the variable to its errors and warnings. Changes nothing if
+# `variable` is NULL.
 in_part <- function(variable, code) {
   if (is.null(variable)) return(code)
-  words <- paste0("This is about the variable ", encodeString(variable, quote = "\""), ".")
-  named <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = words)))
+  hint <- paste0("This is about the variable ", encodeString(variable, quote = "\""), ".")
+  name_variable <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = hint)))
   withCallingHandlers(code,
-    fallible_error = function(cnd) rlang::cnd_signal(named(cnd)),
+    fallible_error = function(cnd) rlang::cnd_signal(name_variable(cnd)),
     fallible_warning = function(cnd) {
-      warning(named(cnd))
+      warning(name_variable(cnd))
       rlang::cnd_muffle(cnd)
     }
   )
 }
 
-# One result. Its tables begin with a column that names the variable or the group.
+# Combines results into one. `results`: a named list of results of the same class. Tables of the
+# combined result begin with `column`, which contains the name of the variable or the group.
+# `class`: class of the combined result if it is a list. `note`: a note that it prints.
 stack_results <- function(results, column, class = "results_by_variable", note = NULL) {
   if (!is.data.frame(results[[1L]])) {
     return(structure(results,
@@ -274,91 +305,98 @@ stack_results <- function(results, column, class = "results_by_variable", note =
   }
   about <- attr(results[[1L]], "about")
   about$views <- unlist(lapply(results, function(x) attr(x, "about")$views), recursive = FALSE)
-  table <- bind_parts(structure(results, column = column), plain_tibble)
-  attr(results[[1L]], "schema")$again(table, about)
+  stacked <- bind_parts(structure(results, column = column), plain_tibble)
+  attr(results[[1L]], "schema")$again(stacked, about)
 }
 
+# Names of the first column of tables that combine several results.
 part_columns <- c("variable", "group")
 
-# The first part, also of parts of parts.
+# The first single result in a combined result, which may contain combined results.
 first_part <- function(x) {
   while (inherits(x, "result_parts")) x <- x[[1L]]
   x
 }
 
+# Names of the columns of a table that identify the part: none, "variable", "group" or both.
 part_column <- function(table) intersect(part_columns, names(table))
 
-# "Group east: ", for sentences about rows of a table that has parts.
+# Beginning of a sentence about a row of a table, such as "Group east: "; an empty string if the
+# table is not from a combined result.
 part_words <- function(table) {
   columns <- part_column(table)
   if (length(columns) == 0L) return("")
-  words <- unname(Map(paste, columns, table[columns]))
-  paste0(capitalised(do.call(paste, c(words, sep = ", "))), ": ")
+  labels <- unname(Map(paste, columns, table[columns]))
+  paste0(capitalised(do.call(paste, c(labels, sep = ", "))), ": ")
 }
 
+# Binds the tables `table(part, ...)` of all parts to one tibble, whose first column has the names
+# of the parts. `table`: a function of a part.
 bind_parts <- function(parts, table, ...) {
-  tables <- lapply(unclass(parts), table, ...)
-  # Some parts may lack columns.
-  columns <- unique(unlist(lapply(tables, names)))
-  tables <- lapply(tables, function(table) {
+  part_tables <- lapply(unclass(parts), table, ...)
+  # A part may lack a column that other parts have, such as an interval. The column is then NA.
+  columns <- unique(unlist(lapply(part_tables, names)))
+  part_tables <- lapply(part_tables, function(table) {
     table[setdiff(columns, names(table))] <- NA
     table[columns]
   })
   column <- attr(parts, "column") %||% "group"
   tibble::tibble(
-    !!column := rep(names(parts), vapply(tables, nrow, 0L)), stack_rows(unname(tables))
+    !!column := rep(names(parts), vapply(part_tables, nrow, 0L)), stack_rows(unname(part_tables))
   )
 }
 
 schema_of.result_parts <- function(x) { # nolint: object_name.
   column <- attr(x, "column")
   schemas <- lapply(unclass(x), function(part) schema_of(part))
-  first <- schemas[[1L]]
+  first_schema <- schemas[[1L]]
   tables <- Map(function(table, what) {
     if (has_arguments(table)) return(function(x, ...) bind_parts(x, tidy, what, ...))
     function(x) bind_parts(x, tidy, what)
-  }, first$tables, names(first$tables))
+  }, first_schema$tables, names(first_schema$tables))
   tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)
   captions <- unique(vapply(schemas, `[[`, "", "caption"))
   caption <- c(count_noun(length(x), column), if (length(captions) == 1L) captions)
-  shown <- first$shown[[1L]]
-  views <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
-  # Columns that all parts show. Long text is only in tidy().
+  view <- first_schema$shown[[1L]]
+  part_tables <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
+  # Prints only the columns that all parts print, without columns of text of more than 40
+  # characters. tidy() returns all columns.
   columns <- Filter(function(name) {
-    values <- unlist(lapply(views, `[[`, name))
+    values <- unlist(lapply(part_tables, `[[`, name))
     !is.character(values) || max(0L, nchar(values)) <= 40L
-  }, Reduce(intersect, lapply(views, names)))
-  shown$headings <- shown$headings[match(columns, names(shown$table))]
-  shown$table <- plain_data_frame(bind_parts(structure(views, column = column), `[`, columns))
-  shown[c("headings", "left", "total", "most")] <- list(
-    c(column, shown$headings), c(1L, shown$left + 1L), nrow(shown$table), max(shown$most, 30L)
+  }, Reduce(intersect, lapply(part_tables, names)))
+  view$headings <- view$headings[match(columns, names(view$table))]
+  view$table <- plain_data_frame(bind_parts(structure(part_tables, column = column), `[`, columns))
+  view[c("headings", "left", "total", "most")] <- list(
+    c(column, view$headings), c(1L, view$left + 1L), nrow(view$table), max(view$most, 30L)
   )
-  words <- function(is_wanted) {
+  note_texts <- function(is_wanted) {
     lapply(schemas, function(schema) vapply(Filter(is_wanted, schema$notes), `[[`, "", "text"))
   }
-  common <- Reduce(intersect, words(function(note) note$kind != "heading"))
-  # Only common notes may explain columns (notes without text for a report). Assumptions are always
-  # shown.
-  particular <- lapply(words(function(note) {
+  common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
+  # Notes that only some parts have are printed with the name of the part, if they have a text for
+  # reports or are assumptions. Other notes only explain columns, and are left out.
+  part_notes <- lapply(note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
-  }), setdiff, common)
-  # Facts that are equal in all parts. Cases are summed over groups; variables share them.
-  facts <- first$facts[vapply(names(first$facts), function(name) {
+  }), setdiff, common_notes)
+  # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
+  # Variables are about the same cases, so their largest number is used.
+  facts <- first_schema$facts[vapply(names(first_schema$facts), function(name) {
     length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
   }, NA)]
   cases <- vapply(schemas, function(schema) schema$facts$cases, 0)
   facts$cases <- if (column == "group") sum(cases) else max(cases)
-  facts$missing <- sum(is.na(shown$table$estimate))
+  facts$missing <- sum(is.na(view$table$estimate))
   new_schema(
     tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
     toString(caption),
-    shown = shown,
+    shown = view,
     notes = c(
       attr(x, "note"),
       paste0(
-        rep(names(particular), lengths(particular)), ": ", unlist(particular), recycle0 = TRUE
+        rep(names(part_notes), lengths(part_notes)), ": ", unlist(part_notes), recycle0 = TRUE
       ),
-      common
+      common_notes
     ),
     more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
   )

@@ -1,9 +1,9 @@
-# Lists of columns, tables for documents, and helpers for numbers.
+# Helpers for tables, numbers, intervals, random seeds and computations in several processes.
 
-# Stacks tables, which are lists with the same columns; columns may be lists.
+# Binds the rows of tables that are lists of columns (vectors or lists) with the same names.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
-# Sizes of ratings, designs and plans, which have fields of the same names.
+# Numbers of raters, categories and systems of ratings, designs or plans.
 n_raters <- function(x) length(x$raters)
 
 n_categories <- function(x) length(x$categories)
@@ -15,7 +15,7 @@ has_unique_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) ==
 # Cuts a vector into vectors of `size` elements; the last one may be shorter.
 in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
 
-# The largest number of each row.
+# The largest value in each row of a matrix.
 row_top <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, "first"))]
 
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
@@ -28,9 +28,8 @@ drop_null <- function(x) Filter(Negate(is.null), x)
 
 repeated_values <- function(x) unique(x[duplicated(x)])
 
-# Much faster than tibble(), which checks its columns. Columns are recycled to the length of the
-# first column. Does not load package tibble, which is slow. tidy() loads it when a user asks for a
-# table.
+# Creates a tibble from columns, which are recycled to the length of the first one. It is much
+# faster than tibble(), because it neither checks columns nor loads package tibble.
 columns_tibble <- function(...) {
   columns <- rlang::list2(...)
   n <- length(columns[[1L]])
@@ -38,26 +37,30 @@ columns_tibble <- function(...) {
     row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
 }
 
-# The table of a result for a document, a data frame of strings; NULL for results shown as text.
+# The table of a result in a document, a data frame of strings. NULL for results without a table,
+# which documents show as they are printed.
 shown_table <- function(x) {
   schema <- schema_of(x)
   if (is.function(schema$shown)) return(shown_view(schema$shown(x)))
   if (!is.null(schema$document)) shown_view(schema$document)
 }
 
+# Drops columns that are lists or in which all values are NA.
 used_columns <- function(table) {
   table[!vapply(table, function(column) is.list(column) || all(is.na(column)), NA)]
 }
 
-# A whole number for each distinct row, in order of appearance.
+# Numbers the distinct rows of a table in order of appearance, and returns the number of each row.
+# Equal rows have the same number.
 keys <- function(table) {
-  key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
-  match(key, unique(key))
+  strings <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
+  match(strings, unique(strings))
 }
 
 interval_columns <- c("std.error", "conf.low", "conf.high")
 
-# Results are lists of columns until a study is complete.
+# Estimates without intervals, as a list of columns, one element per system. Simulation studies
+# stack many of these lists, which are faster than tibbles.
 result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
   none <- rep_len(NA_real_, n)
   list(
@@ -66,32 +69,35 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
   )
 }
 
-# Names of systems, if given, must be those of the panel, in any order.
+# Checks what an estimator returned, and converts it to the form of result_table(). `value`: an
+# estimate, a numeric vector, or a data frame with column `estimate`. It has one number per system,
+# in the order of `systems`, or in any order if it contains the names of systems.
 as_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (length(systems) > 1L) names(value))
-  named <- as.character(table[["system"]])
-  place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
+  system_names <- as.character(table[["system"]])
+  rows <- if (length(system_names) > 0L) match(systems, system_names) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
-  numeric <- vapply(numbers, function(x) is.numeric(x) || (is.logical(x) && all(is.na(x))), NA)
-  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
+  has_numbers <- vapply(numbers, function(x) is.numeric(x) || (is.logical(x) && all(is.na(x))), NA)
+  is_valid <- all(has_numbers) && length(table[["estimate"]]) == length(systems) && !anyNA(rows) &&
     !any(is.infinite(table[["estimate"]]))
-  abort_argument_if(!ok, arg, "An estimator must return {length(systems)} finite number{?s}, one per
-                       system, or a data frame with a column {.val estimate} and a row per
-                       system.",
+  abort_argument_if(!is_valid, arg,
+    "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
+        with a column {.val estimate} and a row per system.",
     x = c(
       "It returned {describe(value)}.",
-      if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+      if (length(system_names) > 0L) "It names {.val {system_names}}; systems are {.val {systems}}."
     ), call = NULL)
-  out <- result_table(NA, length(systems))
-  out[names(numbers)] <- lapply(numbers, function(x) as.double(x[place]))
-  out$estimate <- na_real(out$estimate)
-  if (!is.null(table[["reason"]])) out$reason <- as.character(table[["reason"]][place])
-  out
+  result <- result_table(NA, length(systems))
+  result[names(numbers)] <- lapply(numbers, function(x) as.double(x[rows]))
+  result$estimate <- na_real(result$estimate)
+  if (!is.null(table[["reason"]])) result$reason <- as.character(table[["reason"]][rows])
+  result
 }
 
-# Replaces NaN, with which the core marks missing results, by NA; in lists in all vectors.
+# Replaces NaN by NA, because the core returns NaN for values that are missing. For a list, replaces
+# NaN in all its vectors.
 na_real <- function(x) {
   if (is.list(x)) x[] <- lapply(x, na_real)
   if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
@@ -99,91 +105,99 @@ na_real <- function(x) {
 
 clip01 <- function(x) pmin(pmax(x, 0), 1)
 
-# Step of differences, at which truncation and rounding errors of a slope are both about 1e-10.
+# Relative step of numerical derivatives. With this step, truncation and rounding errors of a
+# derivative are both about 1e-10.
 slope_step <- 1e-5
 
-steps_of <- function(at, step = slope_step) step * pmax(abs(at), 1)
+# Absolute steps at parameters: relative to values above 1 in absolute value.
+steps_of <- function(values, step = slope_step) step * pmax(abs(values), 1)
 
-# Central differences of a function; a column per parameter if the function returns several numbers.
+# Derivatives of `f` at the parameters `at`, by central differences. Returns a number per parameter,
+# or, if `f` returns several numbers, a matrix with a column per parameter.
 differences <- function(f, at, step = slope_step) {
-  h <- steps_of(at, step)
+  steps <- steps_of(at, step)
   vapply(seq_along(at), function(i) {
-    move <- replace(h * 0, i, h[[i]])
-    (f(at + move) - f(at - move)) / (2 * h[[i]])
+    shift <- replace(steps * 0, i, steps[[i]])
+    (f(at + shift) - f(at - shift)) / (2 * steps[[i]])
   }, f(at) * 0)
 }
 
 # Number of standard errors between the centre and the ends of a normal interval.
 normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
 
-# Wilson's intervals of shares from `n` effective independent cases: columns of
-# lower and upper ends.
+# Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
+# normal_quantile(). Returns a matrix with a row per share: lower and upper limit.
 wilson_interval <- function(share, n, z) {
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- wilson_half(share, n, z)
-  cbind(pmax(0, centre - half), pmin(1, centre + half))
+  half_width <- wilson_half(share, n, z)
+  cbind(pmax(0, centre - half_width), pmin(1, centre + half_width))
 }
 
-# Wilson's intervals of probabilities with standard errors. The sample size is that of a share with
-# this error. On a boundary, where the error is 0 or unknown, it is `n`; NA gives no interval.
+# Wilson's intervals of estimated probabilities with standard errors. The effective sample size is
+# the number of cases for which a share would have this error. If a probability is 0 or 1, its
+# error is 0 or unknown, and the sample size is `n` (NA: no interval).
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
-  size <- p * (1 - p) / error^2
-  wilson_interval(p, ifelse(on_boundary(p), n, size), z)
+  effective_n <- p * (1 - p) / error^2
+  wilson_interval(p, ifelse(on_boundary(p), n, effective_n), z)
 }
 
-# Very close to 0 or 1, the curvature does not give the error of an estimate.
+# Is an estimated probability 0 or 1, up to rounding? Its standard error cannot then be computed
+# from the curvature of the likelihood.
 on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
 
+# Half of the width of Wilson's interval, before it is limited to [0, 1].
 wilson_half <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
-# Distance of an end of an interval from its `middle` after an independent error is added.
+# Distance between a limit of an interval (`end`) and its `middle`, after an independent error with
+# half width `error` was added.
 half_width_with_error <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
-# Runs independent pieces of work in other processes, or on other machines, with package future.
+# ---- Computations in other processes or on other machines, with package future ---
 
-# Has the user set a plan for other processes?
+# Did the user call future::plan() for several processes?
 has_workers <- function() isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 
-# May workers be on other machines, according to the plan?
+# May worker processes be on other machines, according to the user's future::plan()?
 has_remote_workers <- function() {
   has_workers() && !inherits(future::plan(), c("multisession", "multicore"))
 }
 
-# Runs `tasks` and returns their values. A task is a function without arguments that contains the
-# data it needs, because variables in the workspace of a worker may be the user's. `names`: names of
-# the tasks, with which the error reports lost ones. The error also holds the values of finished
-# tasks.
+# Runs `tasks` in worker processes and returns the list of their values. A task is a function
+# without arguments. Its environment contains the data it needs, because the workspace of a worker
+# may contain other variables of the user. If a worker is lost, the error has the names of its tasks
+# (from `names`) and the values of the finished tasks.
 run_pieces <- function(tasks, names, globals = list(), packages = character()) {
-  lost_or <- function(code) tryCatch(code, FutureError = identity)
+  catch_lost <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
-    lost_or(future::future(
+    catch_lost(future::future(
       .fallible_task(), globals = c(list(.fallible_task = task), globals), packages = packages,
       seed = NULL
     ))
   })
   outcomes <- lapply(futures, function(future) {
-    if (inherits(future, "FutureError")) future else lost_or(list(future::value(future)))
+    if (inherits(future, "FutureError")) future else catch_lost(list(future::value(future)))
   })
-  lost <- vapply(outcomes, inherits, NA, "FutureError")
-  values <- unlist(replace(outcomes, lost, list(list(NULL))), recursive = FALSE)
-  # `finished`: a list with the value of each piece, NULL if it is lost.
-  abort_if(any(lost), "worker", "A worker process died, or cannot be reached.",
-    x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
+  is_lost <- vapply(outcomes, inherits, NA, "FutureError")
+  values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
+  # Field `finished` of the error is a list with the value of each task, NULL for lost tasks.
+  abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",
+    x = verbatim("Lost with it: ", shorten(names[is_lost], most = 6L), "."),
     i = c(
-      "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field {.field finished} of
-       this error.",
+      "{sum(!is_lost)} of {length(is_lost)} task{?s} {?is/are} finished. Their values are in field
+       {.field finished} of this error.",
       "{.fun future::plan} restarts workers; random results are the same if
        {.fun set.seed} is called as before."
-    ), pieces = names[lost],
-    finished = setNames(values, names), parent = outcomes[lost][[1L]])
+    ), pieces = names[is_lost],
+    finished = setNames(values, names), parent = outcomes[is_lost][[1L]])
   values
 }
 utils::globalVariables(".fallible_task")
 
-# Runs code with a seed and a fixed generator, independent of the user's generator.
+# Runs code with the given seed and with R's default random number generators, whatever generators
+# the user chose. The user's random stream is unchanged.
 with_run_seed <- function(seed, code) {
   withr::with_seed(
     seed, code,
@@ -192,8 +206,9 @@ with_run_seed <- function(seed, code) {
   )
 }
 
-# Draws one seed from R's generator, so that set.seed() works for any number of threads.
+# Draws a seed for the core, two whole numbers, from R's generator. After set.seed(), results are
+# then the same for any number of threads.
 draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 
-# Runs code so that it advances the user's random stream by exactly one seed.
+# Runs code with a seed drawn from the user's random stream, which advances by this seed only.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)

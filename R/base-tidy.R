@@ -1,4 +1,5 @@
-# Methods of all results (for printing see base-result.R): estimates, documents, spreadsheets.
+# Methods of all results for estimates, documents and spreadsheets. Methods for printing are in
+# base-result.R.
 
 #' @rdname fallible_result
 #' @export
@@ -51,27 +52,30 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
 #' @export
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
   table <- estimates_of(object)
-  used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
-  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, used)), "level",
+  level_used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, level_used)), "level",
     "must be that of the intervals of {.arg object}.", not = level,
-    i = "The intervals of {.arg object} have level {used}. For another level, compute {.arg object}
-        again with another {.arg conf_level}.")
-  chosen_rows(interval_matrix(table, names_of_rows(table), used %||% NA_real_), parm)
+    i = "The intervals of {.arg object} have level {level_used}. For another level, compute
+        {.arg object} again with another {.arg conf_level}.")
+  chosen_rows(interval_matrix(table, names_of_rows(table), level_used %||% NA_real_), parm)
 }
 
-# Rows of a matrix of intervals, by name or number.
+# The rows of a matrix of intervals that the argument `parm` of confint() selects, by name or
+# number. `ends`: a matrix with a row per estimate.
 chosen_rows <- function(ends, parm) {
   if (missing(parm)) return(ends)
   if (is.numeric(parm)) parm <- rownames(ends)[parm]
   ends[check_names_among(parm, rownames(ends), "parm"), , drop = FALSE]
 }
 
+# A matrix of intervals as in confint(): a row per estimate, columns such as "5 %" and "95 %".
 interval_matrix <- function(table, names, level) {
-  tail <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
-  matrix(c(table$conf.low, table$conf.high), ncol = 2L, dimnames = list(names, tail))
+  percent_labels <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
+  matrix(c(table$conf.low, table$conf.high), ncol = 2L, dimnames = list(names, percent_labels))
 }
 
-# Main table of a result with estimates, intervals and standard errors; absent ones are NA.
+# The main table of a result. Columns of standard errors and intervals that it lacks are added, with
+# NA. Raises an error if it has no estimates.
 estimates_of <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
@@ -80,15 +84,16 @@ estimates_of <- function(object) {
   table
 }
 
-# Names of rows: the text columns before the estimate.
+# A name for each row of a table: the text columns before column `estimate`, pasted.
 names_of_rows <- function(table) {
-  about <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
-  about$scale_weights <- NULL # equal for all measures
-  about <- Filter(function(x) is.character(x) || is.factor(x), unname(about))
-  trimws(do.call(paste, lapply(about, function(x) replace(as.character(x), is.na(x), ""))))
+  columns <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
+  columns$scale_weights <- NULL # left out, because it is equal in all rows
+  columns <- Filter(function(x) is.character(x) || is.factor(x), unname(columns))
+  trimws(do.call(paste, lapply(columns, function(x) replace(as.character(x), is.na(x), ""))))
 }
 
-# Text for paste(), instead of the fields of an object.
+# paste() and toString() use the text of format(). Without these methods they would paste the fields
+# of the object.
 #' @export
 toString.fallible_result <- function(x, ...) toString(format(x), ...) # nolint: object_name.
 
@@ -97,25 +102,28 @@ as.character.fallible_result <- function(x, ...) { # nolint: object_name.
   if (is_part(x)) as.character(plain_data_frame(x), ...) else unname(format(x))
 }
 
-# Drops the class and attributes of results that are tables.
+# Converts a table to a plain data frame, without the class and attributes of a result.
 plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
 plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 
 has_columns <- function(x, columns) all(columns %in% names(x))
 
-# Names of tables that are long, or that need arguments or random draws.
+# Names of tables that summary() does not print, because they are long, or need arguments or random
+# draws.
 not_shown_unasked <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
   "workers", "labels", "kinds", "cases", "coincidence", "overlap"
 )
 
-# All tables of a result that have rows, by name.
+# A named list of the tables that summary() prints: all tables that have rows and need no arguments,
+# except those in `not_shown_unasked`.
 tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   names <- setdiff(names(tables), not_shown_unasked)
   Filter(NROW, lapply(setNames(nm = names), function(name) {
-    tryCatch(tidy(x, name), fallible_error = function(e) NULL) # some results lack the table
+    # Not every result of a class has all its tables; tidy() then raises an error.
+    tryCatch(tidy(x, name), fallible_error = function(e) NULL)
   }))
 }
 
@@ -134,74 +142,79 @@ print.result_summary <- function(x, ...) {
   invisible(x)
 }
 
-most_shown <- 40L # rows in a document
+most_document_rows <- 40L # largest number of rows of a table in a document
 
-# In R Markdown a result is a table of the document; inline it is its format().
+# The knit_print() method: a Markdown table of the result with a caption and notes, or, in inline
+# code, the text of format().
 knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (inline) {
-    words <- format(x)
-    if (!is.null(names(words))) words <- paste0(names(words), ": ", words)
-    return(knitr::asis_output(literal(toString(words))))
+    inline_text <- format(x)
+    if (!is.null(names(inline_text))) inline_text <- paste0(names(inline_text), ": ", inline_text)
+    return(knitr::asis_output(literal(toString(inline_text))))
   }
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
   if (is.null(table)) return(knitr::normal_print(x))
-  more <- nrow(table) - most_shown
-  notes <- c(if (more > 0L) paste("... and", more, "rows more"), document_notes(x))
-  right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
+  n_hidden <- nrow(table) - most_document_rows
+  notes <- c(if (n_hidden > 0L) paste("... and", n_hidden, "rows more"), document_notes(x))
+  align_right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
-      table_as_text(head(table, most_shown)), caption = literal(schema_of(x)$caption),
-      row.names = FALSE, align = ifelse(right, "r", "l")
+      table_as_text(head(table, most_document_rows)), caption = literal(schema_of(x)$caption),
+      row.names = FALSE, align = ifelse(align_right, "r", "l")
     ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
   )
   knitr::asis_output(paste(text, collapse = "\n"))
 }
 
-# Further lines of the header, and notes without bullets and headings, each in one line.
+# Text below a table in a document: the lines of the printed header except the first, and the notes,
+# without headings. Each is one line without a bullet.
 document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)
-  words <- c(setdiff(schema$head[-1L], schema$caption), vapply(notes, `[[`, "", "text"))
-  gsub("\\s+", " ", sub("^ *[-*] ", "", words))
+  texts <- c(setdiff(schema$head[-1L], schema$caption), vapply(notes, `[[`, "", "text"))
+  gsub("\\s+", " ", sub("^ *[-*] ", "", texts))
 }
 
-# Escapes labels, which are data, so that a document shows them as text and not as markup or code.
-# Pandoc converts entities in any output format. Documents that are not Markdown are unchanged.
+# Escapes labels for the knitted document, so that it shows them as text and not as markup or code.
+# Uses HTML entities, which Pandoc converts in every output format. Text for documents that are not
+# Markdown is unchanged.
 literal <- function(words) {
   document <- knitr::opts_knit$get("out.format")
   if (is.null(document) || document == "markdown") escape_markdown(words) else words
 }
 
+# Replaces characters with a meaning in Markdown by HTML entities.
 escape_markdown <- function(words) {
   words <- gsub("&", "&amp;", printable(as.character(words)), fixed = TRUE)
-  for (mark in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
-    words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
+  for (character in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
+    words <- gsub(character, sprintf("&#%d;", utf8ToInt(character)), words, fixed = TRUE)
   }
   words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
-  # Characters that are markup only in some places: around words, and where a block begins.
-  some <- c(
+  # Characters that are markup only at some positions, such as the beginning of a line: names are
+  # characters, values are regular expressions that match them there.
+  patterns <- c(
     "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
     "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
     ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
     "+" = "^[+](?=\\s)",
-    # Text like an address, or like the name of a section, would become a link.
+    # Pandoc makes links of text that looks like an address, a citation or the name of a section.
     ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
   )
-  for (mark in names(some)) {
-    words <- gsub(some[[mark]], sprintf("&#%d;", utf8ToInt(mark)), words, perl = TRUE)
+  for (character in names(patterns)) {
+    words <- gsub(patterns[[character]], sprintf("&#%d;", utf8ToInt(character)), words, perl = TRUE)
   }
   words
 }
 
-# Converts text, or a data frame, to Markdown. Labels and names are data, so that characters with a
-# meaning in Markdown are written as entities.
+# Converts text or a data frame to Markdown. Characters with a meaning in Markdown are escaped,
+# because labels and names come from data.
 as_markdown <- function(x, digits = 3L) {
   if (!is.data.frame(x)) return(escape_markdown(x))
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
-# Adds an apostrophe to cells and names of columns that spreadsheets would read as formulas.
-# Numbers, also as text ("-1"), are unchanged.
+# If `wanted` is TRUE, puts an apostrophe before cells and names of columns that a spreadsheet would
+# read as formulas. Numbers are unchanged, also if they are text such as "-1".
 for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
@@ -211,12 +224,15 @@ for_spreadsheet <- function(table, wanted) {
   setNames(table, without_formulas(names(table)))
 }
 
+# Puts an apostrophe before strings that a spreadsheet would read as formulas.
 without_formulas <- function(words) {
-  number <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
-  formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) & !grepl(number, words)
-  replace(words, formula, paste0("'", words[formula]))
+  number_pattern <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
+  is_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) &
+    !grepl(number_pattern, words)
+  replace(words, is_formula, paste0("'", words[is_formula]))
 }
 
+# Escapes all text of a table for a document; numbers are unchanged.
 table_as_text <- function(table) {
   for (column in which(!vapply(table, is.numeric, NA))) {
     table[[column]] <- literal(as.character(table[[column]]))
@@ -227,14 +243,14 @@ table_as_text <- function(table) {
 #' Results in R Markdown
 #'
 #' If the value of a chunk of R Markdown or Quarto is a result, the document contains a table with a
-#' caption and notes. Objects that are not tables ([ratings()], designs and models) are
-#' printed as in the console. In an inline expression, a result becomes the text of `format()`, for
-#' an estimate such as `78% (90% interval 67% to 90%)`.
+#' caption and notes. Objects without a table (such as [ratings()], designs and models) are printed
+#' as in the console. In inline code, a result becomes the text of `format()`, such as
+#' `78% (90% interval 67% to 90%)` for an estimate.
 #'
 #' Chunks with the option `fallible.table = FALSE` print results as in the console.
 #'
 #' @name knit_print
-#' @return Text for the document; see [knitr::knit_print()].
+#' @return Markdown text, a string of class `knit_asis`; see [knitr::knit_print()].
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' format(estimate_accuracy(x, interval = "none"))

@@ -1,53 +1,60 @@
 #' Bounds of accuracy under any shared errors
 #'
 #' Computes the lowest and the highest accuracy that a system may have, whatever errors it shares
-#' with the raters. Agreement does not identify the number of shared errors. The bounds assume that
-#' a fit has the right posterior probabilities of the truth.
+#' with the raters. The agreement of a system with raters does not identify the number of their
+#' shared errors. The bounds assume that the fit estimates the posterior probabilities of the truth
+#' correctly.
 #'
 #' @section Method:
-#' The fit gives the posterior probability of each category given the ratings, `P(k | R)`. The data
-#' give the share of the system's answers in each category given the ratings, `P(S = k | R)`. For
-#' any dependence between truth and answers given the ratings, accuracy is between
+#' Let `R` be the ratings of a case (its pattern), `P(R)` the share of cases with these ratings, `S`
+#' the answer of the system, and `k` a category. The fit gives the posterior probability of each
+#' true category given the ratings, `P(k | R)`. The data give the share of the system's answers in
+#' each category among cases with these ratings, `P(S = k | R)`. For any dependence between truth
+#' and answers given the ratings, accuracy is between
 #'
 #' `lowest = sum_R P(R) max(0, max_k (P(k | R) + P(S = k | R)) - 1)` and
 #' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`,
 #'
-#' and both ends are reached by some joint distribution. These are the bounds of Frechet for each
-#' pattern of ratings, as in the partial identification of Manski (2003). Column `shared`, the mean
-#' posterior probability of the system's answers, is the accuracy of a system that shares all errors
-#' of the raters. It is between both ends.
+#' and there are joint distributions of truth and answers with exactly these accuracies. These are
+#' the bounds of Frechet for each pattern of ratings, as in the partial identification of Manski
+#' (2003). Column `shared`, the mean posterior probability of the system's answers, is the accuracy
+#' of a system that shares all errors of the raters. It is between the two bounds.
 #'
-#' *The fit may be too certain.* It assumes that raters' errors are independent given the truth. In
-#' real panels they are correlated, and the range is too narrow: on 25 public data sets with known
-#' truth, the range from the K-model contained the accuracy of 30 of 76 systems. See
-#' [shared_errors()] for errors that raters share with each other. Known truths in the fit reduce
-#' the problem.
+#' *The posterior probabilities may be too extreme.* The fit assumes that errors of raters are
+#' independent given the truth. In real panels they are correlated, and the range is then too
+#' narrow. On 25 public data sets with known truth, the range from the K-model contained the
+#' accuracy of only 30 of 76 systems. [shared_errors()] measures errors that raters share with each
+#' other. A fit with known truths reduces the problem.
 #'
 #' *Patterns with few cases.* Among a few cases, the shares of a system's answers are near 0 or 1 by
-#' chance. Ranges within single patterns are then too narrow. With one case per pattern, both ends
-#' equal `shared`. Therefore patterns of fewer than `group_size` cases are joined, in the order of
-#' their highest posterior probability, and the sums are over the groups. Within a group, categories
-#' are replaced by their rank in each case, from the most to the least probable. Ranks and groups do
-#' not depend on the answers, so they cannot make the range of a distribution narrower. In simulated
-#' panels of three raters (200 to 1000 cases), the highest accuracy is then too low by .00 to .04.
-#' Within single patterns it is too low by .02 to .27. The confidence set accounts for this bias.
+#' chance, and the range of a single pattern is too narrow. With one case per pattern, both bounds
+#' equal `shared`. Therefore patterns of fewer than `group_size` cases are merged to groups, in the
+#' order of their highest posterior probability, and the sums are over groups. Within a group,
+#' categories are replaced by their rank in each case, from the most to the least probable. Ranks
+#' and groups do not depend on the system's answers, so they cannot make the range of a distribution
+#' narrower. In simulated panels of three raters (200 to 1000 cases), the highest accuracy is too
+#' low by .00 to .04 with groups, and by .02 to .27 with single patterns. The confidence set
+#' corrects this bias.
 #'
 #' @section Confidence set:
-#' `conf.low` and `conf.high` contain the whole range from lowest to highest, and so any accuracy in
-#' it, with probability `conf_level`. Cases, or the clusters of an [estimate_accuracy()] result, are
-#' resampled, and raters are refitted each time. Each end has half of the error probability
-#' (Bonferroni). Limits are basic bootstrap limits (twice the value minus a quantile of the
-#' replicates), which correct the bias of the ends. In simulated panels of the K-model (200 and 1000
-#' cases), nominal 90% sets covered the whole range in .85 to .93 of panels (`bench/bounds.R`).
+#' The interval from `conf.low` to `conf.high` contains the whole range from `lowest` to `highest`,
+#' and so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
+#' [estimate_accuracy()] result, are resampled, and raters are refitted each time. Each limit has
+#' half of the error probability (Bonferroni). Limits are basic bootstrap limits (twice the value
+#' minus a quantile of the replicates), which correct the bias of the bounds. In simulated panels of
+#' the K-model (200 and 1000 cases), nominal 90% sets covered the whole range in .85 to .93 of
+#' panels (`bench/bounds.R`).
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.
-#' @param systems Names of systems; `NULL`, the default, for all.
-#' @param group_size Patterns of fewer cases are joined. By default `NULL`, four times the square
-#'   root of the number of cases, or 0 if weights are probabilities. With 1 no patterns are joined.
+#' @param systems Names of the systems whose bounds are computed; `NULL`, the default, for all.
+#' @param group_size Number of cases; patterns with fewer cases are merged to groups. `NULL`, the
+#'   default, is four times the square root of the number of cases, or 0 if case weights are not
+#'   counts. With 0 or 1, no patterns are merged.
 #' @param interval `"bootstrap"` (the default) or `"none"`.
 #' @param conf_level Probability, in (0, 1), that the confidence set contains the range.
-#' @param resampling A list: `replicates`, the number of bootstrap replicates, by default 200.
+#' @param resampling A list with the element `replicates`, the number of bootstrap replicates, by
+#'   default 200.
 #' @param ... Not used.
 #' @return An object of class `accuracy_bounds`; see [tidy()][tidy.accuracy_bounds] and
 #'   [fallible_result].
@@ -85,29 +92,32 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
     2 * options$replicates * length(systems), "replicates of bounds",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
-  at <- match(systems, fit$x$systems)
-  out <- c(
-    bounds_of_fit(fit, at, options$group_size),
+  indices <- match(systems, fit$x$systems)
+  result <- c(
+    bounds_of_fit(fit, indices, options$group_size),
     list(options = options, fit = fit, failed = NA_integer_, estimate = estimate)
   )
-  if (options$interval == "bootstrap" && !all(is.na(out$bounds$lowest))) {
-    out <- add_set(out, refitted_ends(fit, at, options$group_size))
+  if (options$interval == "bootstrap" && !all(is.na(result$bounds$lowest))) {
+    result <- add_confidence_set(result, refitted_ends(fit, indices, options$group_size))
   }
-  new_bounds(out)
+  new_bounds(result)
 }
 
+# Returns the smallest number of cases in a group of patterns; for NULL, the default.
 check_group_size <- function(group_size, x) {
   if (is.null(group_size)) return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
   check_number(group_size, "group_size", 0)
 }
 
-# Lowest and highest accuracy of the systems with numbers `at`, or the reason why there is none; and
-# the groups and differences of the core.
-bounds_of_fit <- function(fit, at, size) {
+# Computes the bounds of a fit. Returns a list: `bounds`, a table with a row per system, without
+# confidence set; `groups`, the number of groups of patterns; `differences`, the bounds of
+# differences of two systems. If the model is not identified, only `bounds`, with reasons.
+# `systems`: indices of systems.
+bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
-  answered <- judged_patterns(fit) & pattern_answers(x)[, at, drop = FALSE] > 0L
+  answered <- judged_patterns(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
   table <- tibble::tibble(
-    system = x$systems[at], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
+    system = x$systems[systems], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
     conf.high = NA_real_, shared = NA_real_, n = apply(answered, 2L, count_cases, x = x),
     reason = NA_character_
   )
@@ -115,127 +125,146 @@ bounds_of_fit <- function(fit, at, size) {
     table$reason <- reason_of_fit(fit)
     return(list(bounds = table))
   }
-  ranges <- fit_ranges(fit, pattern_weights(x), size, pairs_of_systems(length(at), at))
+  ranges <- fit_ranges(
+    fit, pattern_weights(x), group_size, pairs_of_systems(length(systems), systems)
+  )
   ends <- c("lowest", "highest")
-  table[ends] <- lapply(ranges$systems[ends], function(end) na_real(end[at]))
-  beliefs <- rep(list(posterior(fit)), n_systems(x))
-  shared <- for_systems(fit, pattern_weights(x), beliefs, mean_posterior_of_answers, at)
+  table[ends] <- lapply(ranges$systems[ends], function(end) na_real(end[systems]))
+  posteriors <- rep(list(posterior(fit)), n_systems(x))
+  shared <- for_systems(fit, pattern_weights(x), posteriors, mean_posterior_of_answers, systems)
   table$shared <- unlist(shared)
   table$reason[is.na(table$lowest)] <- "no case of the system has a rating"
   c(list(bounds = table), ranges[c("groups", "differences")])
 }
 
+# All pairs of systems: a matrix with two rows, the indices of both systems, and a column per pair.
 pairs_of_systems <- function(n, systems = seq_len(n)) {
   check_pair_numbers(n, 4)
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[utils::combn(n, 2L)], 2L)
 }
 
-fit_ranges <- function(fit, weight, size, pairs) {
-  core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), size, pairs)
+# Bounds by the core for all systems, and for differences of `pairs`. `weight`: weight of each
+# pattern.
+fit_ranges <- function(fit, weight, group_size, pairs) {
+  core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), group_size, pairs)
 }
 
-# Ratings of a fit with one case per pattern, for resampled weights.
+# Returns ratings with one case per pattern, whose weight is the number of cases with the pattern.
+# The bootstrap resamples these weights instead of cases.
 patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
-  first <- match(seq_along(x$weights), x$index)
-  x$covariates <- x$covariates[first, ] # NULL stays NULL
-  x$confidence <- subset_stated(x$confidence, first) # NULL stays NULL
-  x$abstained <- subset_stated(x$abstained, first)
+  first_cases <- match(seq_along(x$weights), x$index)
+  x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
+  x$confidence <- subset_stated(x$confidence, first_cases) # NULL stays NULL
+  x$abstained <- subset_stated(x$abstained, first_cases)
   x$index <- x$cases <- seq_along(x$weights)
   x$truth <- NULL
   leave_database(x)
 }
 
-# Returns a function of the weights of patterns that refits and returns both ends.
-refitted_ends <- function(fit, at, size) {
-  panel <- patterns_as_cases(fit$x)
-  known <- which(fit$known$truth > 0L)
-  truth <- if (length(known) > 0L) {
-    setNames(fit$x$categories[fit$known$truth[known]], known)
+# Returns a function that refits the model with other weights of patterns and returns the bounds of
+# `systems`: a list of lowest and highest. It returns NULL if the refit is not identified.
+refitted_ends <- function(fit, systems, group_size) {
+  pattern_panel <- patterns_as_cases(fit$x)
+  gold_patterns <- which(fit$known$truth > 0L)
+  known_truth <- if (length(gold_patterns) > 0L) {
+    setNames(fit$x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
-  none <- pairs_of_systems(0L)
-  # Chains of replicates are short. Their error adds to the variance of the ends by one part in
-  # the effective number of draws, which is at least a hundred if the draws of the fit sufficed.
+  no_pairs <- pairs_of_systems(0L)
+  # Replicates have short chains. Their error increases the variance of the ends by one part in the
+  # effective number of draws, which is at least a hundred if the draws of the fit sufficed.
   sampling <- if (!is.null(fit$sampling)) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }
   function(weight) {
-    again <- suppressWarnings(
-      fit_again(fit, weigh_patterns(panel, weight), known_truth = truth, sampling = sampling),
+    refit <- suppressWarnings(
+      fit_again(
+        fit, weigh_patterns(pattern_panel, weight), known_truth = known_truth, sampling = sampling
+      ),
       classes = "fallible_warning"
     )
-    if (again$identified == "yes") lapply(fit_ranges(again, weight, size, none)$systems, `[`, at)
+    if (refit$identified == "yes") lapply(
+      fit_ranges(refit, weight, group_size, no_pairs)$systems, `[`, systems
+    )
   }
 }
 
-# Adds the limits of the confidence set, or the reason why there are none.
-add_set <- function(bounds, again) {
+# Adds the limits of the confidence set to the table of bounds, or the reason why there are none.
+# `refit_ends`: see refitted_ends().
+add_confidence_set <- function(bounds, refit_ends) {
   table <- bounds$bounds
-  known <- !is.na(table$lowest)
+  has_bounds <- !is.na(table$lowest)
   weight <- pattern_weights(bounds$fit$x) * judged_patterns(bounds$fit)
   reason <- if (is_one_cluster(bounds)) {
     one_cluster
   } else if (!all(weight == round(weight))) {
     "weights are not counts, so there are no cases to resample"
   }
-  lacking <- known
+  without_set <- has_bounds
   if (is.null(reason)) {
-    ends <- resampled_ends(bounds, weight, again)
-    bounds$failed <- as.integer(colSums(is.na(ends$lowest)))
+    replicates <- resampled_ends(bounds, weight, refit_ends)
+    bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
     reason <- "most bootstrap replicates gave no bounds"
-    lacking <- known & bounds$failed > bounds$options$replicates / 2
+    without_set <- has_bounds & bounds$failed > bounds$options$replicates / 2
   }
-  table$reason[lacking] <- paste0(no_interval, reason)
-  tail <- (1 - bounds$options$conf_level) / 2
-  for (s in which(known & !lacking)) {
-    low <- table$lowest[[s]]
-    high <- table$highest[[s]]
-    least <- stats::quantile(ends$lowest[, s], 1 - tail, na.rm = TRUE, names = FALSE)
-    greatest <- stats::quantile(ends$highest[, s], tail, na.rm = TRUE, names = FALSE)
-    table$conf.low[[s]] <- max(0, min(2 * low - least, low))
-    table$conf.high[[s]] <- min(1, max(2 * high - greatest, high))
+  table$reason[without_set] <- paste0(no_interval, reason)
+  tail_probability <- (1 - bounds$options$conf_level) / 2
+  for (s in which(has_bounds & !without_set)) {
+    lowest <- table$lowest[[s]]
+    highest <- table$highest[[s]]
+    lowest_quantile <- stats::quantile(
+      replicates$lowest[, s], 1 - tail_probability, na.rm = TRUE, names = FALSE
+    )
+    highest_quantile <- stats::quantile(
+      replicates$highest[, s], tail_probability, na.rm = TRUE, names = FALSE
+    )
+    table$conf.low[[s]] <- max(0, min(2 * lowest - lowest_quantile, lowest))
+    table$conf.high[[s]] <- min(1, max(2 * highest - highest_quantile, highest))
   }
   bounds$bounds <- table
   bounds
 }
 
-# Lowest and highest ends, each replicates x systems. Draws do not depend on the order of patterns,
-# which differs between memory and a database. Patterns without ratings are never drawn.
-resampled_ends <- function(bounds, weight, again) {
+# Bootstrap replicates of the bounds: a list of two matrices, lowest and highest, replicates x
+# systems. Patterns are sorted by content before they are drawn, because their order differs between
+# data in memory and in a database. Patterns without ratings have weight 0 and are never drawn.
+resampled_ends <- function(bounds, weight, refit_ends) {
   x <- bounds$fit$x
   order <- order_of_patterns(x, bounds$fit$known$truth)
   clusters <- clusters_of(x, bounds$options, match(x$index, order))
-  none <- rep(NA_real_, nrow(bounds$bounds))
-  rows <- resampled(resampling = new_resampling(weight[order], bounds$options, clusters),
-    run = function(drawn) {
-      ends <- again(replace(weight, order, drawn))
-      list(lowest = ends$lowest %||% none, highest = ends$highest %||% none)
+  missing_ends <- rep(NA_real_, nrow(bounds$bounds))
+  replicates <- resampled(resampling = new_resampling(weight[order], bounds$options, clusters),
+    run = function(drawn_weight) {
+      ends <- refit_ends(replace(weight, order, drawn_weight))
+      list(lowest = ends$lowest %||% missing_ends, highest = ends$highest %||% missing_ends)
     })
   lapply(c(lowest = "lowest", highest = "highest"), function(end) {
-    stack_rows(rows, `[[`, end)
+    stack_rows(replicates, `[[`, end)
   })
 }
 
 #' Tables of bounds
 #'
 #' @section Breakdown points:
-#' A system with independent errors has the accuracy in column `independent` of an estimate, a
-#' system that shares the raters' errors that in column `shared`. In between it is
-#' `independent - c (independent - shared)`, where `c` is the share of the distance. The breakdown
-#' point of a claim is the largest `c` in \[0, 1\] for which the claim holds.
+#' An estimate has two extreme accuracies: column `independent`, if the errors of the system are
+#' independent of errors of the raters, and column `shared`, if it shares all errors of the raters.
+#' Accuracies in between are `independent - c (independent - shared)`, where `c` is the degree of
+#' sharing, from 0 to 1. The breakdown point of a claim is the largest `c` in \[0, 1\] for which the
+#' claim holds.
 #'
 #' If the breakdown point is 1, the claim holds for every `c`. Accuracy can still be lower than
 #' `shared` if a system errs on cases that the raters get right. Columns `lowest` and
-#' `holds_at_lowest` show whether the claim holds at the lowest accuracy. For two systems, the
-#' compared quantity is their difference over cases that both answered, with the same `c` for both.
-#' Its lowest value is a valid bound, but may be lower than the lowest possible difference.
+#' `holds_at_lowest` show whether the claim holds at the lowest accuracy. If two systems are
+#' compared, the quantity is the difference of their accuracies over cases that both answered, with
+#' the same `c` for both. Its lowest value is a valid bound, but may be lower than the lowest
+#' possible difference.
 #'
-#' Accuracies of raters are those of the fit behind the estimate. If that fit has one accuracy for
-#' all raters, they come from a fit of `rater_model("rater")`. Both assume that raters err
-#' independently.
+#' If a system is compared with a rater, the accuracy of the rater is taken from the fit of the
+#' estimate. If that fit has one accuracy for all raters, it is taken from a fit of
+#' `rater_model("rater")`. Both fits assume that errors of raters are independent.
 #'
 #' @param x An [accuracy_bounds()] result.
-#' @param digits Number of decimals.
+#' @param digits Number of decimals, by default 3.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
@@ -246,17 +275,17 @@ resampled_ends <- function(bounds, weight, again) {
 #'   of an estimate with columns `shared` and `independent`. The claim is that the `systems` (names;
 #'   `NULL` for all others) are better than `better_than`: an accuracy in \[0, 1\], or the name of a
 #'   rater or of a system. A row per system: `system`; `better_than`; `independent` and `shared`,
-#'   its accuracy at both ends minus the compared accuracy; `breakdown`, the largest `c` for which
-#'   the claim holds, `NA` if there is none; `from`, the smallest `c`, above 0 only if `shared` is
-#'   above `independent`; `lowest`, the lowest accuracy minus the compared accuracy;
-#'   `holds_at_lowest`; `reason`.
+#'   both accuracies of the system minus the compared accuracy; `breakdown`, the largest `c` for
+#'   which the claim holds, `NA` if there is none; `from`, the smallest such `c`, above 0 only if
+#'   `shared` is above `independent`; `lowest`, the lowest accuracy minus the compared accuracy;
+#'   `holds_at_lowest`, `TRUE` or `FALSE`; `reason`, why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row: the number of `systems`; `n`, the largest number of cases of
 #'   a system; `model`, the fitted model; `group_size` and `groups`, the smallest size of groups of
 #'   patterns and their number; `interval`, `conf_level`, `replicates`; `failed`, the largest number
 #'   of replicates without bounds for a system.
 #'
-#'   `format()`: a string for each system.
+#'   `format()`: a character vector with the range of each system.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
@@ -268,28 +297,30 @@ resampled_ends <- function(bounds, weight, again) {
 #' @name tidy.accuracy_bounds
 NULL
 
-# `x`: the table of bounds, options, fit, failed, groups, differences, assumed, estimate.
+# Creates the result. `x`: a list of bounds (the table), options, fit, failed (number of replicates
+# without bounds, per system), estimate (or NULL) and, if the fit is identified, groups and
+# differences.
 new_bounds <- function(x) {
   table <- x$bounds
   options <- x$options
-  drawn <- options$interval == "bootstrap"
+  has_set <- options$interval == "bootstrap"
   table$range <- from_to(table$lowest, table$highest)
   table$set <- from_to(table$conf.low, table$conf.high)
-  title <- set_title(options$conf_level)
+  set_heading <- set_title(options$conf_level)
   inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
       systems = nrow(table), n = max(table$n), model = format(x$fit$model),
       group_size = options$group_size, groups = x$groups %||% NA_integer_,
       interval = options$interval,
-      conf_level = if (drawn) options$conf_level else NA_real_,
-      replicates = if (drawn) options$replicates else NA_integer_, failed = max(x$failed)
+      conf_level = if (has_set) options$conf_level else NA_real_,
+      replicates = if (has_set) options$replicates else NA_integer_, failed = max(x$failed)
     ),
     caption = paste("Bounds of the accuracy of", count_noun(nrow(table), "system")),
-    head = sprintf("%s, given what the %s says of truth and raters",
+    head = sprintf("%s; probabilities of the truth are from the %s",
       count_noun(nrow(table), "system"), format(x$fit$model)),
     shown = view(table, c("system", `lowest to highest` = "range",
-      if (drawn) setNames("set", title), cases = "n"), left = integer()),
+      if (has_set) setNames("set", set_heading), cases = "n"), left = integer()),
     notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
     !!!x[names(x) != "bounds"]
   ))
@@ -311,12 +342,12 @@ set_title <- function(level) paste0(format(100 * level), "% confidence set")
 bounds_notes <- function(x) {
   c(
     abstain_note(x$fit$x), paste(
-      "If the fit is right about truth and raters, accuracy lies in this range, however many",
+      "If the fit has the right probabilities of the truth, accuracy is in this range, whatever",
       "errors systems and raters share"
     ),
     paste(
-      "The fit assumes that raters err independently; where they do not, it is too",
-      "sure of the truth, and the range too narrow"
+      "The fit assumes that raters err independently; if they do not, its probabilities are too",
+      "extreme, and the range is too narrow"
     ),
     reason_notes(
       list(estimate = x$bounds$lowest, reason = x$bounds$reason), x$bounds$system,

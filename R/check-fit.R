@@ -1,43 +1,45 @@
-# Checks of a Bayesian fit.
-
 #' Checks of a Bayesian fit
 #'
 #' Checks a fit with posterior draws: convergence of the chains, posterior predictive checks,
 #' predictive accuracy, information in the ratings beyond the priors, and sensitivity to the priors.
 #'
 #' @section Checks:
-#' * *Convergence*: Rhat and effective sample size of each parameter.
+#' * *Convergence*: Rhat and the effective sample size of each parameter.
 #' * *Posterior predictive checks* compare the ratings with ratings simulated from the model with
 #'   the parameters of each draw. The statistic of a pair of raters is the number of common cases in
 #'   which they agree. Pearson's X2 compares the frequencies of rows of ratings with their expected
 #'   values. It needs cases that all raters rated, and at most 4096 possible rows. A small p-value
 #'   shows that two raters agree more often than the model allows, so that their errors are not
 #'   independent given the truth. A large p-value does not show that errors are independent.
-#' * *Prediction*: WAIC and leave-one-out cross-validation, both for one case left out. The latter
-#'   needs package \pkg{loo}; `loo::loo(fit)` and `loo::waic(fit)` return the objects of that
-#'   package.
-#' * *Priors*: contraction from prior to posterior, and shifts of posterior means under other
-#'   priors.
+#' * *Prediction*: WAIC and leave-one-out cross-validation estimate how well the model predicts the
+#'   ratings of a case that is not in the data. Leave-one-out needs package \pkg{loo};
+#'   `loo::loo(fit)` and `loo::waic(fit)` return the objects of that package.
+#' * *Priors*: contraction from the prior to the posterior variance, and shifts of posterior means
+#'   under other priors.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors Alternative priors for refits. Either positive powers, by default 0.5 and 2: each
-#'   prior density is raised to this power (`Beta(a, b)` with power 0.5 is
-#'   `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`). The prior of the panel's centre, which exists only
-#'   with `others = "partial"` of [rater_prior()], stays the same. Or a named list of
-#'   [rater_prior()]s; or `NULL` for no refits.
-#' @return An object of class `fit_check` with `print()`, `plot()` and `glance()` (one row with the
-#'   worst value of each table). `tidy(x, what)` returns the tables:
-#' * `"terms"`, a row per parameter: `prior_mean`; `estimate`, the posterior mean; `contraction`,
-#'   `1 - variance / prior variance`; `mostly_prior`, is the contraction below 0.3? `rhat`; `ess`,
-#'   the effective sample size.
-#' * `"sensitivity"`, a row per parameter and prior: `shift` of the posterior mean, in posterior
-#'   standard deviations; `flagged`, is its absolute value above 0.3?
-#' * `"pairs"`, a row per pair of raters: common `cases`; `observed`, the number of cases in which
-#'   they agree; `expected`, the mean over simulated ratings; `low` and `high`, the ends of their
-#'   middle 90%; `p.value`.
-#' * `"patterns"`: the same columns for X2, from `observed` on.
-#' * `"criteria"`, a row for `waic` and for `loo`: `elpd`, `std.error`, `parameters` (their
-#'   effective number) and `worst_k` (the largest Pareto shape).
+#' @param priors Alternative priors with which the model is fitted again. Either positive powers, by
+#'   default 0.5 and 2: each prior density is raised to this power, so that `Beta(a, b)` with power
+#'   0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`. (The prior of the panel's centre, which
+#'   exists only with `others = "partial"` of [rater_prior()], does not change.) Or a named list of
+#'   [rater_prior()] results. Or `NULL` for no other priors.
+#' @return An object of class `fit_check` with methods for `print()`, `plot()` and `glance()` (one
+#'   row with the worst value of each table). `tidy(x, what)` returns these tables:
+#' * `"terms"`, a row per parameter: `term`; `prior_mean`; `estimate`, the posterior mean;
+#'   `contraction`, `1 - posterior variance / prior variance`; `mostly_prior`, `TRUE` if the
+#'   contraction is below 0.3; `rhat`; `ess`, the effective sample size.
+#' * `"sensitivity"`, a row per parameter and prior: `term`; `prior`; `shift`, the change of the
+#'   posterior mean in posterior standard deviations; `flagged`, `TRUE` if its absolute value is
+#'   above 0.3.
+#' * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of common cases;
+#'   `observed`, the number of common cases in which they agree; `expected`, the mean of this number
+#'   over simulated ratings; `low` and `high`, the 5% and 95% quantiles of simulated numbers;
+#'   `p.value`, the share of simulated numbers that are at least as large as the observed one.
+#' * `"patterns"`: the columns `observed`, `expected`, `low`, `high` and `p.value` for X2; one row,
+#'   or none if X2 is not defined.
+#' * `"criteria"`, a row for WAIC and one for leave-one-out: `elpd`, the expected log predictive
+#'   density of all cases; its `std.error`; `parameters`, their effective number; `worst_k`, the
+#'   largest shape of a generalised Pareto distribution (above 0.7: leave-one-out is unreliable).
 #' @family estimation
 #' @seealso [compare_models()] for comparisons of models.
 #' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of
@@ -58,8 +60,9 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   priors <- resolve_priors(priors, fit)
-  laws <- laws_of_draws(fit, 400L)
-  # Cases of known truth are not random draws from the base rates.
+  draws <- laws_of_draws(fit, 400L)
+  # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
+  # their category, so that they are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
   table <- tidy(fit)
   terms <- tibble::tibble(
@@ -68,106 +71,122 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
     mostly_prior = !is.na(contraction) & contraction < least_contraction,
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
-  drawn <- with_one_seed(list(
-    pairs = pair_checks(fit, laws, weight), patterns = pattern_check(fit, laws, weight)
+  predictive_checks <- with_one_seed(list(
+    pairs = pair_checks(fit, draws, weight), patterns = pattern_check(fit, draws, weight)
   ))
   new_fit_check(fit, c(
-    list(terms = terms, sensitivity = prior_shifts(fit, priors)), drawn,
+    list(terms = terms, sensitivity = prior_shifts(fit, priors)), predictive_checks,
     list(criteria = criteria_of_fit(fit)$table)
   ))
 }
 
-# ---- New ratings --------------------------------------------------------------------------------
+# ---- Posterior predictive checks ----------------------------------------------------------------
 
-# A row with the observed value (the mean over draws if it depends on the draw) and the simulated
-# values.
-predictive_row <- function(values, new) {
-  ends <- stats::quantile(new, c(0.05, 0.95), names = FALSE)
-  tibble::tibble(observed = mean(values), expected = mean(new), low = ends[[1L]],
-    high = ends[[2L]], p.value = mean(new >= values))
+# A row of a table of posterior predictive checks. `observed_values`: the statistic of the data, one
+# number, or a number per posterior draw if it depends on the parameters. `simulated`: the statistic
+# of simulated ratings, a number per draw.
+predictive_row <- function(observed_values, simulated) {
+  ends <- stats::quantile(simulated, c(0.05, 0.95), names = FALSE)
+  tibble::tibble(observed = mean(observed_values), expected = mean(simulated), low = ends[[1L]],
+    high = ends[[2L]], p.value = mean(simulated >= observed_values))
 }
 
-pair_checks <- function(fit, laws, weight) {
+# A row per pair of raters with common cases: numbers of agreements, observed and simulated.
+# `draws`: list of parameters, one element per posterior draw (base_rates, populations x categories,
+# and matrices of raters). `weight`: number of cases with each pattern.
+pair_checks <- function(fit, draws, weight) {
   x <- fit$x
   codes <- pattern_codes(x)
   n <- n_raters(x)
   check_pair_numbers(n, 8)
   population <- populations_in(fit$task, x)
-  row <- function(a, b) {
+  pair_row <- function(a, b) {
     common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
-    cases <- rowsum_codes(population, common, nrow(laws[[1L]]$base_rates))
+    cases <- rowsum_codes(population, common, nrow(draws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
-    # Probability that both raters agree, in each population.
-    both <- matrix(0L, n_categories(x), n)
-    both[, c(a, b)] <- seq_along(x$categories)
-    agree <- vapply(laws, function(law) {
-      drop(law$base_rates %*% colSums(codes_given_class(law, both, fit$model, x$raters)))
+    # Probability that both raters agree, populations x draws. Codes are 0 for other raters, whose
+    # ratings are then ignored.
+    agreeing_codes <- matrix(0L, n_categories(x), n)
+    agreeing_codes[, c(a, b)] <- seq_along(x$categories)
+    agreement <- vapply(draws, function(draw) {
+      drop(draw$base_rates %*%
+        colSums(codes_given_class(draw, agreeing_codes, fit$model, x$raters)))
     }, cases)
-    new <- colSums(matrix(stats::rbinom(length(agree), cases, pmin(agree, 1)), length(cases)))
+    simulated <- colSums(matrix(
+      stats::rbinom(length(agreement), cases, pmin(agreement, 1)), length(cases)
+    ))
     tibble::tibble(
       rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases),
-      predictive_row(sum(common * (codes[, a] == codes[, b])), new)
+      predictive_row(sum(common * (codes[, a] == codes[, b])), simulated)
     )
   }
-  none <- tibble::tibble(
+  empty_table <- tibble::tibble(
     rater1 = character(), rater2 = character(), cases = double(), predictive_row(0, 0)[0L, ]
   )
-  at <- which(lower.tri(diag(n)), arr.ind = TRUE)
-  stack_rows(c(list(none), Map(row, at[, 2L], at[, 1L])))
+  pairs <- which(lower.tri(diag(n)), arr.ind = TRUE)
+  stack_rows(c(list(empty_table), Map(pair_row, pairs[, 2L], pairs[, 1L])))
 }
 
-# Pearson's X2 of rows of ratings and of simulated rows. No row if some cases lack ratings.
-pattern_check <- function(fit, laws, weight) {
+# A row with Pearson's X2 of the frequencies of rows of ratings, and of simulated frequencies. No
+# row if ratings are missing or too many rows are possible. Arguments as in pair_checks().
+pattern_check <- function(fit, draws, weight) {
   x <- fit$x
-  all <- all_codes(x)
+  possible_rows <- all_codes(x)
   codes <- pattern_codes(x)
-  if (is.null(all) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
+  if (is.null(possible_rows) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
     return(predictive_row(0, 0)[0L, ])
   }
-  populations <- seq_len(nrow(laws[[1L]]$base_rates))
+  populations <- seq_len(nrow(draws[[1L]]$base_rates))
   population <- populations_in(fit$task, x)
-  cell <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
-  counts <- vapply(populations, function(p) {
-    rowsum_codes(cell, weight * (population == p), nrow(all))
-  }, numeric(nrow(all)))
+  row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
+  counts <- vapply(populations, function(k) {
+    rowsum_codes(row_number, weight * (population == k), nrow(possible_rows))
+  }, numeric(nrow(possible_rows)))
   pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
-  both <- vapply(laws, function(law) {
-    share <- codes_given_class(law, all, fit$model, x$raters) %*% t(law$base_rates)
-    expected <- share * rep(colSums(counts), each = nrow(all))
-    new <- vapply(populations, function(p) {
-      as.vector(stats::rmultinom(1L, sum(counts[, p]), share[, p]))
-    }, numeric(nrow(all)))
-    c(pearson(counts, expected), pearson(new, expected))
+  statistics <- vapply(draws, function(draw) {
+    # Probability of each possible row, rows x populations.
+    probability <- codes_given_class(draw, possible_rows, fit$model, x$raters) %*%
+      t(draw$base_rates)
+    expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
+    simulated <- vapply(populations, function(k) {
+      as.vector(stats::rmultinom(1L, sum(counts[, k]), probability[, k]))
+    }, numeric(nrow(possible_rows)))
+    c(pearson(counts, expected), pearson(simulated, expected))
   }, c(0, 0))
-  predictive_row(both[1L, ], both[2L, ])
+  predictive_row(statistics[1L, ], statistics[2L, ])
 }
 
 # ---- Other priors -------------------------------------------------------------------------------
 
-# A named list of priors in the form of resolve_prior().
+# Converts argument `priors` to a named list of priors, each in the form that resolve_prior()
+# returns and that a fit uses.
 resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
   }
-  ok <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
+  is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
     all(vapply(priors, inherits, NA, "rater_prior"))
-  abort_argument_if(!ok, "priors",
-    "must be positive powers, or a list of {.fun rater_prior} with names.", not = priors)
+  abort_argument_if(!is_valid, "priors",
+    "must be positive powers, a named list of {.fun rater_prior} results, or NULL.", not = priors)
   lapply(priors, resolve_prior, x = fit$x, model = fit$model)
 }
 
+# Raises all densities of a prior to a power.
 raised_prior <- function(prior, power) {
-  raise <- function(a) {
-    replace(a, TRUE, pmax(1 + power * (a - 1), least_parameter)) # NULL stays NULL
+  raise_density <- function(a) {
+    # replace(), and not pmax() only, because NULL must stay NULL.
+    replace(a, TRUE, pmax(1 + power * (a - 1), least_parameter))
   }
-  prior["raters"] <- list(lapply(prior$raters, raise))
-  prior["system"] <- list(raise(prior$system))
-  prior$base_rates <- raise(prior$base_rates)
+  prior["raters"] <- list(lapply(prior$raters, raise_density))
+  prior["system"] <- list(raise_density(prior$system))
+  prior$base_rates <- raise_density(prior$base_rates)
   prior
 }
 
-# Shifts of posterior means under other priors, with the same random numbers.
+# Fits the model again with each prior. Returns a row per parameter and prior with the shift of the
+# posterior mean, in posterior standard deviations. All fits use the same seed, so that shifts are
+# not due to random numbers.
 prior_shifts <- function(fit, priors) {
   terms <- fit$terms$term
   means <- vapply(priors, function(prior) {
@@ -182,62 +201,65 @@ prior_shifts <- function(fit, priors) {
   )
 }
 
-most_shift <- 0.3
+most_shift <- 0.3 # largest shift that is not flagged, in posterior standard deviations
 
 # ---- Printed form -------------------------------------------------------------------------------
 
+# Creates the result. `x`: its tables, see check_fit().
 new_fit_check <- function(fit, x) {
-  worst <- worst_mixing(fit)
-  least <- function(p) if (length(p) > 0L) min(p) else NA_real_
-  mostly <- sum(x$terms$mostly_prior)
+  mixing <- worst_mixing(fit)
+  smallest <- function(p) if (length(p) > 0L) min(p) else NA_real_
+  n_mostly_prior <- sum(x$terms$mostly_prior)
   line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
-    decimals(worst[[1L]]), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
-    count_noun(mostly, "parameter"))
+    decimals(mixing[[1L]]), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
+    count_noun(n_mostly_prior, "parameter"))
   new_result("fit_check",
     fit = fit, tables = x,
     facts = list(
-      worst_rhat = worst[[1L]], worst_ess = worst[[2L]], pairs = nrow(x$pairs),
-      least_p = least(x$pairs$p.value), p_patterns = least(x$patterns$p.value),
-      elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]], mostly_prior = mostly,
-      sensitive = sum(x$sensitivity$flagged)
+      worst_rhat = mixing[[1L]], worst_ess = mixing[[2L]], pairs = nrow(x$pairs),
+      least_p = smallest(x$pairs$p.value), p_patterns = smallest(x$patterns$p.value),
+      elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
+      mostly_prior = n_mostly_prior, sensitive = sum(x$sensitivity$flagged)
     ),
     line = line, head = paste0(format(fit$model), ", ", line),
-    shown = view_of_terms(x, is_watched(fit$terms)), notes = fit_check_notes(fit, worst, x),
+    shown = view_of_terms(x, is_watched(fit$terms)), notes = fit_check_notes(fit, mixing, x),
     more = "tidy(), plot(), compare_models()"
   )
 }
 
-view_of_terms <- function(x, watched) {
-  terms <- x$terms[watched, ]
-  out <- terms[c("term", "prior_mean", "estimate", "contraction")]
+# A view of the parameters with a column of shifts per prior. `is_shown`: a logical vector, the
+# parameters to show.
+view_of_terms <- function(x, is_shown) {
+  terms <- x$terms[is_shown, ]
+  table <- terms[c("term", "prior_mean", "estimate", "contraction")]
   for (name in unique(x$sensitivity$prior)) {
     shifts <- x$sensitivity[x$sensitivity$prior == name, ]
     shifts <- shifts[match(terms$term, shifts$term), ]
-    out[[name]] <- paste0(decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
+    table[[name]] <- paste0(decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
-  out$note <- ifelse(terms$mostly_prior, "mostly prior", "")
+  table$note <- ifelse(terms$mostly_prior, "mostly prior", "")
   headings <- c(parameter = "term", prior = "prior_mean", posterior = "estimate")
-  view(out, c(headings, names(out)[-(1:3)]), most = 15L)
+  view(table, c(headings, names(table)[-(1:3)]), most = 15L)
 }
 
-fit_check_notes <- function(fit, worst, x) {
+fit_check_notes <- function(fit, mixing, x) {
   pairs <- x$pairs[order(x$pairs$p.value), ]
-  odd <- sum(pairs$p.value < 0.05)
-  first <- head(pairs, min(odd, 3L))
+  n_small_p <- sum(pairs$p.value < 0.05)
+  shown <- head(pairs, min(n_small_p, 3L))
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
-    paste0("Chains: ", mixing_words(fit), if (!has_mixed(worst)) {
-      ": not mixed, ask for more draws"
+    paste0("Chains: ", mixing_words(fit), if (!has_mixed(mixing)) {
+      ": the chains have not converged, ask for more draws"
     }),
-    sprintf("Rows of ratings: X2 %.0f, of new ones %.0f, p %s", x$patterns$observed,
+    sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", x$patterns$observed,
       x$patterns$expected, show_p(x$patterns$p.value)),
-    if (odd > 0L) {
-      words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(first$rater1),
-        printable(first$rater2), number(first$observed), number(round(first$expected)),
-        show_p(first$p.value))
+    if (n_small_p > 0L) {
+      words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(shown$rater1),
+        printable(shown$rater2), number(shown$observed), number(round(shown$expected)),
+        show_p(shown$p.value))
       paste0("Pairs that agree too often for this model: ", paste(words, collapse = "; "),
-        if (odd > 3L) "; more in tidy(\"pairs\")")
+        if (n_small_p > 3L) "; more in tidy(\"pairs\")")
     } else if (nrow(pairs) > 0L) {
       sprintf("Pairs: none of %d agrees too often (smallest p %s)", nrow(pairs),
         show_p(pairs$p.value[[1L]]))
@@ -247,7 +269,7 @@ fit_check_notes <- function(fit, worst, x) {
         waic$elpd, waic$std.error, waic$parameters),
       if (is.na(loo$elpd)) "leave-one-out needs package loo" else
         sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo$elpd, loo$worst_k),
-      if (isTRUE(loo$worst_k > 0.7)) ": not to be trusted"
+      if (isTRUE(loo$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
     ),
     if (nrow(x$sensitivity) > 0L) paste(
       "Columns of other priors: shift of the mean in posterior standard deviations; * above",
@@ -256,42 +278,44 @@ fit_check_notes <- function(fit, worst, x) {
   )
 }
 
-# User-defined models as alternatives in check_k_properties().
+# ---- User-defined models as alternatives in check_k_properties() ---
 
-# A named list of models, from one model or a list.
+# Converts argument `alternative` (a model, a list of models or NULL) to a named list of models
+# without priors. A model without a name is named by its format().
 check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
-  ok <- is.null(alternative) ||
+  is_valid <- is.null(alternative) ||
     is.list(alternative) && all(vapply(alternative, inherits, NA, "rater_model"))
-  abort_argument_if(!ok, "alternative", "must be a {.cls rater_model}, or a list of them.",
+  abort_argument_if(!is_valid, "alternative", "must be a {.cls rater_model}, or a list of them.",
     not = alternative)
   for (model in alternative) {
     check_method("likelihood", model, x, FALSE)
     abort_argument_if(uses_confidence(model), "alternative",
       "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
-      x = "Their likelihood is of other data than that of models without.")
+      x = "Their likelihood includes confidences, so it cannot be compared with other models.")
   }
   names <- names2(alternative)
   names <- ifelse(names == "", vapply(alternative, format, ""), names)
   setNames(lapply(alternative, without_prior), names)
 }
 
-# Drops the prior, since likelihoods are compared.
+# Removes the prior of a model, so that fits maximise the likelihood, which is compared.
 without_prior <- function(model) replace(model, "prior", list(list()))
 
-# A row per model. The statistic is twice the gain in log likelihood over the model with equal
-# errors and difficulty. This model has an accuracy for each rater if these are identified. Systems
-# are left out.
+# Tests of user-defined models: a list with a row (see k_row()) per model. The statistic is twice
+# the gain in log likelihood over the null model, which has equally probable errors and equally
+# difficult cases. The null model has an accuracy for each rater if these accuracies are identified,
+# otherwise one for all. Systems are not used.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
-  row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
+  model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
   settings$system <- 0L
-  null <- first_identified(x, settings, axes(c("rater", "common"), "uniform", "none"))$null
-  reason <- reason_untestable(x) %||% if (is.null(null)) {
-    "the model without it has more parameters than these raters can distinguish"
+  null_model <- first_identified(x, settings, axes(c("rater", "common"), "uniform", "none"))$null
+  reason <- reason_untestable(x) %||% if (is.null(null_model)) {
+    "the null model has more parameters than the ratings can identify"
   }
-  if (!is.null(reason)) return(lapply(names(alternative), row, reason = reason))
-  models <- c(list(without_prior(null)), alternative)
+  if (!is.null(reason)) return(lapply(names(alternative), model_row, reason = reason))
+  models <- c(list(without_prior(null_model)), alternative)
   fit_models <- function(x) {
     suppressWarnings(lapply(models, fit_raters, x = x, method = "likelihood"),
       classes = "fallible_warning")
@@ -301,21 +325,21 @@ alternative_rows <- function(x, alternative, settings) {
     2 * (likelihood[-1L] - likelihood[[1L]])
   }
   fits <- fit_models(x)
-  observed <- gains(fits)
+  observed_gains <- gains(fits)
   bar <- progress_bar("Alternatives", settings$replicates)
-  drawn <- vapply(seq_len(settings$replicates), function(i) {
+  simulated_gains <- vapply(seq_len(settings$replicates), function(i) {
     bar$tick(i)
     gains(fit_models(stats::simulate(fits[[1L]])[[1L]]))
-  }, observed)
+  }, observed_gains)
   bar$close()
-  drawn <- matrix(drawn, length(alternative))
+  simulated_gains <- matrix(simulated_gains, length(alternative))
   Map(function(name, model, fit, gain, i) {
     if (is.na(gain)) {
-      return(row(name, reason = reason_of_parameters(model, n_categories(x))))
+      return(model_row(name, reason = reason_of_parameters(model, n_categories(x))))
     }
-    row(
+    model_row(
       name, models[[1L]], model, statistic = reported_statistic(gain, "ratio"),
-      df = fit$parameters - fits[[1L]]$parameters, p_value = bootstrap_p(gain, drawn[i, ])
+      df = fit$parameters - fits[[1L]]$parameters, p_value = bootstrap_p(gain, simulated_gains[i, ])
     )
-  }, names(alternative), alternative, fits[-1L], observed, seq_along(alternative))
+  }, names(alternative), alternative, fits[-1L], observed_gains, seq_along(alternative))
 }

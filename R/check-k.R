@@ -1,50 +1,53 @@
 #' Tests of the assumptions of the K-model (K-properties)
 #'
 #' Tests whether the ratings contradict the K-properties, and recommends a model if they do. The
-#' K-properties are equal accuracy of raters, equally probable errors, equally difficult cases and
-#' independent errors. Under these properties, agreement determines accuracy exactly. The tests need
-#' no known truth.
+#' K-properties are: all raters are equally accurate, all wrong categories are equally probable, all
+#' cases are equally difficult, and errors of raters are independent. Under these properties, the
+#' agreement of raters determines their accuracy. The tests need no known truth.
 #'
 #' @section Tests:
+#' Tests are listed by `property` and `test`, the first two columns of the result:
 #' * `accuracy`, `likelihood ratio`: one accuracy for all raters against an accuracy for each rater.
 #' * `errors`, `likelihood ratio, distance`: equally probable errors against errors that depend on
 #'   the distance of ordered categories. `errors`, `likelihood ratio, free`: against free error
 #'   probabilities for each rater.
 #' * `errors`, `disagreeing pairs`: numbers of pairs of ratings that disagree, by their two
-#'   categories. The statistic is the chi-squared distance from the numbers expected under equally
-#'   probable errors (Lehner's proposal).
+#'   categories. The statistic is the chi-squared distance between these numbers and the numbers
+#'   expected under equally probable errors (proposed by Lehner).
 #' * `difficulty`, `likelihood ratio`: equally difficult cases against three strata: a third of the
 #'   cases is easier and a third is harder.
-#' * `independence`, `residual agreement`: the largest standardised excess of agreement of a pair of
-#'   raters over the model without the other K-properties. Among four raters, a system included, a
-#'   pair and the other two raters give the same excess; both pairs are then named.
-#' * `one category`, `share of one category`: raters with at least 10 ratings and at least 95% of
-#'   them in one category, compared with the other ratings of the same cases.
-#' * `chance`, `agreement below chance`: the lowest agreement of a pair with at least 10 common
-#'   cases, against 1 / number of categories.
-#' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, not truncated at
-#'   0.
+#' * `independence`, `residual agreement`: how much more a pair of raters agrees than expected. The
+#'   expected agreement is from a model with independent errors but without the other K-properties.
+#'   The statistic is the largest standardised excess over all pairs. Among four raters (systems
+#'   included), a pair and the other two raters have the same excess; both pairs are then named.
+#' * `one category`, `share of one category`: are there raters who give one category in at least 95%
+#'   of at least 10 ratings, more often than other raters do on the same cases?
+#' * `chance`, `agreement below chance`: is the lowest agreement of a pair with at least 10 common
+#'   cases below 1 / number of categories?
+#' * `chance`, `negative base rates`: is the lowest base rate by Lehner's equation 5, not truncated
+#'   at 0, negative?
 #' * `alternative`, `likelihood ratio` and the name of the model: each model in `alternative`
-#'   against a model with equally probable errors and equally difficult cases. The latter has an
-#'   accuracy for each rater, or one for all if raters cannot be distinguished. Neither model has
-#'   priors, and systems are not used.
+#'   against a null model with equally probable errors and equally difficult cases. The null model
+#'   has an accuracy for each rater, or one for all raters if separate ones are not identified.
+#'   Neither model has priors, and systems are not used.
 #'
-#' In each likelihood ratio, both models are free in the other properties. The models are
-#' [rater_model()]s with weak priors, and the statistic is twice the gain in log likelihood. If
-#' categories are ordered, free errors depend on distance. If the raters are too few to identify all
-#' parameters, first difficulty and then errors are kept equal. The columns `null` and `alternative`
-#' name the models compared. One system joins the raters, with a separate accuracy, since its
-#' answers are evidence too.
+#' In each other likelihood ratio test, neither model assumes the other two properties (of accuracy,
+#' errors and difficulty). The models are [rater_model()]s with weak priors, and the statistic is
+#' twice the gain in log likelihood. Errors that are not equally probable depend on the distance of
+#' categories, if these are ordered. If there are too few raters to identify all parameters, both
+#' models assume first equal difficulty and then equally probable errors. Columns `null` and
+#' `alternative` name the models. One system is used as an additional rater with a separate
+#' accuracy, because its answers are evidence too.
 #'
 #' @section P-values:
-#' P-values come from a parametric bootstrap. Up to `replicates` panels are drawn from the fitted
-#' null model, with the same missing ratings as `x`, and are fitted in the same way. If `b` of `n`
-#' panels have a statistic at least as large, the p-value is `(1 + b) / (n + 1)`. Drawing stops when
-#' `b` is at least 10 and `(1 + b) / (replicates + 1)` is above `alpha`.
-#' More panels could not make the test significant (Besag and Clifford, 1991). P-values for one
-#' category and for agreement below chance are binomial, times the number of raters or pairs.
-#' Verdicts, printed tables and plots use `p.adjusted`, the p-value adjusted for all tests of the
-#' table by Holm's method.
+#' P-values are computed by a parametric bootstrap. Up to `replicates` panels are drawn from the
+#' fitted null model, with the same missing ratings as `x`, and both models are fitted to each
+#' panel. If `b` of `n` panels have a statistic at least as large, the p-value is
+#' `(1 + b) / (n + 1)`. Drawing stops when `b` is at least 10 and `(1 + b) / (replicates + 1)` is
+#' above `alpha`, because more panels could not make the test significant (Besag and Clifford,
+#' 1991). P-values for one category and for agreement below chance are binomial probabilities times
+#' the number of raters or pairs. Verdicts, printed tables and plots use `p.adjusted`, the p-value
+#' adjusted for all tests of the table by Holm's method.
 #'
 #' @section Limitations:
 #' A test that is not significant does not prove a property: with few cases or weak raters,
@@ -55,25 +58,27 @@
 #' @srrstats {UL7.1} tests of what models assume
 #' @param x A [ratings()] object, or anything that [as_ratings()] accepts. Repeated ratings count as
 #'   independent.
-#' @param properties Properties to check; by default all.
-#' @param system Name of the system that joins the raters. By default the system with most answers
-#'   to rated cases (the first of tied systems); `NA` for none.
-#' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. By default
-#'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are at most 20 raters,
-#'   since it is slow for more. Disagreeing pairs are tested in any case.
+#' @param properties Properties to test, some of `"accuracy"`, `"errors"`, `"difficulty"`,
+#'   `"independence"`, `"one category"` and `"chance"`; by default all.
+#' @param system Name of the system that is used as an additional rater. `NULL`, the default, is the
+#'   system with most answers to rated cases (the first of tied systems); `NA` is no system.
+#' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. `NULL`,
+#'   the default, is `"distance"` if the categories of `x` are ordered, and also `"free"` if there
+#'   are at most 20 raters, since this test is slow for more. Disagreeing pairs are always tested.
 #' @param alpha Level of the tests, a probability in (0, 1); by default 0.05.
-#' @param resampling A list: `replicates`, the largest number of panels drawn for each test, by
-#'   default 199; `threads`, see [estimate_accuracy()].
-#' @param alternative A [rater_model()] or a list of them, for further tests. It may be a
-#'   user-defined family ([rater_family()]), a model with a formula of covariates, or any other
-#'   model.
+#' @param resampling A list with some of these elements: `replicates`, the largest number of panels
+#'   drawn for each test, by default 199; `threads`, the number of threads, see
+#'   [estimate_accuracy()].
+#' @param alternative `NULL` (the default), a [rater_model()] or a list of models, for further
+#'   tests. A model may be a user-defined family ([rater_family()]), a model with a formula of
+#'   covariates, or any other model without confidences.
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
 #'   `alternative`, the models compared; `statistic`; `df`, the difference of their numbers of
 #'   parameters; `p.value` and `p.adjusted`; `verdict`; `concerns`, the raters or categories with
 #'   the largest deviation; `reason`, why a property was not tested. The verdict is `"violated"`,
-#'   `"contradiction"` (impossible under the K-model), `"not significant"` or `"not tested"`. See
-#'   [tidy.k_check()] for its methods.
+#'   `"contradiction"` (the data are impossible or very improbable under the K-model),
+#'   `"not significant"` or `"not tested"`. See [tidy.k_check()] for methods.
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner
@@ -104,19 +109,19 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   )
   alternative <- check_alternatives(alternative, x)
   plan <- plan_k(x, settings)
-  ran <- run_k(x, plan, settings)
+  results <- run_k(x, plan, settings)
   rows <- c(
-    unlist(Map(model_rows, plan, ran, list(x), list(settings)), recursive = FALSE),
+    unlist(Map(model_rows, plan, results, list(x), list(settings)), recursive = FALSE),
     if ("one category" %in% settings$properties) list(one_category_row(x)),
     if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
     alternative_rows(x, alternative, settings)
   )
-  result_of_rows(drop_null(rows), plan, ran, x, settings)
+  result_of_rows(drop_null(rows), plan, results, x, settings)
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
-# Position of the system that joins; 0 for none.
+# Returns the index of the system that is used as an additional rater; 0 for none.
 check_joined <- function(system, x) {
   if (is.atomic(system) && length(system) == 1L && is.na(system)) return(0L)
   if (is.null(system)) {
@@ -125,41 +130,44 @@ check_joined <- function(system, x) {
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
   check_string(system, "system")
-  place <- match(system, x$systems)
-  abort_if(is.na(place), "system",
+  index <- match(system, x$systems)
+  abort_if(is.na(index), "system",
     "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
     x = "It is {.val {system}}.",
     i = if (n_systems(x) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
     system = system)
-  place
+  index
 }
 
-# Raters, then the system that joined.
+# Names of the raters and, last, of the system that is used as an additional rater.
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
-# Results of the core for each entry of the plan that has a null model; NULL for the others.
+# Runs all planned tests in the core. Returns a list with the result of each test in `plan`; NULL if
+# the test has no null model.
 run_k <- function(x, plan, settings) {
-  testable <- lengths(lapply(plan, `[[`, "null")) > 0L
-  out <- vector("list", length(plan))
-  if (!any(testable)) return(out)
-  tests <- lapply(plan[testable], function(test) {
+  has_model <- lengths(lapply(plan, `[[`, "null")) > 0L
+  results <- vector("list", length(plan))
+  if (!any(has_model)) return(results)
+  tests <- lapply(plan[has_model], function(test) {
     c(lapply(list(null = test$null, alternative = test$alternative), unclass),
       test[c("pairs", "residual")])
   })
   bar <- progress_bar("Checks", length(tests) * settings$replicates)
   options <- c(settings[c("replicates", "threads", "alpha")],
     list(seed = draw_seed(), clusters = NULL))
-  out[testable] <- core_check_k(
+  results[has_model] <- core_check_k(
     x$patterns, pattern_weights(x), settings$system - 1L, tests, options, bar$tick
   )
   bar$close()
-  unsettled <- !vapply(out[testable], `[[`, NA, "converged")
-  if (any(unsettled)) {
-    warn_convergence(shorten(unique(vapply(plan[testable][unsettled], `[[`, "", "property"))))
+  not_converged <- !vapply(results[has_model], `[[`, NA, "converged")
+  if (any(not_converged)) {
+    warn_convergence(shorten(unique(vapply(plan[has_model][not_converged], `[[`, "", "property"))))
   }
-  out
+  results
 }
 
+# A row of the result of check_k_properties(), as a list. `null`, `alternative`: models, stored as
+# text. `contradiction`: are the data impossible under the K-model?
 k_row <- function(property, test, null = NULL, alternative = NULL, statistic = NA_real_,
                   df = NA_integer_, p_value = NA_real_, contradiction = FALSE,
                   concerns = NA_character_, reason = NA_character_) {
@@ -170,31 +178,36 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
   )
 }
 
+# A model as text: "accuracy, errors, difficulty", or the format() of other models.
 label_axes <- function(model) {
   if (is.null(model)) return(NA_character_)
   if (!is.null(model$family) || has_formula(model)) return(format(model))
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
 
-# P-value: share of draws at least as extreme. Draws without a statistic count as extreme.
-bootstrap_p <- function(observed, drawn, slack = 1e-6) {
-  (1 + sum(is.na(drawn) | drawn >= observed - slack)) / (length(drawn) + 1)
+# Bootstrap p-value: (1 + number of simulated statistics that are at least as large) / (1 + number
+# of simulated statistics). Panels for which the statistic is NA count as large. `slack` allows for
+# rounding errors.
+bootstrap_p <- function(observed, simulated, slack = 1e-6) {
+  (1 + sum(is.na(simulated) | simulated >= observed - slack)) / (length(simulated) + 1)
 }
 
-# Removes rounding errors, and negative ratios of fits that did not quite reach an optimum.
+# Replaces statistics very close to 0 by 0, and negative likelihood ratios, which occur if a fit did
+# not quite reach the optimum. `kind`: name of the statistic in the core.
 reported_statistic <- function(statistic, kind) {
   if (kind == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
 }
 
-# Simulated values of a statistic.
+# Simulated values of a statistic, one per drawn panel.
 drawn_statistics <- function(result, kind) {
   result$replicates[, match(kind, names(result$statistic))]
 }
 
-# Rows of one entry of the plan; `result` is NULL if no model was fitted.
+# Rows of the result for one planned test, whose null model may give several statistics. `test`: an
+# element of the plan. `result`: its result from the core, NULL if no model was fitted.
 model_rows <- function(test, result, x, settings) {
-  row <- function(property, name, kind, ..., extreme = identity) {
+  new_row <- function(property, name, kind, ..., extreme = identity) {
     if (is.null(result)) return(k_row(property, name, reason = test$reason))
     statistic <- result$statistic[[kind]]
     k_row(
@@ -204,30 +217,32 @@ model_rows <- function(test, result, x, settings) {
   }
   list(
     if (!is.null(test$name)) {
-      row(test$property, test$name, "ratio", test$alternative, df = result$df)
+      new_row(test$property, test$name, "ratio", test$alternative, df = result$df)
     },
     if (test$pairs && n_categories(x) > 2L && "errors" %in% settings$properties) {
-      row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(result, x))
+      new_row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(result, x))
     },
     if (test$residual) {
-      row("independence", "residual agreement", "residual",
+      new_row("independence", "residual agreement", "residual",
         concerns = closest_pair(result$agreement, judge_names(x, settings)))
     },
-    # Only negative base rates are unusual, so positive ones count as 0.
+    # Only a negative base rate is evidence against the model, so positive ones count as 0.
     if (test$pairs && "chance" %in% settings$properties) {
-      row("chance", "negative base rates", "lowest_rate", extreme = function(rate) -pmin(rate, 0))
+      new_row("chance", "negative base rates", "lowest_rate",
+        extreme = function(rate) -pmin(rate, 0))
     }
   )
 }
 
-# The two categories with the largest excess of disagreements.
+# Text that names the two categories with the largest standardised excess of disagreements.
 odd_categories <- function(result, x) {
   cells <- disagreement_cells(result, x)
-  worst <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
-  paste(cells$category1[[worst]], "and", cells$category2[[worst]])
+  largest <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
+  paste(cells$category1[[largest]], "and", cells$category2[[largest]])
 }
 
-# Numbers of disagreements by pair of categories. No rows if there is no result, as in pair_table().
+# A row per pair of categories with the observed and expected number of disagreements. No rows if
+# `result` is NULL.
 disagreement_cells <- function(result, x) {
   observed <- as.double(result$cells$observed)
   pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
@@ -237,27 +252,30 @@ disagreement_cells <- function(result, x) {
   )
 }
 
-# Among four judges, excess agreement of a pair cannot be distinguished from that of the other two.
+# Text that names the pair of judges with the largest excess agreement. Among four judges, the
+# excess of a pair cannot be distinguished from the excess of the other two, so both pairs are
+# named.
 closest_pair <- function(pairs, judges) {
-  worst <- which.max(pairs$excess)
-  pair <- c(pairs$judge1[[worst]], pairs$judge2[[worst]])
-  both <- c(list(pair), if (length(judges) == 4L) list(seq_along(judges)[-pair]))
-  paste(vapply(both, function(at) paste(judges[at], collapse = " and "), ""), collapse = ", or ")
+  largest <- which.max(pairs$excess)
+  pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
+  shown <- c(list(pair), if (length(judges) == 4L) list(seq_along(judges)[-pair]))
+  paste(vapply(shown, function(at) paste(judges[at], collapse = " and "), ""), collapse = ", or ")
 }
 
-# Orders the rows, adjusts p-values and adds verdicts.
-result_of_rows <- function(rows, plan, ran, x, settings) {
+# Creates the result of check_k_properties(): sorts the rows by property, adjusts p-values and adds
+# verdicts. `rows`: list of rows, see k_row(). `results`: of the core, for each test in `plan`.
+result_of_rows <- function(rows, plan, results, x, settings) {
   rows <- rows[order(match(vapply(rows, `[[`, "", "property"), k_properties))]
   table <- stack_tables(rows)
   adjusted <- stats::p.adjust(table$p.value, "holm")
-  low <- !is.na(adjusted) & adjusted <= settings$alpha
-  verdict <- ifelse(low, "violated", "not significant")
-  verdict[table$contradiction | (low & table$property == "chance")] <- "contradiction"
+  is_significant <- !is.na(adjusted) & adjusted <= settings$alpha
+  verdict <- ifelse(is_significant, "violated", "not significant")
+  verdict[table$contradiction | (is_significant & table$property == "chance")] <- "contradiction"
   verdict[is.na(table$statistic)] <- "not tested"
   table$concerns[!verdict %in% bad_verdicts] <- NA
   result_with <- function(field) {
     at <- Position(function(test) test[[field]], plan)
-    if (!is.na(at)) ran[[at]]
+    if (!is.na(at)) results[[at]]
   }
   new_k_check(
     tibble::as_tibble(c(
@@ -274,9 +292,12 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
   )
 }
 
+# Verdicts that speak against the K-properties.
 bad_verdicts <- c("violated", "contradiction")
 
-# The p-value of each pair is from the distribution of the largest excess of all pairs.
+# A row per pair of judges with observed and expected agreement. The p-value of a pair is computed
+# from the simulated distribution of the largest excess over all pairs, so it allows for the number
+# of pairs. No rows if `result` is NULL.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
@@ -284,18 +305,20 @@ pair_table <- function(result, judges) {
   tibble::tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
     observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
-    p.value = vapply(excess, bootstrap_p, 0, drawn = drawn_statistics(result, "residual"))
+    p.value = vapply(excess, bootstrap_p, 0, simulated = drawn_statistics(result, "residual"))
   )
 }
 
-# Models to compare for each property, and reasons why some are not identified.
+# ---- Plan: the models that are compared for each property ---
 
-# A list of tests with the fields property; name (NULL if only the null model is fitted); null and
-# alternative (models); pairs and residual (are disagreeing pairs and residual agreement computed?);
-# reason, if null is NULL.
+# Returns a list of tests. Each is a list with the fields
+# * property, and name of the likelihood ratio test (NULL if only the null model is fitted);
+# * null and alternative: models, NULL if they are not identified or not needed;
+# * pairs, residual: are the statistics of disagreeing pairs and of residual agreement computed?
+# * reason: why the test is not possible; NULL if it is possible.
 plan_k <- function(x, settings) {
   untestable <- reason_untestable(x)
-  # Errors in tests of other properties depend on distance only if categories are ordered.
+  # In tests of other properties, errors depend on distance if there are ordered categories.
   other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(other_errors, other_errors, "uniform")
   strata <- c("strata", "none", "none")
@@ -307,8 +330,8 @@ plan_k <- function(x, settings) {
     reason <- untestable %||% reason
     models <- if (is.null(reason)) first_identified(x, settings, choices, to)
     reason <- reason %||% if (is.null(models)) paste(
-      "the model needed has more parameters than ratings by these raters into",
-      n_categories(x), "categories can distinguish"
+      "the model has more parameters than ratings by these raters in",
+      n_categories(x), "categories can identify"
     )
     c(list(property = property, name = name, residual = residual, pairs = pairs, reason = reason),
       models)
@@ -328,13 +351,13 @@ plan_k <- function(x, settings) {
   ))
   # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
-  first <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
-  if (is.na(first)) return(c(plan, list(test("errors", NULL, equal, pairs = TRUE))))
-  plan[[first]]$pairs <- TRUE
+  place <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
+  if (is.na(place)) return(c(plan, list(test("errors", NULL, equal, pairs = TRUE))))
+  plan[[place]]$pairs <- TRUE
   plan
 }
 
-# Reason why no model can be tested; NULL if some can.
+# Reason why no test of models is possible; NULL if tests are possible.
 reason_untestable <- function(x) {
   fit <- fit_algebraic(x)
   if (!weights_are_counts(x)) {
@@ -342,19 +365,20 @@ reason_untestable <- function(x) {
   } else if (fit$identified != "yes") {
     reason_of_fit(fit)
   } else if (fit$agreement == 1) {
-    "raters never disagree, so nothing shows how they err"
+    "raters never disagree, so the ratings contain no information about errors"
   }
 }
 
-# First pair of models whose larger model is identified, NULL if there is none. `choices` has a
-# row per null model, with its axes, richest first; `to` has the axes in which the alternative
-# differs.
-first_identified <- function(x, settings, choices, to = NULL) {
+# Returns the first pair of models (null and alternative) in which the larger model is identified;
+# NULL if no pair is identified. `choices`: a row per null model with its accuracy, errors and
+# difficulty, the model with most parameters first. `changes`: list of the properties in which the
+# alternative differs from the null model; NULL if there is no alternative.
+first_identified <- function(x, settings, choices, changes = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in seq_len(nrow(choices))) {
-    axes <- as.list(choices[i, ])
-    null <- do.call(rater_model, axes)
-    alternative <- if (!is.null(to)) do.call(rater_model, utils::modifyList(axes, to))
+    choice <- as.list(choices[i, ])
+    null <- do.call(rater_model, choice)
+    alternative <- if (!is.null(changes)) do.call(rater_model, utils::modifyList(choice, changes))
     identified <- core_identified(
       x$patterns, pattern_weights(x), settings$system - 1L, unclass(alternative %||% null)
     )
@@ -362,23 +386,24 @@ first_identified <- function(x, settings, choices, to = NULL) {
   }
 }
 
+# A data frame with a row per model: its arguments of rater_model().
 axes <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }
 
-most_judges <- 2000L # largest number of judges to compare in pairs
+most_judges <- 2000L # largest number of judges whose pairs are all compared
 no_identity <- "raters are not identified: there are only counts"
 
-# Reason why pairs cannot be compared; NULL if some can.
+# Reason why agreement of pairs of judges cannot be tested; NULL if it can.
 reason_no_pairs <- function(x, settings) {
   judges <- length(judge_names(x, settings))
   if (has_counts(x)) {
     no_identity
   } else if (judges < 4L) {
-    paste(judges, "raters and systems can agree in any way if errors are independent")
+    paste(judges, "raters and systems may have any agreement if their errors are independent")
   } else if (judges > most_judges) {
-    sprintf("more than %s raters have too many pairs", number(most_judges))
+    sprintf("there are more than %s raters, which have too many pairs", number(most_judges))
   } else if (nrow(judge_pairs(x, settings$system)) == 0L) {
-    "no two raters share 10 cases"
+    "no two raters have 10 common cases"
   }
 }

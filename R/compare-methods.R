@@ -1,30 +1,34 @@
 #' Tables of a comparison
 #'
 #' @return `tidy()`: a tibble with a row per pair of systems, `system1` and `system2`; `estimate`,
-#'   the accuracy of the first minus that of the second, in \[-1, 1\]; its `std.error`, `conf.low`
-#'   and `conf.high`; `probability` that the first is more accurate; `n`, the number of cases;
-#'   `method`; `order_known`; `reason`, why a value is `NA`. `order_known` is for averages without
-#'   gold, and `NA` for other estimates. It is `FALSE` if the estimate and the agreement with the
-#'   plurality of raters order the two systems differently. It is also `FALSE` if one of the two is
-#'   equal for both systems. With a `reference`, `system2` is always the reference. With `best`,
-#'   `system1` is one of the best and not the worse of the two.
+#'   the accuracy of the first minus the accuracy of the second, in \[-1, 1\]; its `std.error`,
+#'   `conf.low` and `conf.high`; `probability`, that the first is more accurate; `n`, the number of
+#'   cases; `method`; `order_known`; `reason`, why a value is `NA`. With a `reference`, `system2` is
+#'   always the reference. With `best`, `system1` is one of the best systems and not worse than
+#'   `system2`.
 #'
-#'   `tidy(x, "ranks")`: `system`, `rank` (1 is the most accurate), `probability` of this rank and
-#'   `known`, whether the order of the system is known in all its pairs. There are no ranks with a
-#'   `reference`; with `best`, ranks are those of the best among themselves.
+#'   `order_known` compares two orders of the pair: by the estimates, and by the agreement with the
+#'   plurality of raters. It is `TRUE` if both orders are the same, and `FALSE` if they differ or if
+#'   the two systems are equal in one of them. It is defined for method `"average"` without gold,
+#'   and `NA` for other estimates.
+#'
+#'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
+#'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all
+#'   pairs with the system. With a `reference`, there are no ranks. With `best`, only the best
+#'   systems have ranks, among each other.
 #'
 #'   `tidy(x, "sources")`: a row per pair and source: `system1`, `system2`, `interval`
-#'   (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`, `std.error`,
-#'   `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and `reason`. It has no
-#'   rows without gold.
+#'   (`"gold alone"`, `"ratings alone"`, or the name of an interval that uses both), `estimate`,
+#'   `std.error`, `conf.low`, `conf.high`, `weight`, the weight of gold in the estimate, in
+#'   \[0, 1\], and `reason`. Without gold, the table has no rows.
 #'
 #'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`; `left_out`, the
 #'   number of cases that not all systems answered; `best`, the system with the highest
-#'   `probability` to be most accurate, `NA` with a `reference`; `method`, `conf_level`,
-#'   `simultaneous`.
+#'   `probability` of being the most accurate (both are `NA` with a `reference`); `method`,
+#'   `conf_level`, `simultaneous`.
 #'
-#'   `format()`: the most accurate system with its probability; or the number of systems that differ
-#'   from the reference by more than their intervals.
+#'   `format()`: a string. It names the system that is most probably the most accurate, or gives the
+#'   numbers of systems that are better and worse than the reference.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -35,60 +39,64 @@
 #' @name tidy.system_comparison
 NULL
 
-# `x`: the tables differences, ranks, sources (or NULL) and accuracy; left_out, gold (or NULL) and
-# options.
+# Creates the result of compare_systems(). `x`: a list with the tables differences, ranks, accuracy
+# and sources (NULL without gold); left_out, the number of cases that not all systems answered; gold
+# (NULL without gold); and options.
 new_comparison <- function(x) {
   options <- x$options
   against <- options$against
   table <- x$differences
-  ranked <- nrow(x$ranks) > 0L
-  many <- is.null(against) && nrow(table) > most_pairs_shown
-  first <- x$ranks[x$ranks$rank == 1L, ]
-  none <- nrow(first) == 0L || anyNA(first$probability)
-  leader <- if (none) NA_integer_ else which.max(first$probability)
+  has_ranks <- nrow(x$ranks) > 0L
+  hide_pairs <- is.null(against) && nrow(table) > most_pairs_shown
+  first_rank <- x$ranks[x$ranks$rank == 1L, ]
+  has_no_leader <- nrow(first_rank) == 0L || anyNA(first_rank$probability)
+  leader <- if (has_no_leader) NA_integer_ else which.max(first_rank$probability)
   facts <- list(
     systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]],
-    left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
+    left_out = x$left_out, best = first_rank$system[leader],
+    probability = first_rank$probability[leader],
     method = options$method, conf_level = options$conf_level,
     simultaneous = options$simultaneous
   )
   line <- comparison_line(x, facts)
-  pairs <- view_of_pairs_compared(x)
+  pair_view <- view_of_pairs_compared(x)
   head <- paste0(line, "; ", options$words)
   inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
     head = c(head, if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)),
     shown = drop_null(list(
-      if (ranked) view_of_ranks(x, many), if (!many) pairs
+      if (has_ranks) view_of_ranks(x, hide_pairs), if (!hide_pairs) pair_view
     )),
-    document = pairs,
+    document = pair_view,
     notes = comparison_notes(x),
     more = paste0(
-      "tidy()", if (many) paste(" (all", number(nrow(table)), "pairs)"),
-      if (ranked) ", tidy(what = \"ranks\")", ", glance(), plot()"
+      "tidy()", if (hide_pairs) paste(" (all", number(nrow(table)), "pairs)"),
+      if (has_ranks) ", tidy(what = \"ranks\")", ", glance(), plot()"
     ),
     !!!x[setdiff(names(x), c("differences", "ranks", "sources"))]
   ))
 }
 
+# The text of format(). `facts`: see glance().
 comparison_line <- function(x, facts) {
   against <- x$options$against
-  systems <- paste0(
+  compared <- paste0(
     count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case")
   )
-  if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", systems)))
+  if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", compared)))
   if (is.na(facts$best)) {
-    return(paste0("unknown which of ", systems, " is best (", x$differences$reason[[1L]], ")"))
+    return(paste0("unknown which of ", compared, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
     printable(facts$best), " is ", best_by(x), " with probability ",
     decimals(facts$probability, 2L), ", of ",
-    if (!is.null(against)) paste("the", number(against$best), "best of "), systems
+    if (!is.null(against)) paste("the", number(against$best), "best of "), compared
   )
 }
 
-# Sentence: how many systems differ from the reference, or the best one, beyond their intervals.
+# A sentence on how many systems are better or worse than the reference, or worse than the best
+# system. Only differences whose interval excludes 0 count.
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
@@ -111,32 +119,35 @@ against_words <- function(x) {
   )
 }
 
-most_pairs_shown <- 6L # with more, print() shows differences from the best system
+# With more pairs, print() shows for each system the difference from the best system instead.
+most_pairs_shown <- 6L
 
-# A row per system with ranks, the best first. `behind`: difference from the best system.
-view_of_ranks <- function(x, behind) {
+# A view with a row per ranked system, the best first: estimate, probability of being best and mean
+# rank. `show_differences`: does it also have the difference from the best system?
+view_of_ranks <- function(x, show_differences) {
   ranks <- x$ranks
-  first <- ranks[ranks$rank == 1L, ]
-  value <- x$accuracy$estimate[match(first$system, x$accuracy$system)]
+  first_ranks <- ranks[ranks$rank == 1L, ]
+  estimates <- x$accuracy$estimate[match(first_ranks$system, x$accuracy$system)]
   table <- data.frame(
-    system = first$system, value = value, best = first$probability,
-    mean = unname(tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system])
+    system = first_ranks$system, value = estimates, best = first_ranks$probability,
+    mean = unname(tapply(ranks$rank * ranks$probability, ranks$system, sum)[first_ranks$system])
   )
-  table <- table[order(if (low_is_good(x)) value else -value), ]
+  table <- table[order(if (low_is_good(x)) estimates else -estimates), ]
   pairs <- better_first(x$differences)
   leader <- table$system[[1L]]
-  other <- ifelse(pairs$system1 == leader, pairs$system2, NA)
-  other <- ifelse(pairs$system2 == leader, pairs$system1, other)
-  at <- match(table$system, other)
-  table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
-  table[c("conf.low", "conf.high")] <- pairs[at, c("conf.low", "conf.high")]
+  other_system <- ifelse(pairs$system1 == leader, pairs$system2, NA)
+  other_system <- ifelse(pairs$system2 == leader, pairs$system1, other_system)
+  rows <- match(table$system, other_system)
+  table$behind <- ifelse(is.na(rows), "", decimals(pairs$estimate[rows]))
+  table[c("conf.low", "conf.high")] <- pairs[rows, c("conf.low", "conf.high")]
   view(
     table, c("system", setNames("value", compared_metric(x)), `P(best)` = "best",
-      `mean rank` = "mean", if (behind) c("behind", "conf.low", "conf.high")),
+      `mean rank` = "mean", if (show_differences) c("behind", "conf.low", "conf.high")),
     c(3L, best = 2L, mean = 1L), x$options$conf_level, integer(), title = "Systems"
   )
 }
 
+# A view with a row per pair: difference, interval and probability that the first is better.
 view_of_pairs_compared <- function(x) {
   table <- shown_pairs(x)
   table$pair <- paste(table$system1, "-", table$system2)
@@ -148,26 +159,28 @@ view_of_pairs_compared <- function(x) {
   )
 }
 
-# All pairs, the largest differences first; or in the order of comparisons with one system.
+# The pairs in the order in which they are printed. If all pairs are compared, the largest
+# differences are first; with `reference` or `best`, the order is unchanged.
 shown_pairs <- function(x) {
   if (is.null(x$options$against)) better_first(x$differences) else x$differences
 }
 
-# Swaps pairs so that no difference is negative, and sorts them, the largest first.
+# Exchanges the two systems of pairs with a negative difference, so that all differences are
+# positive or 0, and sorts pairs by difference, the largest first.
 better_first <- function(table) {
-  turn <- which(table$estimate < 0)
-  sides <- names(table)[1:2] # systems, or groups
-  table[turn, sides] <- table[turn, rev(sides)]
-  table[turn, c("conf.low", "conf.high")] <- -table[turn, c("conf.high", "conf.low")]
-  table$estimate[turn] <- -table$estimate[turn]
-  table$probability[turn] <- 1 - table$probability[turn]
+  negative <- which(table$estimate < 0)
+  name_columns <- names(table)[1:2] # systems, or groups
+  table[negative, name_columns] <- table[negative, rev(name_columns)]
+  table[negative, c("conf.low", "conf.high")] <- -table[negative, c("conf.high", "conf.low")]
+  table$estimate[negative] <- -table$estimate[negative]
+  table$probability[negative] <- 1 - table$probability[negative]
   table[order(-table$estimate), ]
 }
 
 comparison_notes <- function(x) {
   table <- x$differences
-  pairs <- nrow(table)
-  miss <- (1 - x$options$conf_level) * pairs
+  n_pairs <- nrow(table)
+  misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- !all(is.na(table$conf.low))
   c(
     if (x$left_out > 0) paste0(
@@ -178,10 +191,10 @@ comparison_notes <- function(x) {
     unknown_order_note(better_first(table)),
     if (has_intervals && x$options$simultaneous) {
       "The intervals cover all differences at once"
-    } else if (has_intervals && pairs > 1L) {
+    } else if (has_intervals && n_pairs > 1L) {
       paste0(
         "Each interval is for one pair: expect ",
-        if (miss < 10) decimals(miss, 1L) else number(round(miss)), " of ", number(pairs),
+        if (misses < 10) decimals(misses, 1L) else number(round(misses)), " of ", number(n_pairs),
         " to miss; simultaneous = TRUE covers all at once"
       )
     },
@@ -190,17 +203,18 @@ comparison_notes <- function(x) {
   )
 }
 
-# Note on pairs that the model and the votes order differently.
+# Note on pairs that estimates and agreement with the plurality of raters order differently.
 unknown_order_note <- function(table) {
-  open <- which(!table$order_known)
-  if (length(open) == 0L) return(NULL)
+  unknown <- which(!table$order_known)
+  if (length(unknown) == 0L) return(NULL)
   paste0(
-    "Ratings do not show which of the two is better (by the model the first, by counting votes",
-    " the second, or equal): ",
-    shorten(paste(table$system1[open], "-", table$system2[open]), most = 4L)
+    "Ratings do not show which of the two is better (by the model the first; by counting votes",
+    " the second, or neither): ",
+    shorten(paste(table$system1[unknown], "-", table$system2[unknown]), most = 4L)
   )
 }
 
+# Note on the errors that the intervals include.
 comparison_error_note <- function(x) {
   options <- x$options
   if (!is.null(x$gold)) {

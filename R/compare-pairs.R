@@ -1,7 +1,8 @@
 # Pairs of systems to compare, joint draws of their errors, and tables of differences and ranks.
 
-# Returns NULL for all pairs; list(reference =), the position of a system (0 for the best); or
-# list(best =), the number of systems that all others are compared with.
+# Checks arguments `reference` and `best`. Returns NULL if all pairs are compared; a list with
+# `reference`, the index of a system (0: the system with the highest estimate); or a list with
+# `best`, the number of best systems that are compared with all others.
 check_against <- function(reference, best, systems) {
   abort_argument_if(!is.null(reference) && !is.null(best), "best",
     "Only one of {.arg reference} and {.arg best} can be given.", x = "Both are given.",
@@ -11,18 +12,19 @@ check_against <- function(reference, best, systems) {
   against <- NULL
   if (!is.null(reference)) against <- list(reference = check_reference(reference, systems))
   if (!is.null(best)) against <- list(best = check_count(best, "best", max = n))
-  with <- if (is.null(reference)) best %||% n else 1
-  pairs <- with * (with - 1) / 2 + with * (n - with)
-  abort_argument_if(pairs > max_pairs, "best",
-    "No more than {number(max_pairs)} pairs can be compared.",
-    x = "{number(n)} systems make {number(pairs)}.",
-    i = "Compare them with one system by {.arg reference}, or with a few by {.arg best}; or choose
-        some with {.arg systems}.")
+  n_compared_with <- if (is.null(reference)) best %||% n else 1
+  n_pairs <- n_compared_with * (n_compared_with - 1) / 2 + n_compared_with * (n - n_compared_with)
+  abort_argument_if(n_pairs > max_pairs, "best",
+    "No more than {number(max_pairs)} pairs of systems can be compared.",
+    x = "{number(n)} systems have {number(n_pairs)} pairs.",
+    i = "Compare all systems with one system by {.arg reference}, or with the best ones by
+        {.arg best}; or choose some with {.arg systems}.")
   against
 }
 
 max_pairs <- 2e5 # largest number of pairs to compare
 
+# Returns the index of the reference system; 0 if it is "best".
 check_reference <- function(reference, systems) {
   check_string(reference, "reference")
   abort_if(!reference %in% c("best", systems), "system",
@@ -32,32 +34,38 @@ check_reference <- function(reference, systems) {
   match(reference, systems, 0L)
 }
 
-# first, second: positions of the systems of each pair; with: of the systems that all others are
-# compared with; ranked: of systems that have ranks; against: as stored in results.
+# Returns the pairs of systems that are compared, a list of indices of systems: first and second,
+# the systems of each pair; with, the systems with which all others are compared; ranked, the
+# systems that have ranks. Element `against`: see check_against(), with the name of the reference.
+# `value`: estimates of all systems, the higher the better.
 compared_pairs <- function(value, systems, against = NULL) {
   n <- length(systems)
   if (is.null(against)) check_pair_numbers(n, columns_of_pairs)
-  by_value <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
+  sorted <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
   reference <- against$reference
   if (is.null(reference)) {
-    with <- by_value[seq_len(against$best %||% n)]
-    second <- lapply(seq_along(with), function(i) by_value[-seq_len(i)])
+    targets <- sorted[seq_len(against$best %||% n)]
+    second <- lapply(seq_along(targets), function(i) sorted[-seq_len(i)])
     return(list(
-      first = rep(with, lengths(second)), second = unlist(second), with = with, ranked = with,
-      against = against
+      first = rep(targets, lengths(second)), second = unlist(second), with = targets,
+      ranked = targets, against = against
     ))
   }
-  if (reference == 0L) reference <- by_value[[1L]]
-  first <- setdiff(by_value, reference)
+  if (reference == 0L) reference <- sorted[[1L]]
+  first <- setdiff(sorted, reference)
   list(
     first = first, second = rep(reference, length(first)), with = reference, ranked = integer(),
     against = list(reference = systems[[reference]])
   )
 }
 
-# Joint draws of the errors of systems. parts: a list, each with systems `at` (positions) and
-# `values` (draws x systems, around the estimates); every pair is within a part. ranked: values of
-# the ranked systems. If there are no draws, reason.
+# Joint draws of the estimates of systems. Returns a list:
+# * parts: list of blocks of systems. A block has `at`, the indices of its systems, and `values`,
+#   the draws, a matrix draws x systems. Both systems of a pair are in the same block. No blocks if
+#   there are no draws.
+# * ranked: draws of the systems that have ranks.
+# * reason: why there are no draws, otherwise NA.
+# * replicates: number of draws. clusters: number of clusters of cases, if these were resampled.
 comparison_draws <- function(estimate, pairs) {
   no_draws <- function(...) {
     list(
@@ -65,64 +73,69 @@ comparison_draws <- function(estimate, pairs) {
       replicates = estimate$options$replicates
     )
   }
-  lacking <- estimate$table[is.na(estimate$table$estimate), ]
-  if (nrow(lacking) > 0L) {
-    systems <- shorten(lacking$system, most = 4L)
-    return(no_draws("no estimate for ", systems, ": ", lacking$reason[[1L]]))
+  without_estimate <- estimate$table[is.na(estimate$table$estimate), ]
+  if (nrow(without_estimate) > 0L) {
+    systems <- shorten(without_estimate$system, most = 4L)
+    return(no_draws("no estimate for ", systems, ": ", without_estimate$reason[[1L]]))
   }
   parts <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(parts)) {
     values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
-    whole <- stats::complete.cases(values)
-    parts <- if (mean(whole) < 0.5) "most bootstrap replicates gave no estimate" else
-      draw_parts(estimate, values[whole, , drop = FALSE], pairs$with)
+    is_complete <- stats::complete.cases(values)
+    parts <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
+      draw_parts(estimate, values[is_complete, , drop = FALSE], pairs$with)
   }
   if (is.character(parts)) return(no_draws(no_interval, parts))
-  first <- parts[[1L]]
+  first_part <- parts[[1L]]
   list(
-    parts = parts, ranked = first$values[, match(pairs$ranked, first$at), drop = FALSE],
+    parts = parts, ranked = first_part$values[, match(pairs$ranked, first_part$at), drop = FALSE],
     reason = NA_character_, replicates = nrow(values),
     clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   )
 }
 
-# Draws of all systems together. Many systems are divided into blocks that all contain the systems
-# `with`. Returns a text if there are no draws.
-draw_parts <- function(estimate, replicates, with) {
+# Divides systems into blocks and draws from their joint distribution, see comparison_draws(). If
+# there are many systems, there are several blocks, and each contains `targets`, the systems with
+# which all others are compared. Returns the reason, a string, if there are no draws.
+draw_parts <- function(estimate, replicates, targets) {
   n <- ncol(replicates)
   draws <- draws_interval(estimate)$draws
-  ats <- list(seq_len(n))
-  if (n > many_systems && length(with) < n) {
-    ats <- lapply(
-      in_runs(setdiff(seq_len(n), with), max(many_systems, length(with))), function(at) c(with, at)
+  blocks <- list(seq_len(n))
+  if (n > many_systems && length(targets) < n) {
+    blocks <- lapply(
+      in_runs(setdiff(seq_len(n), targets), max(many_systems, length(targets))),
+      function(at) c(targets, at)
     )
-    # The widening by clusters is the same in every block.
+    # Clusters widen all errors by the same factor, which is computed once and not in each block.
     if (!has_interval(estimate)) {
       estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
     }
     estimate$options["cluster"] <- list(NULL)
   }
-  parts <- lapply(ats, function(at) {
-    values <- draws(estimate_of(estimate, at), replicates[, at, drop = FALSE])
+  parts <- lapply(blocks, function(at) {
+    values <- draws(select_systems(estimate, at), replicates[, at, drop = FALSE])
     if (is.character(values)) values else list(at = at, values = values)
   })
   if (is.character(parts[[1L]])) parts[[1L]] else parts
 }
 
-# The estimate for systems `at` only.
-estimate_of <- function(estimate, at) {
-  estimate$table <- estimate$table[at, ]
-  estimate$details <- estimate$details[at, ]
-  estimate$fit$x <- keep_systems(estimate$fit$x, at)
+# Returns an estimate with only the systems that have the given indices.
+select_systems <- function(estimate, indices) {
+  estimate$table <- estimate$table[indices, ]
+  estimate$details <- estimate$details[indices, ]
+  estimate$fit$x <- keep_systems(estimate$fit$x, indices)
   estimate
 }
 
-# Interval whose draws are used: that of the estimate if it has draws.
+# The record of the interval whose draws are used: the interval of the estimate, if it has joint
+# draws of systems, otherwise an interval that the method of the estimate names.
 draws_interval <- function(estimate) {
   interval <- interval_of(estimate)
   if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval
 }
 
+# A row per pair of systems with difference, interval and probability that the first is better.
+# `draws`: see comparison_draws().
 difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   systems <- estimate$table
   centre <- estimate$details$centre
@@ -150,9 +163,9 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     }
     table[block$pairs, ] <- rows
   }
-  same <- same_answer_shares(estimate$fit, first, second) == 1
-  table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
-  table$why[same] <- "same_answers"
+  is_same <- same_answer_shares(estimate$fit, first, second) == 1
+  table$reason[is_same] <- paste0(no_interval, "the two gave the same answers on all these cases")
+  table$why[is_same] <- "same_answers"
   hidden <- draws_interval(estimate)$hidden
   if (!hidden) {
     warn_outside(
@@ -161,34 +174,38 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     )
   }
   if (!simultaneous) return(table)
-  around <- if (hidden) centre[first] - centre[second] else table$estimate
-  simultaneous_intervals(table, blocks, conf_level, around)
+  interval_centre <- if (hidden) centre[first] - centre[second] else table$estimate
+  simultaneous_intervals(table, blocks, conf_level, interval_centre)
 }
 
-most_differences <- 4e6 # number of differences in memory at a time
+most_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
 
-# Blocks of pairs whose draws are processed together. `pairs`: their numbers. `values`: draws of
-# systems; `first` and `second`: columns of the pairs. `error`: standard errors of differences
-# without the heavy tails of the draws around `centre`, if these have any.
+# Divides pairs into blocks whose draws are processed together. `parts`: see comparison_draws().
+# `centre`: estimates of all systems around which draws with heavy tails are centred. Returns a list
+# of blocks:
+# * pairs: numbers of its pairs. values: draws x systems.
+# * first, second: columns of `values` with the systems of each pair.
+# * error: standard error of each difference, without the heavy tails of the draws; NULL if the
+#   draws have no heavy tails.
 pair_blocks <- function(pairs, parts, centre = NULL) {
-  seen <- logical(length(pairs$first))
+  is_assigned <- logical(length(pairs$first))
   blocks <- list()
   for (part in parts) {
     first <- match(pairs$first, part$at)
     second <- match(pairs$second, part$at)
-    inside <- which(!is.na(first) & !is.na(second) & !seen)
-    seen[inside] <- TRUE
+    pair_indices <- which(!is.na(first) & !is.na(second) & !is_assigned)
+    is_assigned[pair_indices] <- TRUE
     values <- part$values
-    times <- attr(values, "times")
-    plain <- if (!is.null(times)) {
-      stats::cov((values - rep(centre[part$at], each = nrow(values))) / times)
+    tail_factor <- attr(values, "times")
+    covariance <- if (!is.null(tail_factor)) {
+      stats::cov((values - rep(centre[part$at], each = nrow(values))) / tail_factor)
     }
     size <- max(1, floor(most_differences / nrow(values)))
-    blocks <- c(blocks, lapply(in_runs(inside, size), function(at) {
+    blocks <- c(blocks, lapply(in_runs(pair_indices, size), function(at) {
       a <- first[at]
       b <- second[at]
-      error <- if (!is.null(plain)) {
-        sqrt(pmax(0, diag(plain)[a] + diag(plain)[b] - 2 * plain[cbind(a, b)]))
+      error <- if (!is.null(covariance)) {
+        sqrt(pmax(0, diag(covariance)[a] + diag(covariance)[b] - 2 * covariance[cbind(a, b)]))
       }
       list(pairs = at, values = values, first = a, second = b, error = error)
     }))
@@ -196,8 +213,8 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
   blocks
 }
 
-# For each pair of systems, the share of the cases that all systems answered on which the two gave
-# the same answer.
+# For each pair, the share of cases on which the two systems gave the same answer. Only cases that
+# all systems answered and that have ratings are counted.
 same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
   weight <- pattern_weights(fit$x) * (judged_patterns(fit) & answer[, 1L] > 0L)
@@ -207,76 +224,86 @@ same_answer_shares <- function(fit, first, second) {
   })$share
 }
 
-# Evaluates `f`, which returns a list of vectors for pairs `at`, block by block.
+# Computes vectors with an element per pair, block by block to limit memory. `f(at)` returns a list
+# of vectors for the pairs with numbers `at`. Returns a list of the vectors for all pairs. `answer`:
+# answers, patterns x systems.
 over_pairs <- function(answer, first, f) {
   size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
   blocks <- lapply(in_runs(seq_along(first), size), f)
-  fields <- rlang::set_names(unique(unlist(lapply(blocks, names)))) # a block may lack some
+  # All fields of any block, because a block without data may have fewer fields than others.
+  fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
   lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
-# Intervals with the number of standard errors that the worst of all pairs needs.
+# Intervals that contain all differences at once with probability `conf_level`. Half of their width
+# is the same number of standard errors in all pairs: the quantile, over draws, of the largest
+# deviation of any pair.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
-  known <- !is.na(table$conf.low)
-  if (!any(known)) return(table)
-  worst <- worst_of_pairs(blocks, replace(table$std.error, !known, NA))
-  half <- stats::quantile(worst, conf_level, names = FALSE) * table$std.error[known]
-  table$conf.low[known] <- pmax(centre[known] - half, -1)
-  table$conf.high[known] <- pmin(centre[known] + half, 1)
+  rows <- !is.na(table$conf.low)
+  if (!any(rows)) return(table)
+  deviation <- worst_of_pairs(blocks, replace(table$std.error, !rows, NA))
+  half_width <- stats::quantile(deviation, conf_level, names = FALSE) * table$std.error[rows]
+  table$conf.low[rows] <- pmax(centre[rows] - half_width, -1)
+  table$conf.high[rows] <- pmin(centre[rows] + half_width, 1)
   table
 }
 
-# Largest deviation of a pair in each draw, in standard errors, over pairs with a standard error.
+# For each draw, the largest deviation of a difference from its mean, in standard errors, over all
+# pairs. Pairs without a standard error, or with 0, are left out. `error`: standard errors.
 worst_of_pairs <- function(blocks, error) {
   draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
   worst <- numeric(draws)
   for (block in blocks) {
-    known <- which(error[block$pairs] > 0)
-    if (length(known) == 0L) next
-    drawn <- block$values[, block$first[known], drop = FALSE] -
-      block$values[, block$second[known], drop = FALSE]
-    off <- abs(sweep(drawn, 2L, colMeans(drawn))) /
-      rep(error[block$pairs[known]], each = nrow(drawn))
-    worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
+    has_error <- which(error[block$pairs] > 0)
+    if (length(has_error) == 0L) next
+    drawn_differences <- block$values[, block$first[has_error], drop = FALSE] -
+      block$values[, block$second[has_error], drop = FALSE]
+    deviations <- abs(sweep(drawn_differences, 2L, colMeans(drawn_differences))) /
+      rep(error[block$pairs[has_error]], each = nrow(drawn_differences))
+    worst <- pmax(worst, do.call(pmax, asplit(deviations[seq_len(draws), , drop = FALSE], 2L)))
   }
   worst
 }
 
-# Do the average estimates and agreement with the plurality of raters order two systems in the same
-# way? If not, the estimate was no better than chance in public data sets. NA for other estimates.
+# Do the estimates and the agreement with the plurality of raters order the two systems of a pair in
+# the same way? If not, the order of the estimates was right in only 4 of 10 pairs in public data.
+# NA unless accuracies are estimated by method "average".
 order_known <- function(estimate, first, second) {
   if (!is_averaged(estimate) || !is.null(estimate$compared)) return(rep(NA, length(first)))
   x <- estimate$fit$x
-  votes <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
-  order <- function(value) sign(round(value[first] - value[second], 9L))
-  by_model <- order(estimate$table$estimate)
-  unname(by_model == order(votes) & by_model != 0)
+  vote_share <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
+  sign_of_difference <- function(value) sign(round(value[first] - value[second], 9L))
+  model_order <- sign_of_difference(estimate$table$estimate)
+  unname(model_order == sign_of_difference(vote_share) & model_order != 0)
 }
 
-# Systems whose order is known against all others.
+# Is the order of each system known in all its pairs? `table`: see difference_table().
 known_ranks <- function(systems, table) {
   vapply(systems, function(system) {
     all(table$order_known[table$system1 == system | table$system2 == system])
   }, NA, USE.NAMES = FALSE)
 }
 
-# A row per system and rank. Systems that are equal in a draw share their ranks.
+# A row per system and rank with the probability of this rank, the share of draws. If systems are
+# equal in a draw, each of their ranks gets an equal share of it. `values`: draws x systems.
 rank_table <- function(systems, values) {
   n <- length(systems)
-  ranks <- function(ahead) {
-    unlist(lapply(seq_len(n), function(s) rowSums(ahead(values, values[, s]))))
+  ranks <- function(is_ahead) {
+    unlist(lapply(seq_len(n), function(s) rowSums(is_ahead(values, values[, s]))))
   }
   best <- 1 + ranks(`>`)
   worst <- ranks(`>=`)
-  # The share begins at the best rank and ends after the worst one, so there is a rank n + 1.
+  # In a draw, a system has its best to worst possible ranks with equal probability. Probabilities
+  # are computed as cumulated sums, to which a draw adds at the best rank and subtracts after the
+  # worst one. Therefore sums have n + 1 ranks.
   sums_at <- function(rank) {
     code <- rank + (n + 1) * rep(seq_len(n) - 1, each = nrow(values))
     matrix(rowsum_codes(code, 1 / (worst - best + 1), (n + 1) * n), n + 1L, n)
   }
-  share <- apply(sums_at(best) - sums_at(worst + 1), 2L, cumsum)
-  share <- matrix(share, n + 1L, n)[seq_len(n), , drop = FALSE]
+  probability <- apply(sums_at(best) - sums_at(worst + 1), 2L, cumsum)
+  probability <- matrix(probability, n + 1L, n)[seq_len(n), , drop = FALSE]
   tibble::tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),
-    probability = na_real(as.vector(share) / nrow(values))
+    probability = na_real(as.vector(probability) / nrow(values))
   )
 }

@@ -1,112 +1,112 @@
 #' Compare systems on the same cases
 #'
 #' Estimates differences of accuracy between pairs of systems, with intervals, and the probability
-#' that each system is the most accurate. The same raters evaluate all systems on the same cases, so
-#' part of the error is common and cancels. A difference is therefore more precise than one from
-#' separate studies.
+#' that each system is the most accurate. All systems are evaluated by the same raters on the same
+#' cases, so part of their errors is equal and cancels. A difference is therefore more precise than
+#' a difference of estimates from separate studies.
 #'
 #' @section Cases:
-#' Systems are compared on rated cases that all of them answered; other cases may be easier or
-#' harder. If this leaves out cases, accuracies are estimated again on the remaining cases, and the
-#' result reports their number. Raters are not refitted. This takes as long as the original
-#' estimate.
+#' Systems are compared on rated cases that all of them answered, because other cases may be easier
+#' or harder. If some cases are left out, accuracies are estimated again from the remaining cases,
+#' which takes as long as the original estimate. The model of raters is not fitted again. The result
+#' reports the number of cases left out.
 #'
 #' @section Errors of differences:
 #' Cases (or the clusters of the estimate) are resampled, with the same resamples for all systems,
-#' and everything is estimated again. If the estimate has replicates, they are used. Intervals are
-#' percentiles of the differences, and probabilities of ranks are shares of replicates; equal
-#' systems share a rank. They cover sampling error only.
+#' and everything is estimated again. If the estimate has bootstrap replicates, they are used.
+#' Intervals are percentiles of the differences, and probabilities of ranks are shares of
+#' replicates; equal systems share a rank. Intervals and probabilities allow for sampling error
+#' only.
 #'
-#' For method `"average"`, and for robust intervals, each system has the sampling error of its
-#' estimate. The correlation between the errors of two systems is that of replicates of the joint
-#' estimate (or of the method's replicates). An allowance for errors shared with the raters is added
-#' as in robust intervals. Its correlation between two systems is the third power of the share of
-#' cases with equal answers: .73 if nine of ten answers are equal, .13 if half are. This rule was
-#' chosen on public data with known truth. Few of these have several systems, so it is approximate.
-#' Under the assumption that shared errors cancel, coverage was too low.
+#' For method `"average"`, and for robust intervals, the sampling error of each system is the one of
+#' its estimate. The correlation between the sampling errors of two systems is computed from
+#' replicates of method `"joint"` (or of the method of the estimate). An error for errors that
+#' systems share with raters is added as in robust intervals. Its correlation between two systems is
+#' the third power of the share of cases with equal answers: .73 if nine of ten answers are equal,
+#' .13 if half are. This rule was chosen on public data with known truth. It is approximate, because
+#' few of these data sets have several systems. If one assumes instead that shared errors cancel,
+#' coverage is too low.
 #'
 #' @section Order of systems:
-#' If the estimate and the agreement with most raters order two systems differently, the estimate
-#' was right in 4 of 10 pairs (14 public sources). Column `order_known` of
-#' [tidy()][tidy.system_comparison] is `FALSE` for these pairs: treat their order as unknown.
+#' If the estimate and the agreement with the plurality of raters order two systems differently, the
+#' estimate is often wrong: in 14 public data sources, it was right in 4 of 10 such pairs. Column
+#' `order_known` of [tidy()][tidy.system_comparison] is then `FALSE`: treat the order as unknown.
 #'
-#' @section Known truths:
-#' If the estimate has gold cases (`known_truth` of [estimate_accuracy()]), these also measure the
-#' differences, with the interval of the estimate. If two systems gave the same answer, the
-#' difference is zero whatever the truth. So only gold cases on which they differ are informative.
-#' Ratings predict which system is right on these cases, and gold corrects the predictions as for
-#' accuracies. `"corrected"` has Student's interval. `"combined"` uses the difference from ratings
-#' only as a prior. The prior is normal, with a flat part between minus and plus the share of cases
-#' with different answers; its standard error for shared errors is at least .1 of that share. Each
-#' pair is measured separately. Ranks, and intervals for all differences at once, come from errors
-#' of systems with the variances of the pairs' differences (by classical scaling). Both are `NA` if
-#' a pair has no interval. A pair without gold cases keeps the difference from ratings only.
+#' @section Known truths: If the estimate has gold cases (`known_truth` of [estimate_accuracy()]),
+#' they also measure the differences. The kind of interval is the one of the estimate. On a case on
+#' which two systems gave the same answer, the difference is zero whatever the truth is, so only
+#' gold cases with different answers are informative. Ratings predict which system is right on these
+#' cases, and gold cases correct the predictions as for accuracies. `"corrected"` is a Student
+#' interval. `"combined"` uses the difference from ratings only as a prior. The prior is normal,
+#' with a flat part between minus and plus the share of cases with different answers; its standard
+#' error for shared errors is at least .1 of that share. Each pair is measured separately. Ranks,
+#' and intervals for all differences at once, are computed from joint errors of all systems whose
+#' differences have the variances of the pairs (by classical scaling). Both are `NA` if a pair has
+#' no interval. For a pair without gold cases, the difference from ratings only is reported.
 #'
 #' If only a difference matters, let [plan_gold()] draw cases with different answers. In public and
-#' simulated panels, 50 random gold cases gave 90% intervals .76 as wide as intervals from gold only
-#' (`"corrected"`; coverage .92). With 50 gold cases with different answers they were .49 as wide
-#' (coverage .91).
+#' simulated panels with 50 random gold cases, the width of 90% intervals was .76 of the width of
+#' intervals from gold only (`"corrected"`; coverage .92). With 50 gold cases with different answers
+#' it was .49 (coverage .91).
 #'
-#' @section Groups:
-#' A result of [estimate_accuracy()] with `by` is compared group by group, for example two versions
-#' of an application with different answers. Both groups need gold cases. Differences from
-#' uncorrected ratings are not reported, since raters may rate one version more favourably.
-#' Estimates are the `"corrected"` ones. The interval of the difference is constructed from both
-#' intervals (Zou and Donner 2008). If the estimate has clusters
-#' (`resampling = list(cluster = "prompt")`), clusters that groups have in common are paired. The
-#' correlation of errors over these clusters narrows the interval; it is shrunk towards 0 with the
-#' weight of ten gold cases. Results are of class `group_comparison`: `tidy()` has columns `group1`,
-#' `group2`, `system`, `estimate` (the first group minus the second), `std.error`, `conf.low`,
-#' `conf.high`, `probability` that the first is better, `correlation`, `n`, `method` and `reason`.
-#' `reference` is a group, and `simultaneous` is by Bonferroni. In simulations (50 gold cases in
-#' each of two versions, 2000 panels) 90% intervals covered .91 of unpaired and .92 of paired
-#' differences.
+#' @section Groups: For a result of [estimate_accuracy()] with `by`, groups are compared with each
+#' other, for example two versions of an application. Both groups need gold cases. Differences from
+#' ratings only are not reported, because raters may rate one version more favourably. Estimates of
+#' the groups are those of interval `"corrected"`. The interval of the difference is constructed
+#' from both intervals (Zou and Donner 2008). If the estimate has clusters (`resampling =
+#' list(cluster = "prompt")`), clusters that groups have in common are paired. The correlation of
+#' errors over these clusters narrows the interval; it is shrunk towards 0 with the weight of ten
+#' gold cases. Results are of class `group_comparison`: `tidy()` has columns `group1`, `group2`,
+#' `system`, `estimate` (the first group minus the second), `std.error`, `conf.low`, `conf.high`,
+#' `probability` (that the first is better), `correlation`, `n`, `method` and `reason`. Argument
+#' `reference` is then the name of a group, and `simultaneous` intervals are Bonferroni's. In
+#' simulations (50 gold cases in each of two versions, 2000 panels), the coverage of 90% intervals
+#' was .91 without and .92 with paired clusters.
 #'
 #' @section All pairs at once:
-#' With more than two systems, some intervals of pairs miss by chance, and the best estimate is
-#' likely to be too high. With `simultaneous = TRUE` the intervals cover all differences at once
-#' with probability `conf_level`. The largest studentised deviation of the replicates sets their
-#' width. Ranks need no such correction. There are no p-values: a difference is significant if its
-#' interval excludes zero.
+#' With many pairs, some intervals miss the true difference by chance, and the highest estimate is
+#' likely to be too high. With `simultaneous = TRUE`, the intervals cover all differences at once
+#' with probability `conf_level`. Their width is determined by the largest studentised deviation of
+#' all pairs in the replicates. Ranks need no such correction. There are no p-values: a difference
+#' is significant if its interval excludes zero.
 #'
-#' @section Many systems:
-#' Three thousand systems have millions of pairs. For more than about 600 systems, one of two other
-#' comparisons must be chosen. `reference` compares each system with one system; there are no ranks.
-#' `best = k` compares the `k` systems with the highest estimates with each other and with all the
-#' rest, the better one (by estimate) first. Ranks are those of the `k` systems among themselves.
-#' Choose `k` before you look at results. The leader is chosen for its estimate, which is therefore
-#' likely to be too high, the more so the more systems there are. `simultaneous = TRUE` allows for
-#' that.
+#' @section Many systems: At most 200,000 pairs can be compared, which are all pairs of about 600
+#' systems. For more systems, use one of two arguments. `reference` compares each system with one
+#' system; there are no ranks. `best = k` compares the `k` systems with the highest estimates with
+#' each other and with all other systems. In each pair, the system with the higher estimate is the
+#' first. Ranks are ranks among the `k` systems. Choose `k` before you look at results. The best
+#' system is chosen because of its estimate, which is therefore likely to be too high, the more so
+#' the more systems there are. `simultaneous = TRUE` allows for that.
 #'
-#' With more than 100 systems, replicates of joint estimates, which also give the correlations of
-#' averages, are of first order. The influence of each case on an estimate is computed once, and
-#' nothing is refitted (the infinitesimal jackknife, Efron 1982). Systems are then processed in
-#' blocks. The allowances for shared errors of two systems in different blocks are correlated only
-#' if the two are compared, which makes simultaneous intervals slightly wider.
+#' With more than 100 systems, replicates of method `"joint"`, from which correlations of averages
+#' are also computed, are first-order approximations. The influence of each case on an estimate is
+#' computed once, and no model is fitted again (the infinitesimal jackknife, Efron 1982). Systems
+#' are then processed in blocks. Errors of two systems in different blocks due to shared errors are
+#' correlated only if the two are compared, which makes simultaneous intervals slightly wider.
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #'
 #'   Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
 #'   general approach. *Statistics in Medicine*, 27(10), 1693-1702. \doi{10.1002/sim.3095}
 #' @param x An [estimate_accuracy()] result with at least two systems, or with groups (`by`). Or
-#'   [ratings()] or a [fit_raters()] result, from which accuracies are estimated. Several variables
-#'   are compared separately.
+#'   [ratings()] or a [fit_raters()] result, from which accuracies are estimated first. For several
+#'   variables, each variable has a separate comparison.
 #' @param systems Names of the systems to compare; `NULL`, the default, for all.
 #' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for that of
 #'   the estimate.
 #' @param simultaneous Should intervals cover all differences at once? By default `FALSE`.
-#' @param reference System that all others are compared with: its name, or `"best"` for the system
-#'   with the highest estimate (unless a system has that name). `NULL`, the default, compares all
-#'   pairs.
-#' @param best Number of systems with the highest estimates that are compared with each other and
-#'   with all others. Not together with `reference`.
-#' @param metric One of [system_metrics]; `NULL`, the default, for accuracy. Differences are then
-#'   differences of the metric, and the best system (the most accurate, in results) has its highest
-#'   value or, for costs, its lowest. For methods with a joint table of truth and answer, with
-#'   robust or bootstrap intervals (see [estimate_metrics()]).
-#' @param category For a metric of categories: the category; `NULL`, the default, for the macro
-#'   average.
-#' @param cost For `metric = "loss"`: see [estimate_metrics()].
+#' @param reference Name of the system with which all others are compared, or `"best"` for the
+#'   system with the highest estimate (unless a system has this name). `NULL`, the default, compares
+#'   all pairs.
+#' @param best `NULL` (the default), or the number of systems with the highest estimates that are
+#'   compared with each other and with all others. It cannot be combined with `reference`.
+#' @param metric The metric to compare, one of [system_metrics]; `NULL`, the default, for accuracy.
+#'   The best system, which results call the most accurate, is the one with the highest value or,
+#'   for costs, the lowest. Metrics need an estimate by a method with a joint table of truth and
+#'   answer, with robust or bootstrap intervals (see [estimate_metrics()]).
+#' @param category For a metric of single categories, such as recall: the category; `NULL`, the
+#'   default, for the macro average over categories.
+#' @param cost For `metric = "loss"`: the costs of errors, see [estimate_metrics()].
 #' @param ... For ratings and fits, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
@@ -159,10 +159,10 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   check_dots_empty(...)
   estimate <- if (inherits(x, "accuracy_by_group")) x else check_estimate(x)
   check_flag(simultaneous, "simultaneous")
-  grouped <- inherits(estimate, "accuracy_by_group")
-  options <- (if (grouped) estimate[[1L]] else estimate)$options
+  has_groups <- inherits(estimate, "accuracy_by_group")
+  options <- (if (has_groups) estimate[[1L]] else estimate)$options
   conf_level <- check_level(conf_level %||% options$conf_level)
-  if (grouped) {
+  if (has_groups) {
     refused <- mget(c("best", "metric", "category", "cost"))
     return(compare_groups(estimate, systems, conf_level, simultaneous, reference, refused))
   }
@@ -172,13 +172,15 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   against <- check_against(reference, best, systems)
   plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  # With gold each pair has a separate interval.
+  # With gold, each pair is measured separately. Simultaneous intervals need joint errors of
+  # systems, which can only be computed from all pairs.
   abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
-    "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
-    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
-  # Replicates of a bootstrap have a seed. All other draws together need one.
-  once <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
-  comparison <- once({
+    "needs a comparison of all pairs if the estimate has gold cases.",
+    i = "Leave out {.arg reference} and {.arg best}; choose fewer systems by {.arg systems}.")
+  # Bootstrap replicates have a stored seed. Other draws advance the user's random stream by one
+  # seed.
+  evaluate <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
+  comparison <- evaluate({
     measured <- from_ratings <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
     if (!is.null(gold)) {
       measured$options$interval <- estimate$options$interval
@@ -194,9 +196,10 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   new_comparison(from_unit(comparison, plan))
 }
 
+# Compares systems from ratings only; see new_comparison() for the elements of the list it returns.
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   draws <- comparison_draws(estimate, pairs)
-  drawn_by <- draws_interval(estimate)
+  interval <- draws_interval(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
   ranks$known <- known_ranks(ranks$system, differences)
@@ -206,36 +209,37 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
     options = list(
       method = estimate$options$method, words = estimator_words(estimate),
       replicates = draws$replicates, conf_level = conf_level,
-      simultaneous = simultaneous, clusters = draws$clusters, robust = drawn_by$hidden,
+      simultaneous = simultaneous, clusters = draws$clusters, robust = interval$hidden,
       machines = rests_on_machines(estimate),
-      metric = if (is_pass_rate(estimate)) "pass rate", drawn = drawn_by$drawn,
-      allowance = if (drawn_by$hidden) allowance_words(estimate) else " alone",
+      metric = if (is_pass_rate(estimate)) "pass rate", drawn = interval$drawn,
+      allowance = if (interval$hidden) allowance_words(estimate) else " alone",
       against = pairs$against
     )
   )
 }
 
+# Checks that `x` is an estimate of more than one judge.
 check_estimate <- function(x, arg = "x") {
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
   check_not_one_judge(x$fit)
   x
 }
 
-# The estimate of these systems on the cases that all of them answered, with the number of cases
-# left out.
+# Returns the estimate of these systems from the cases that all of them answered. Element `left_out`
+# is the number of cases that only some of them answered.
 on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
-  at <- match(systems, x$systems)
-  answered <- x$patterns$answer[, at, drop = FALSE] > 0L & judged_patterns(estimate$fit)
-  common <- rowSums(answered) == length(at)
-  left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !common))
-  abort_if(count_cases(x, common) == 0, "system",
+  indices <- match(systems, x$systems)
+  answered <- x$patterns$answer[, indices, drop = FALSE] > 0L & judged_patterns(estimate$fit)
+  is_common <- rowSums(answered) == length(indices)
+  left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !is_common))
+  abort_if(count_cases(x, is_common) == 0, "system",
     "No case was answered by all of these systems and seen by a rater.",
     x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
     system = systems)
   if (left_out > 0 || !identical(systems, x$systems)) {
-    x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
-    x$patterns$answer[!common, ] <- 0L
+    x$patterns$answer <- x$patterns$answer[, indices, drop = FALSE]
+    x$patterns$answer[!is_common, ] <- 0L
     x$systems <- systems
     estimate <- estimate_again(estimate, join_patterns(x))
   }
@@ -243,13 +247,15 @@ on_common_cases <- function(estimate, systems) {
   estimate
 }
 
-# The same estimate for other answers by systems.
+# Computes an estimate again, with the same model and options, for other answers of systems. `x`:
+# ratings with these answers.
 estimate_again <- function(estimate, x) {
   if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
   fit <- fit_with(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
-  # Intervals without draws are computed only to find the maximum of the estimate.
+  # An interval without draws is not needed for a comparison. It is only computed if it found a
+  # better optimum of the original estimate (option `deviance`), to search for it again.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

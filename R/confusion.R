@@ -5,24 +5,26 @@
 #' (`accuracy`), PDA (`difficulty`), AD (`dispersion`) and PER (`error_range`).
 #'
 #' 1. The probability of a correct answer is `accuracy` in every category.
-#' 2. `difficulty` is added, and the result is clipped to \[0, 1\].
+#' 2. `difficulty` is added to this probability, and the sum is limited to \[0, 1\].
 #' 3. The remaining probability of each row is distributed over the wrong categories in proportion
 #'    to `dispersion^-distance`, where neighbouring categories have distance one.
-#' 4. Each wrong entry is multiplied by an independent random number, uniform on
+#' 4. Each probability of a wrong category is multiplied by an independent random number, uniform on
 #'    \[1 - `error_range`, 1 + `error_range`\].
 #' 5. Rows are rescaled to sum to one. With `normalise = "expected"` the diagonal is multiplied by
-#'    one factor, so that the accuracy over `base_rates` is kept (the paper's Table 7, where the
-#'    diagonal varies by row). With `"row"` the wrong entries of each row are rescaled, so that the
-#'    accuracy of each category is kept.
+#'    one factor, so that the mean accuracy, weighted by `base_rates`, does not change (the paper's
+#'    Table 7, where the diagonal varies by row). With `"row"` only the probabilities of wrong
+#'    categories are rescaled, so that the accuracy of each category does not change.
 #'
 #' @param categories Number of categories (at least 2), or their labels in order.
 #' @param accuracy Initial probability of a correct answer, in \[0, 1\].
 #' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0.
-#' @param dispersion Ratio of the probabilities of an error and of an error one step further away;
-#'   above 0. With 1 (the default) all errors are equally probable.
-#' @param error_range Range of the random factors of errors, in \[0, 1\]; 0 (the default) is none.
+#' @param dispersion Probability of an error, divided by the probability of an error with a distance
+#'   that is larger by one; a number above 0. With 1 (the default) all errors are equally probable.
+#' @param error_range Largest deviation from 1 of the random factors in step 4, in \[0, 1\]. With 0
+#'   (the default) there are no random factors.
 #' @param base_rates Probabilities of the categories, which sum to one; by default all are equal.
-#' @param normalise What step 5 keeps: `"expected"` (the default) or `"row"`.
+#' @param normalise Which accuracy does not change in step 5: `"expected"` (the default), the mean
+#'   over categories, or `"row"`, the accuracy of each category.
 #' @return A matrix of class `confusion_matrix` with the true category in rows and the given
 #'   category in columns; rows sum to one. `tidy()`: a tibble with a row per cell: `truth`,
 #'   `rating`, `probability`. `glance()`: a tibble with one row: the number of `categories`,
@@ -53,7 +55,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
   new_confusion_matrix(matrix, labels, base_rates)
 }
 
-# Attribute `base_rates`: weights of the categories in the accuracy.
+# Adds names, class and attribute `base_rates`, the weights of the categories in the mean accuracy.
 new_confusion_matrix <- function(matrix, labels, base_rates) {
   dimnames(matrix) <- list(truth = labels, rating = labels)
   structure(matrix, base_rates = base_rates,
@@ -61,6 +63,7 @@ new_confusion_matrix <- function(matrix, labels, base_rates) {
   )
 }
 
+# Returns the labels of categories; for a number n, the labels "1" to "n".
 check_category_labels <- function(categories) {
   if (is.numeric(categories) && length(categories) == 1L) {
     n <- check_count(categories, "categories", min = 2L, max = max_categories)
@@ -73,6 +76,8 @@ check_category_labels <- function(categories) {
   labels
 }
 
+# Returns base rates of `n` categories as a numeric vector; equal ones for NULL. A data frame with
+# one row, as returned by base_rates(), is accepted too.
 check_base_rates <- function(base_rates, n) {
   if (is.null(base_rates)) return(rep(1 / n, n))
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
@@ -83,7 +88,7 @@ check_base_rates <- function(base_rates, n) {
   as.double(base_rates)
 }
 
-# Is `x` a vector of `n` probabilities that sum to one?
+# Is `x` a vector of `n` probabilities that sum to one, with a tolerance of `slack`?
 is_distribution <- function(x, n = length(x), slack = 1e-6) {
   is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
 }

@@ -1,4 +1,4 @@
-# Workers with metrics like those of spammers.
+# Rules that flag workers with metrics like those of spammers.
 
 # Sign of each metric: 1 if large values indicate a spammer, -1 if small values do.
 spam_sign <- c(
@@ -10,35 +10,37 @@ spam_sign <- c(
 #'
 #' Flags likely spammers by a rule on the metrics of the workers.
 #'
-#' * Without `weights` and `known`, the **standard-deviation rule**: a metric counts against a
-#'   worker if it is more than `sd` standard deviations beyond the mean over workers. Only the
-#'   suspicious side counts: high disagreement, low quality or many annotations. A worker is flagged
-#'   if at least `votes` metrics count against the worker. The score is the number of these metrics
-#'   minus `votes` plus one half. The rule loses power if there are many spammers, because they move
-#'   the mean and the standard deviation.
+#' * Without `weights` and `known`, the **standard-deviation rule**: a metric of a worker is
+#'   suspicious if it is more than `sd` standard deviations from the mean over workers. Only high
+#'   disagreement, low quality and many annotations are suspicious. A worker with at least
+#'   `votes` suspicious metrics is flagged. The score is the number of suspicious metrics minus
+#'   `votes` plus one half. The rule loses power if there are many spammers, because they change the
+#'   mean and the standard deviation.
 #' * With `weights`, a **linear rule**: the score is the weighted sum of the metrics plus the weight
 #'   `(Intercept)`. A worker with a score above 0 is flagged.
 #' * With `known`, a linear rule **fitted** to workers of known quality, by logistic regression on
 #'   standardised metrics. Slopes have a weak normal prior (standard deviation 2.5), so that they
-#'   stay finite if a line separates the two kinds. Each known worker also gets a held-out score,
-#'   from a rule fitted without the worker's fold. Accuracy is measured with the held-out scores.
+#'   stay finite if a rule separates the two kinds completely. Each known worker also gets a
+#'   held-out score from a rule that is fitted without the worker's fold (cross-validation). The
+#'   accuracy of the rule is estimated from the held-out scores.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, to whose ratings
 #'   version 2014 of CrowdTruth is applied.
-#' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
-#'   `worker_disagreement` and `annotations_per_unit`. For version 2.0, the defaults are `wwa`
-#'   (agreement with other workers), `wua` (agreement with units) and `annotations_per_unit`.
-#' @param weights Named numeric vector: the weight of each metric and, optionally, of `(Intercept)`.
-#'   Its names are the metrics, so that `metrics` can be left out.
-#' @param known Named logical vector: for some workers, by name, whether they are of low quality. It
-#'   must contain at least two workers of each kind.
+#' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. By default
+#'   `NULL`: for version 2014 `unit_disagreement`, `worker_disagreement` and `annotations_per_unit`;
+#'   for version 2.0 `wwa` (agreement with other workers), `wua` (agreement with units) and
+#'   `annotations_per_unit`.
+#' @param weights `NULL` (the default), or a named numeric vector: the weight of each metric and,
+#'   optionally, of `(Intercept)`. Its names are the metrics, so that `metrics` is not needed.
+#' @param known `NULL` (the default), or a logical vector named by workers: `TRUE` for workers of
+#'   low quality. It must contain at least two workers of each kind.
 #' @param folds Number of folds, by default 10, stratified by quality. If `folds` is at least the
 #'   number of known workers, one worker is left out at a time. Folds are drawn with R's random
 #'   number generator.
-#' @param sd,votes Settings of the standard-deviation rule, see Details. By default 1 and 2, or 1
-#'   vote for a single metric.
-#' @param min_cases Smallest number of units for which a worker can be flagged. Workers with fewer
-#'   units have no score, and the rule is computed without them.
+#' @param sd,votes Settings of the standard-deviation rule, see Details. By default `sd` is 1, and
+#'   `votes` is 2, or 1 if there is a single metric.
+#' @param min_cases Smallest number of units of a worker, by default 1. Workers with fewer units
+#'   have no score, and the rule is computed without them.
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
 #'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
@@ -80,8 +82,8 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
     "Give {.arg weights} or {.arg known}, not both.")
   metrics <- check_metrics(metrics, weights, x)
   value <- as.matrix(x$workers[metrics])
-  few <- x$workers$units < check_count(min_cases, "min_cases", 1L)
-  value[few, ] <- NA
+  has_few_units <- x$workers$units < check_count(min_cases, "min_cases", 1L)
+  value[has_few_units, ] <- NA
   rule <- if (!is.null(known)) {
     fitted_rule(value, check_known(known, x), check_count(folds, "folds", min = 2L))
   } else if (!is.null(weights)) {
@@ -93,15 +95,18 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   table <- x$workers[c("worker", "units", metrics)]
   table$score <- rule$score
   table$flagged <- rule$score > 0
-  table$known <- rule$known # NULL adds no column
+  table$known <- rule$known # adds no column if it is NULL, as the next line
   table$held_out <- rule$held_out
-  lacking <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
-  table$reason <- ifelse(nzchar(lacking), paste(lacking, "undefined"), NA_character_)
-  table$reason[few] <- paste("fewer units than", min_cases)
+  missing_metrics <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
+  table$reason <- ifelse(
+    nzchar(missing_metrics), paste(missing_metrics, "undefined"), NA_character_
+  )
+  table$reason[has_few_units] <- paste("fewer units than", min_cases)
   rule[c("score", "known", "held_out")] <- NULL
   new_flags(table, c(list(metrics = metrics, version = x$options$version), rule))
 }
 
+# Returns the names of the metrics that the rule uses, from argument `metrics` or `weights`.
 check_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
   default <- c(
@@ -110,19 +115,19 @@ check_metrics <- function(metrics, weights, x) {
     "annotations_per_unit"
   )
   if (is.null(weights)) return(check_some(metrics %||% default, choices, "metrics"))
-  given <- setdiff(names(weights), "(Intercept)")
+  metrics_named <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
-    !is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
-      !all(given %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
+    !is.numeric(weights) || length(metrics_named) == 0L || !all(is.finite(weights)) ||
+      !all(metrics_named %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
     "must be finite numbers with different names: metrics and, optionally, {.val (Intercept)}.",
     x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
-  abort_argument_if(!is.null(metrics) && !setequal(metrics, given), "metrics",
+  abort_argument_if(!is.null(metrics) && !setequal(metrics, metrics_named), "metrics",
     "{.arg weights} and {.arg metrics} must name the same metrics.",
-    i = "{.arg weights} alone will do.")
-  given
+    i = "Leave out {.arg metrics}.")
+  metrics_named
 }
 
-# For each worker: TRUE if of low quality, FALSE if not, NA if not known.
+# Returns the known quality of each worker: TRUE if it is low, FALSE if not, NA if it is unknown.
 check_known <- function(known, x) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
@@ -134,28 +139,32 @@ check_known <- function(known, x) {
   unname(known[match(x$workers$worker, names)])
 }
 
+# The standard-deviation rule, see flag_workers(). `value`: metrics, workers x metrics.
 sd_rule <- function(value, sd, votes) {
-  side <- spam_sign[colnames(value)]
+  sign <- spam_sign[colnames(value)]
   spread <- apply(value, 2L, stats::sd, na.rm = TRUE)
-  limit <- colMeans(value, na.rm = TRUE) + side * sd * spread
-  beyond <- (t(value) - limit) * side
-  against <- colSums(beyond > 1e-9) # the tolerance ignores metrics that are constant
-  list(rule = "sd", thresholds = limit, votes = votes, score = against - votes + 0.5)
+  limit <- colMeans(value, na.rm = TRUE) + sign * sd * spread
+  excess <- (t(value) - limit) * sign
+  n_suspicious <- colSums(excess > 1e-9) # the tolerance ignores metrics that are constant
+  list(rule = "sd", thresholds = limit, votes = votes, score = n_suspicious - votes + 0.5)
 }
 
+# Weighted sum of the metrics of each worker, plus the intercept if the rule has one.
 linear_score <- function(value, weights) {
   drop(value %*% weights[colnames(value)]) + sum(weights["(Intercept)"], na.rm = TRUE)
 }
 
+# The rule fitted to workers of known quality, with cross-validated scores, see flag_workers().
+# `value`: workers x metrics. `known`: is the quality low? NA if unknown.
 fitted_rule <- function(value, known, folds) {
-  use <- which(!is.na(known) & stats::complete.cases(value))
-  kinds <- table(factor(known[use], c(FALSE, TRUE)))
+  used <- which(!is.na(known) & stats::complete.cases(value))
+  kinds <- table(factor(known[used], c(FALSE, TRUE)))
   abort_argument_if(any(kinds < 2L), "known",
-    "must hold at least two workers of each kind whose metrics are defined.",
-    x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
+    "must contain at least two workers of each kind whose metrics are defined.",
+    x = "It contains {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
   # The second kind continues where the first stopped, so that folds have equal sizes.
   shuffled <- with_one_seed({
-    unlist(lapply(split(use, known[use]), function(rows) rows[sample.int(length(rows))]))
+    unlist(lapply(split(used, known[used]), function(rows) rows[sample.int(length(rows))]))
   })
   fold <- (seq_along(shuffled) - 1L) %% folds + 1L
   fit <- function(workers) fit_linear(value[workers, , drop = FALSE], known[workers])
@@ -165,15 +174,15 @@ fitted_rule <- function(value, known, folds) {
     weights <- fit(sort(shuffled[fold != k]))
     held_out[test] <- linear_score(value[test, , drop = FALSE], weights)
   }
-  weights <- fit(use)
+  weights <- fit(used)
   list(
     rule = "fitted", weights = weights, folds = max(fold), score = linear_score(value, weights),
     known = known, held_out = held_out
   )
 }
 
-# Logistic regression by Newton's method. Slopes of standardised metrics have a normal prior with
-# standard deviation 2.5.
+# Weights of a linear rule by logistic regression (Newton's method). `low`: is the quality of each
+# worker low? Slopes of standardised metrics have a normal prior with standard deviation 2.5.
 fit_linear <- function(value, low) {
   centre <- colMeans(value)
   spread <- apply(value, 2L, stats::sd)
@@ -185,7 +194,7 @@ fit_linear <- function(value, low) {
     sum(low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
   }
   beta <- numeric(ncol(z))
-  for (turn in 1:100) {
+  for (iteration in 1:100) {
     p <- stats::plogis(drop(z %*% beta))
     gradient <- drop(crossprod(z, low - p)) - penalty * beta
     move <- solve(crossprod(z, z * (p * (1 - p))) + diag(penalty + 1e-12), gradient)
@@ -197,27 +206,31 @@ fit_linear <- function(value, low) {
   c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
 }
 
-# How well held-out scores separate workers of low quality from the others.
+# Statistics of how well scores separate workers of low quality from others, see glance() in
+# flag_workers(). `low`: is the quality low? NA if unknown.
 score_quality <- function(score, low) {
-  use <- !is.na(score) & !is.na(low)
-  score <- score[use]
-  low <- low[use]
+  has_both <- !is.na(score) & !is.na(low)
+  score <- score[has_both]
+  low <- low[has_both]
   flagged <- score > 0
-  bad <- score[low]
-  good <- score[!low]
-  pooled <- sqrt((sum((bad - mean(bad))^2) + sum((good - mean(good))^2)) / (length(score) - 2))
-  above <- outer(bad, good, function(a, b) (a > b) + (a == b) / 2)
+  low_score <- score[low]
+  other_score <- score[!low]
+  pooled <- sqrt(
+    (sum((low_score - mean(low_score))^2) + sum((other_score - mean(other_score))^2)) /
+      (length(score) - 2)
+  )
+  above <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
   list(
     known = length(score), low = sum(low), accuracy = na_real(mean(flagged == low)),
     precision = ratio(sum(flagged & low), sum(flagged)),
     recall = ratio(sum(flagged & low), sum(low)),
-    auc = na_real(mean(above)), separation = na_real((mean(bad) - mean(good)) / pooled)
+    auc = na_real(mean(above)), separation = na_real((mean(low_score) - mean(other_score)) / pooled)
   )
 }
 
 # ---- Printed form -------------------------------------------------------------------------------
 
-# `rule`: metrics, version, and the fields of the rule.
+# Creates the result. `rule`: list of metrics, version of CrowdTruth, and the fields of the rule.
 new_flags <- function(workers, rule) {
   fitted <- rule$rule == "fitted"
   quality <- if (fitted) {
@@ -251,7 +264,7 @@ rule_note <- function(x) {
   paste("Rule: at least", x$votes, "of", toString(limits))
 }
 
-# Performance of the rule on workers of known quality.
+# Note on the performance of the rule on workers of known quality, from held-out scores.
 quality_note <- function(quality, folds) {
   shown <- c(accuracy = "accuracy", precision = "precision", recall = "recall", AUC = "auc")
   paste0(
@@ -261,6 +274,7 @@ quality_note <- function(quality, folds) {
   )
 }
 
+# Text of a linear rule, such as "0.500 wqs - 1.200".
 format_linear <- function(weights) {
   names <- sub("(Intercept)", "", names(weights), fixed = TRUE)
   terms <- paste(trimws(paste(decimals(weights), names)), collapse = " + ")

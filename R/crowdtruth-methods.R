@@ -42,7 +42,8 @@
 #' @name tidy.crowdtruth
 NULL
 
-# `fields`: similarity (a matrix), converged, ratings, options, history.
+# Creates the result of crowdtruth(). `fields`: list of similarity (a matrix), converged (NULL in
+# version 2014), ratings, options and history.
 new_crowdtruth <- function(tables, fields) {
   x <- c(tables, fields)
   means <- c(
@@ -71,16 +72,18 @@ new_crowdtruth <- function(tables, fields) {
   ))
 }
 
+# Text such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
 crowd_line <- function(version, sizes) {
   words <- unlist(Map(count_noun, sizes, sub("s$", "", names(sizes))))
-  given <- names(sizes) %in% c("judgements", "labels")
+  is_answer_count <- names(sizes) %in% c("judgements", "labels")
   paste0(
-    "version ", version, ": ", toString(words[!given]), "; ",
-    paste(words[given], collapse = " with ")
+    "version ", version, ": ", toString(words[!is_answer_count]), "; ",
+    paste(words[is_answer_count], collapse = " with ")
   )
 }
 
-# Pairs in the order of rows. The transpose is needed since matrices are stored by column.
+# A row per ordered pair of different annotations. The matrix is transposed so that pairs are sorted
+# by its rows.
 similarity_table <- function(x) {
   similarity <- t(x$similarity)
   names <- rownames(similarity)
@@ -91,34 +94,37 @@ similarity_table <- function(x) {
   )
 }
 
-# Column that measures how clear a unit is.
+# Name of the column that measures how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
+# Mean of the values that are not NA; NA if all are.
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 
 crowd_notes <- function(x) {
-  two <- x$options$version == "2.0"
+  is_version2 <- x$options$version == "2.0"
   unknown <- vapply(x[c("units", "workers", "annotations")], function(table) {
     sum(!is.na(table$reason))
   }, 0L)
   words <- Map(count_noun, unknown, c("unit", "worker", "annotation"))[unknown > 0L]
   c(
     x$history,
-    if (two) paste0(
-      if (x$converged) "Settled to " else "NOT settled to ", format(x$options$tolerance),
+    if (is_version2) paste0(
+      if (x$converged) "Converged to " else "NOT converged to ", format(x$options$tolerance),
       " after ", count_noun(nrow(x$convergence), "step"), if (x$options$open) "; open task"
     ),
     describe_spread("Units", x$units, unit_measure(x)),
     if (nrow(x$workers) == 0L) {
-      "Workers: unknown, there are only counts"
+      "Workers are unknown, because there are only counts"
     } else {
-      describe_spread("Workers", x$workers, if (two) "wqs" else "unit_disagreement", high = !two)
+      describe_spread("Workers", x$workers, if (is_version2) "wqs" else "unit_disagreement",
+        high = !is_version2)
     },
     if (length(words) > 0L) paste0("Undefined in part or floored, see reason: ", toString(words))
   )
 }
 
-# A line such as "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737".
+# A note such as "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737", which names
+# the three units (or workers) with the lowest values, or the highest ones if `high` is TRUE.
 describe_spread <- function(title, table, measure, high = FALSE) {
   value <- table[[measure]]
   if (all(is.na(value))) return(paste0(title, ": ", measure, " is undefined"))
@@ -145,6 +151,7 @@ as.matrix.crowdtruth <- function(x, ...) {
   out
 }
 
+# The table "labels" of a result, see tidy.crowdtruth(): a row per unit, shares of labels.
 label_shares <- function(x) {
   scores <- as.matrix(x)
   abort_argument_if("case" %in% colnames(scores), "x",
@@ -155,12 +162,10 @@ label_shares <- function(x) {
   columns_tibble(case = x$units$unit, !!!split_columns(shares, colnames(scores)))
 }
 
-# Input of CrowdTruth functions: a result, or ratings that are then measured.
+# Returns `x` if it is a CrowdTruth result. From ratings, computes a result of version 2014.
 as_crowdtruth <- function(x) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 }
-
-# Simulated crowds with known spammers.
 
 #' Simulated crowds with planted spammers
 #'
@@ -206,16 +211,16 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   with_one_seed({
     kinds <- draw_kinds(spammers, workers)
     worker <- as.vector(assign_workers(units, workers, per_unit))
-    given <- draw_answers(unit, worker, kinds, labels)
+    labels_given <- draw_answers(unit, worker, kinds, labels)
   })
-  second <- which(!is.na(given$second) & given$second != given$first)
+  second <- which(!is.na(labels_given$second) & labels_given$second != labels_given$first)
   answer <- c(seq_along(unit), second)
   name <- function(prefix, n) paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
   names <- name("w", workers)
   x <- ratings(
     data.frame(
       case = name("u", units)[unit[answer]], rater = names[worker[answer]],
-      rating = LETTERS[c(given$first, given$second[second])]
+      rating = LETTERS[c(labels_given$first, labels_given$second[second])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"
@@ -224,17 +229,18 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   x
 }
 
-# First label and, if given, second label of each answer, drawn by the kind of its worker.
+# Draws the answers of a crowd. `unit`, `worker`: unit and worker of each answer. `kinds`: kind of
+# each worker. Returns a list: the first and the second label of each answer, NA if it has only one.
 draw_answers <- function(unit, worker, kinds, labels) {
   n <- length(unit)
   units <- max(unit)
   draw <- function(n) sample.int(labels, n, replace = TRUE)
   neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
-  main <- draw(units)[unit]
-  p <- stats::runif(units, 0.3, 1)[unit]
-  luck <- stats::runif(n)
-  first <- ifelse(luck < (1 + p) / 2, neighbour(main), draw(n))
-  first[luck < p] <- main[luck < p]
+  main_label <- draw(units)[unit]
+  clarity <- stats::runif(units, 0.3, 1)[unit]
+  uniform <- stats::runif(n)
+  first <- ifelse(uniform < (1 + clarity) / 2, neighbour(main_label), draw(n))
+  first[uniform < clarity] <- main_label[uniform < clarity]
   faithful <- list(first = first, second = ifelse(stats::runif(n) < 0.15, neighbour(first), NA))
   draw_careless <- function(n) {
     list(first = draw(n), second = ifelse(stats::runif(n) < 0.3, draw(n), NA))
@@ -249,31 +255,34 @@ draw_answers <- function(unit, worker, kinds, labels) {
   })
 }
 
+# Assigns kinds to workers at random. `spammers`: number of spammers of each kind.
 draw_kinds <- function(spammers, workers) {
   known <- c("random", "constant", "copy")
-  ok <- length(spammers) == 0L || is.numeric(spammers) && !is.null(names(spammers)) &&
+  is_valid <- length(spammers) == 0L || is.numeric(spammers) && !is.null(names(spammers)) &&
     all(names(spammers) %in% known) && !anyNA(spammers) &&
     all(spammers >= 0 & spammers == round(spammers)) && sum(spammers) <= workers
-  abort_argument_if(!ok, "spammers",
-    "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers)
+  abort_argument_if(!is_valid, "spammers",
+    "must be a named vector with the numbers of {.or {.val {known}}} workers, at most {workers} in
+        total.", not = spammers)
   bad <- rep(names(spammers), spammers)
   replace(rep("faithful", workers), sample.int(workers, length(bad)), bad)
 }
 
-# Workers of each unit, one unit per column. Workers take turns in random order, newly drawn for
-# each round. If a unit spans two rounds, its workers of the first round come last in the second.
+# Assigns workers to units: a matrix of worker indices, per_unit x units. In each round, every
+# worker is used once, in random order. If a unit needs workers of two rounds, those that it has
+# already are moved to the end of the second round.
 assign_workers <- function(units, workers, per_unit) {
   out <- matrix(0L, per_unit, units)
-  turn <- sample.int(workers)
+  queue <- sample.int(workers)
   for (u in seq_len(units)) {
-    chosen <- head(turn, per_unit)
-    turn <- utils::tail(turn, -per_unit)
-    lacking <- per_unit - length(chosen)
-    if (lacking > 0L) {
-      again <- sample.int(workers)
-      again <- c(setdiff(again, chosen), intersect(again, chosen))
-      chosen <- c(chosen, again[seq_len(lacking)])
-      turn <- again[-seq_len(lacking)]
+    chosen <- head(queue, per_unit)
+    queue <- utils::tail(queue, -per_unit)
+    n_lacking <- per_unit - length(chosen)
+    if (n_lacking > 0L) {
+      next_round <- sample.int(workers)
+      next_round <- c(setdiff(next_round, chosen), intersect(next_round, chosen))
+      chosen <- c(chosen, next_round[seq_len(n_lacking)])
+      queue <- next_round[-seq_len(n_lacking)]
     }
     out[, u] <- chosen
   }

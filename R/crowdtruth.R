@@ -1,5 +1,3 @@
-# CrowdTruth: units, workers and annotations measure each other.
-
 #' Measure units, workers and annotations by their disagreement
 #'
 #' Measures the clarity of units, the quality of workers and the ambiguity of annotations. If
@@ -9,10 +7,11 @@
 #' *judgement* the answer of a worker on a unit.
 #'
 #' @section Version 2014:
-#' Let `V` be the votes of a unit, the sum of the 0/1 answers `w` of its workers.
+#' An answer `w` is a vector with a 1 for each annotation that the worker gave and 0 for others. Let
+#' `V` be the votes of a unit, the sum of the answers of its workers.
 #' * The **unit-annotation score** is the cosine between `V` and the annotation: its votes divided
-#'   by the length of `V`. The **clarity** of a unit is its largest score. The clarity of an
-#'   annotation is its largest score on any unit (0 if no worker used it). All are in \[0, 1\].
+#'   by the Euclidean length of `V`. The **clarity** of a unit is its largest score. The clarity of
+#'   an annotation is its largest score on any unit (0 if no worker used it). All are in \[0, 1\].
 #' * The **disagreement of a worker with units** is the mean of `1 - cos(V - w, w)` over the
 #'   worker's units, in \[0, 1\]. The worker's votes are subtracted from `V`.
 #' * The **disagreement of a worker with workers** is 1 minus the mean of Cohen's kappa with each
@@ -37,7 +36,7 @@
 #'
 #' The default tolerance, .001, is that of the authors' program. Qualities have then not fully
 #' converged: with 1e-12 there are some 60 steps, and qualities change by up to .002. A quality of 0
-#' stays 0: a worker who agrees with no other worker in the first step has no weight afterwards.
+#' stays 0: a worker who agrees with no other worker in the first step has weight 0 in later steps.
 #'
 #' @section Undefined values:
 #' Undefined values are `NA`, and the column `reason` gives the reason. An example is the similarity
@@ -100,9 +99,10 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
   measure_crowd(x, options)
 }
 
+# Raises an error for ratings from which CrowdTruth cannot be computed.
 check_judgements <- function(x, version) {
   abort_if(has_repeats(x), "repeat",
-    "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
+    "CrowdTruth needs one answer per worker and unit, but {.arg x} has repeated ratings.",
     i = "If repeated rows are labels of one answer, call {.fun ratings} with
         {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
   if (version == "2.0") check_named_raters(x, "x", "Version 2.0 needs the worker of each answer.",
@@ -112,19 +112,19 @@ check_judgements <- function(x, version) {
     i = "Make {.arg x} without {.arg weights}.", row = NULL)
 }
 
-# Computes the fields of crowdtruth(). `history`: previous filters and merges.
+# Computes all metrics and creates the result. `history`: sentences on previous filters and merges.
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
   cells <- na_real(core_crowd_units(entries))
-  two <- options$version == "2.0"
-  measured <- if (two) {
+  is_version2 <- options$version == "2.0"
+  measured <- if (is_version2) {
     measure_quality(entries, options)
   } else if (!has_counts(x)) {
     run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
   }
   scores <- tibble::tibble(
     unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
-    votes = cells$votes, score = if (two) measured$uas else cells$score
+    votes = cells$votes, score = if (is_version2) measured$uas else cells$score
   )
   similarity <- cells$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
@@ -135,7 +135,7 @@ measure_crowd <- function(x, options, history = character()) {
     scores = scores, similarity = similarity_table, labels = label_shares,
     kinds = annotation_kinds
   )
-  if (two) tables$convergence <- tibble::tibble(
+  if (is_version2) tables$convergence <- tibble::tibble(
     step = seq_along(measured$unit_change), units = measured$unit_change,
     workers = measured$worker_change, annotations = measured$annotation_change
   )
@@ -145,11 +145,13 @@ measure_crowd <- function(x, options, history = character()) {
   ))
 }
 
-# Measures other ratings with the options of `object`.
+# Computes the metrics of other ratings, with the options of the result `object`. `step`: a sentence
+# on how the ratings were changed, which print() shows.
 measure_again <- function(object, x, step) {
   measure_crowd(x, object$options, c(object$history, step))
 }
 
+# Calls a function of the core with a progress bar of `total` steps (NA: unknown).
 run_with_bar <- function(name, total, core, ...) {
   bar <- progress_bar(name, total)
   out <- core(..., bar$tick)
@@ -157,15 +159,18 @@ run_with_bar <- function(name, total, core, ...) {
   na_real(out)
 }
 
+# Qualities of version 2.0; warns if the iteration did not converge.
 measure_quality <- function(entries, options) {
   out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
-    last <- max(unlist(lapply(
+    change <- max(unlist(lapply(
       out[c("unit_change", "worker_change", "annotation_change")], utils::tail, 1L
     )))
-    warn_fallible("no_convergence", "Qualities had not settled after {options$max_steps} step{?s}.",
-      x = "The last step changed one by {signif(last, 3)}, not by less than {options$tolerance}.",
-      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = last)
+    warn_fallible("no_convergence",
+      "Qualities did not converge in {options$max_steps} step{?s}.",
+      x = "The largest change in the last step is {signif(change, 3)}, not below
+        {options$tolerance}.",
+      i = "Raise {.arg max_steps} or {.arg tolerance}.", change = change)
   }
   if (options$open) out$aqs[] <- NA_real_
   out
@@ -175,24 +180,25 @@ measure_quality <- function(entries, options) {
 
 unit_table <- function(x, entries, cells, measured) {
   n <- nrow(x)
-  two <- !is.null(measured$uqs)
+  is_version2 <- !is.null(measured$uqs)
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
   out <- tibble::tibble(
     unit = x$cases, workers = if_named_raters(x, judged),
     votes = rowsum_codes(cells$unit, cells$votes, n),
     annotation = top_annotations(cells, x$categories, n)
   )
-  out$uqs <- measured$uqs # NULL adds no column
-  if (!two) out$clarity <- largest(cells$score, cells$unit, n)$value
+  out$uqs <- measured$uqs # adds no column if it is NULL
+  if (!is_version2) out$clarity <- largest(cells$score, cells$unit, n)$value
   out$reason <- first_reason(
     "no judgement" = judged == 0L, "no label given" = out$votes == 0,
-    "a lone worker" = two & judged == 1L,
-    "floor of 1e-8: no two workers of any quality" = two & (measured$unit_floored %||% FALSE)
+    "a lone worker" = is_version2 & judged == 1L,
+    "floor of 1e-8: no two workers of any quality" =
+      is_version2 & (measured$unit_floored %||% FALSE)
   )
   out
 }
 
-# Largest value of each group 1 ... n and its position; NA for a group without values.
+# For each group 1 ... n, the largest value and its index in `value`; NA for a group without values.
 largest <- function(value, group, n) {
   order <- order(group, -value)
   first <- order[!duplicated(group[order])]
@@ -201,6 +207,7 @@ largest <- function(value, group, n) {
   list(value = value[at], at = at)
 }
 
+# For each unit, the annotation with most votes; tied annotations are joined by "|".
 top_annotations <- function(cells, categories, n) {
   top <- cells$votes == largest(cells$votes, cells$unit, n)$value[cells$unit]
   as.character(tapply(
@@ -212,8 +219,8 @@ worker_table <- function(x, entries, measured) {
   if (has_counts(x)) {
     return(tibble::tibble(worker = character(), units = integer(), reason = character()))
   }
-  first <- !duplicated(answer_number(entries))
-  units <- tabulate(entries$worker[first], entries$workers)
+  first_entries <- !duplicated(answer_number(entries))
+  units <- tabulate(entries$worker[first_entries], entries$workers)
   labels <- tabulate(entries$worker[entries$label > 0L], entries$workers)
   out <- tibble::tibble(worker = x$raters, units = units)
   shown <- intersect(names(spam_sign), names(measured))
@@ -223,16 +230,17 @@ worker_table <- function(x, entries, measured) {
   out
 }
 
+# For each worker, why a metric is NA, at its floor or computed from only some of the units.
 worker_reasons <- function(table, measured) {
   notes <- if (!is.null(measured$wqs)) {
     first_reason("floor of 1e-8: no other worker or no unit of any quality" =
       measured$worker_floored)
   } else {
-    lone <- is.na(table$unit_disagreement)
+    has_no_comparison <- is.na(table$unit_disagreement)
     fewer <- paste("unit_disagreement is over", measured$compared, "of", table$units, "units")
     Reduce(join_reasons, list(
-      ifelse(!lone & measured$compared < table$units, fewer, NA),
-      first_reason("no unit with labels of the worker and of others" = lone),
+      ifelse(!has_no_comparison & measured$compared < table$units, fewer, NA),
+      first_reason("no unit with labels of the worker and of others" = has_no_comparison),
       first_reason("kappa with no other worker" = is.na(table$worker_disagreement)),
       first_reason("overlap with no other worker" = is.na(table$overlap_disagreement))
     ))
@@ -240,7 +248,8 @@ worker_reasons <- function(table, measured) {
   replace(notes, table$units == 0L, "no unit judged")
 }
 
-# First reason that applies in each row. The names of the arguments are the reasons.
+# For each row, the first reason that applies; NA if none does. Arguments are logical vectors, and
+# their names are the reasons.
 first_reason <- function(...) {
   applies <- list(...)
   out <- rep(NA_character_, length(applies[[1L]]))
@@ -248,6 +257,7 @@ first_reason <- function(...) {
   out
 }
 
+# Joins two vectors of reasons, either of which may be NA.
 join_reasons <- function(a, b) {
   both <- paste(a, b, sep = "; ")
   both[is.na(a)] <- b[is.na(a)]
@@ -259,16 +269,16 @@ annotation_table <- function(x, cells, similarity, measured) {
   units <- nrow(x)
   frequency <- tabulate(cells$label, n)
   clarity <- largest(cells$score, cells$label, n)$value
-  near <- largest(as.vector(similarity), as.vector(row(similarity)), n)
+  most_similar <- largest(as.vector(similarity), as.vector(row(similarity)), n)
   out <- tibble::tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / units,
-    clarity = replace(clarity, is.na(clarity), 0), ambiguity = near$value,
-    similar_to = x$categories[col(similarity)[near$at]]
+    clarity = replace(clarity, is.na(clarity), 0), ambiguity = most_similar$value,
+    similar_to = x$categories[col(similarity)[most_similar$at]]
   )
-  out$aqs <- measured$aqs # NULL adds no column
+  out$aqs <- measured$aqs # adds no column if it is NULL
   out$reason <- first_reason(
     "no worker used it" = frequency == 0L, "it is on every unit" = frequency == units,
-    "every other annotation is on all units without it" = is.na(near$value)
+    "every other annotation is on all units without it" = is.na(most_similar$value)
   )
   if (!is.null(measured$aqs)) {
     out$reason <- join_reasons(out$reason, first_reason(

@@ -16,7 +16,7 @@ test_that("a family is an alternative that checks can find", {
     own$statistic[1], 2 * as.numeric(logLik(fit_raters(x, glad(3))) - logLik(null)),
     tolerance = 1e-6
   )
-  expect_output(print(check), "Fit what fits better")
+  expect_output(print(check), "Fit a model with a higher likelihood")
   expect_output(print(summary(check)), "GLAD")
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::autoplot(check), "ggplot")
