@@ -114,7 +114,7 @@ sampler_task <- function(x, model, known, prior) {
       fixed = if (length(known$raters) > 0L) known$raters[first] else list(),
       system = rep(list(system), length(x$systems)), base_rates = unname(prior$base_rates),
       pooled = pooled, raters = length(raters), order = prior$order,
-      dependence = dependence_of(model), pairs = pairs_of(model, x$raters)
+      dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
     ),
     truth = known$truth, population = population_of_patterns(x, model),
     terms = draw_terms(x, if (common) NA_character_ else x$raters, rows, prior, pooled, model)

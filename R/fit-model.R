@@ -301,7 +301,7 @@ format.rater_model <- function(x, ...) {
     sprintf("rater model (%s)", axes)
   }
   paste0(
-    name, if (uses_confidence(x)) " with confidence", dependence_words(x), formula_words(x)
+    name, if (uses_confidence(x)) " with confidence", format_dependence(x), formula_words(x)
   )
 }
 
