@@ -7,7 +7,7 @@ test_that("labels are counted and joined, and cases grouped", {
     session$setInputs(layout = "long", case = "item", rater = "who", rating = "said")
     expect_match(output$labels, "noo (", fixed = TRUE)
     session$setInputs(systems = "gpt", join = "noo", use = 1)
-    expect_match(messages()$ratings[[1]]$text, "pairs, separated by commas")
+    expect_match(messages()$ratings[[1]]$text, "pairs of labels, separated by commas")
     session$setInputs(join = "noo = no", groups = "site", use = 2)
     expect_setequal(loaded_ratings()$categories, c("no", "yes"))
     expect_named(loaded_ratings()$covariates, "site")

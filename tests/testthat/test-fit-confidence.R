@@ -216,7 +216,7 @@ test_that("what it cannot do is refused", {
   fails(fit_raters(bare, model), "There is none")
   same <- x
   same$confidence$code[] <- 2L
-  fails(fit_raters(same, model), "All of it is \"mid\"")
+  fails(fit_raters(same, model), "All ratings have the level \"mid\"")
   groups <- x
   groups$rater_groups <- c("g", "g", "r3")
   fails(fit_raters(groups, model), "one vote")
