@@ -304,7 +304,7 @@ posterior_of_table <- function(table, x) {
 check_has_model <- function(fit, task) {
   abort_argument_if(inherits(fit, "posterior_fit"), "object",
     "{task} needs a model, but this fit has only posterior probabilities.",
-    i = "Fit your model to these cases, and give its posterior to {.fun as_rater_fit}.")
+    i = "Fit your model again, and give its posterior to {.fun as_rater_fit}.")
 }
 
 # Returns the fit with other answers of systems. Cases and ratings of `x` are those of the fit.
