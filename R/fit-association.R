@@ -111,7 +111,8 @@ warn_weak <- function(why) {
 
 # Do the ratings have less information about base rates than the prior? The information in the
 # ratings is the inverse of the covariance of the estimates minus the information in the prior.
-# Returns FALSE if the covariance would take too long to compute, that is, more than `max_steps` steps.
+# Returns FALSE if the covariance would take too long to compute, that is, more than `max_steps`
+# steps.
 rates_are_prior <- function(fit, max_steps = 2e6) {
   positive <- which(fit$base_rates > 0)
   n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive)

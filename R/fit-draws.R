@@ -306,7 +306,7 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
     switched = drawn$switched, stuck = drawn$stuck,
-    converged = coefficient_draws(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
+    converged = all(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
   )
   fit$shown <- view_of_draws(fit)
   fit

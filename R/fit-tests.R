@@ -307,7 +307,7 @@ measure_test <- function(right, rate) {
 test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 500L) {
   out <- array(NA_real_, dim(at))
   if (fit$identified != "yes") return(out)
-  if (!is.null(fit$calibrated)) return(judged_errors(fit, at, rates))
+  if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, at, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
   if (length(fit$theta) > most) return(errors_given_truth(fit, rates, both))
   # Directions without curvature are left out: parameters are not identified there.
