@@ -140,8 +140,7 @@ k_model <- function() plain_k_model
 #' @param dependence,pairs Dependence of errors given the truth, see *Dependence*: `"none"`,
 #'   `"easy"` or `"pairs"`. `pairs` is a list of pairs of raters, such as `list(c("a", "b"))`.
 #' @param abstain For ratings with abstentions (see [ratings()]): `"depends"` if the probability
-#' that
-#'   a rater answers depends on the truth; `"ignored"` if abstentions are missing ratings. The
+#'   that a rater answers depends on the truth; `"ignored"` if abstentions are missing ratings. The
 #'   default `NULL` uses `"depends"` if it predicts the answers better. Only for `prior = "pooled"`;
 #'   see *Abstentions* in [ground_truth()].
 #' @return An object of class `rater_model`, with a field per argument.
