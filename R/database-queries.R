@@ -89,8 +89,7 @@ utils::globalVariables(c("case", "rater", "rating", "times"))
 
 # Returns an expression for the key of a value, by which values are compared: its text in the
 # database. A missing value has the key "", which cannot be a category.
-key_expression <- function(column)
-  rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
+key_expr <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
 
 # Returns an expression for the number of rows in which `condition` is TRUE.
 count_if <- function(condition) {
@@ -109,7 +108,7 @@ take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(column
 # contains expressions for further columns.
 pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   rows <- dplyr::transmute(
-    data, case = !!rlang::sym(columns[["case"]]), rater = !!key_expression(columns[["rater"]]),
+    data, case = !!rlang::sym(columns[["case"]]), rater = !!key_expr(columns[["rater"]]),
     rating = as.character(!!rlang::sym(columns[["rating"]])),
     !!!rlang::syms(columns[names(columns) == "weight"])
   )
@@ -183,7 +182,7 @@ count_query <- function(cases, columns, sums = list()) {
 }
 
 add_keys <- function(table, columns) {
-  keys <- setNames(lapply(columns, key_expression), paste0("key_", columns))
+  keys <- setNames(lapply(columns, key_expr), paste0("key_", columns))
   dplyr::mutate(table, !!!keys)
 }
 

@@ -95,7 +95,7 @@ reduce_long <- function(origin) {
 # fetched, which suffices to see that there are more than `max_values`.
 fetch_values <- function(data, column, max_values) {
   distinct <- head(dplyr::distinct(take_columns(data, c(value = column))), max_values + 1L)
-  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_expression("value")))
+  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_expr("value")))
   values$value <- exact_values(values$value, values$key)
   values
 }

@@ -229,7 +229,7 @@ compare_bytes <- function(data, used) {
 # trailing blanks. Each query compares the texts of one column with three different endings.
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
-    word <- key_expression(name)
+    word <- key_expr(name)
     equals <- lapply(c("A", "\u00e1", "a "), function(end) {
       rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
     })

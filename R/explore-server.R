@@ -7,15 +7,14 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   loaded_ratings <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
   reading_code <- shiny::reactiveVal(quote(x))
-  reactive_with_messages <-
+  with_messages <-
     function(name, make) shiny::reactive(record_messages(messages, name, make()))
   # An output that uses such a function stays empty while the value is missing.
   require_value <- function(value) function() shiny::req(value())
-  required_result <- function(...) require_value(reactive_with_messages(...))
+  required_result <- function(...) require_value(with_messages(...))
   check_needed <- function(value, words) shiny::validate(shiny::need(value, words))
-  read_upload <- function(id) reactive_with_messages(
-    id, function() read_uploaded_file(shiny::req(input[[id]]), limits)
-  )
+  read_upload <-
+    function(id) with_messages(id, function() read_uploaded_file(shiny::req(input[[id]]), limits))
   file_or_null <- read_upload("file")
   gold_file <- read_upload("gold")
   shiny::observeEvent(input$use, {
@@ -31,7 +30,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     check_needed(loaded_ratings(), "Choose ratings under \"Data\" first.")
     set_kind(loaded_ratings(), input$kind)
   })
-  known_truth <- reactive_with_messages("known", function() known_cases(input, gold_file))
+  known_truth <- with_messages("known", function() known_cases(input, gold_file))
   estimate <- function(...) {
     estimate_accuracy(current_ratings(), ..., common = page_common(input, known_truth()),
       known_truth = known_truth())
@@ -308,8 +307,8 @@ labels_to_join <- function(text) {
 known_cases <- function(input, file) {
   gold_file <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
   if (is.null(gold_file)) return(NULL)
-  column <- function(id)
-    as_label(gold_file$table[[check_choice_sent(input[[id]], gold_file$columns, id)]])
+  column <-
+    function(id) as_label(gold_file$table[[check_choice_sent(input[[id]], gold_file$columns, id)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% usual_na()] <- NA
   probability <- gold_file$table[["probability"]]

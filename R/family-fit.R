@@ -257,15 +257,15 @@ maximise_family <- function(problem) {
   for (step in seq_len(20L * is_small)) {
     best$inverse <- inverse_curvature(problem, best$theta)
     slope <- slopes(best$theta)
-    newton_step <- drop(best$inverse %*% slope)
-    gain <- sum(newton_step * slope) / 2
+    move <- drop(best$inverse %*% slope)
+    gain <- sum(move * slope) / 2
     best$converged <- gain < 1e-6
     # A gain below 1e-9 is smaller than rounding errors of the likelihood, so it is not compared.
-    is_better <- function(fraction) gain < 1e-9 ||
-      likelihood(best$theta + fraction * newton_step) > best$log_likelihood
-    fraction <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
-    if (is.null(fraction)) break
-    best$theta <- best$theta + fraction * newton_step
+    is_better <-
+      function(share) gain < 1e-9 || likelihood(best$theta + share * move) > best$log_likelihood
+    share <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
+    if (is.null(share)) break
+    best$theta <- best$theta + share * move
     best$log_likelihood <- likelihood(best$theta)
     best$iterations <- best$iterations + 1
   }
@@ -279,8 +279,8 @@ max_newton_parameters <- 150L
 # likelihood is flat are left out. Attribute `flat` (logical) marks the parameters that change in
 # these directions.
 inverse_curvature <- function(problem, theta) {
-  negative_hessian <- function(step)
-    -differences(function(at) log_likelihood_gradient(problem, at), theta, step)
+  negative_hessian <-
+    function(step) -differences(function(at) log_likelihood_gradient(problem, at), theta, step)
   hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
   spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)

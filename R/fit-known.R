@@ -67,7 +67,7 @@ check_known_matrix <- function(matrix, rater, categories) {
     "An element of {.arg known_raters} must be a probability in [0, 1], or a {n} x {n} matrix of
         probabilities (true categories in rows, which sum to one) or of counts (true categories in
         rows, answers in columns).", x = "The element for {.val {rater}} is {describe(matrix)}.")
-  matrix <- sort_matrix(categories, matrix, rater)
+  matrix <- in_order_of(categories, matrix, rater)
   matrix <- matrix(as.double(matrix), n)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }
@@ -79,7 +79,7 @@ are_counts <- function(x) {
 }
 
 # Puts named rows and columns of a matrix into the order of the categories.
-sort_matrix <- function(categories, matrix, rater) {
+in_order_of <- function(categories, matrix, rater) {
   labels <- dimnames(matrix)
   for (names in labels) {
     abort_if(!is.null(names) && !setequal(names, categories), "category",
@@ -87,8 +87,8 @@ sort_matrix <- function(categories, matrix, rater) {
       x = "It has {.val {names}}.", row = NA_integer_, column = rater,
       found = setdiff(names, categories))
   }
-  positions <- function(names) if (is.null(names)) seq_along(categories) else
-    match(categories, names)
+  positions <-
+    function(names) if (is.null(names)) seq_along(categories) else match(categories, names)
   matrix[positions(labels[[1L]]), positions(labels[[2L]]), drop = FALSE]
 }
 
