@@ -4,18 +4,20 @@ answer_words <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
-# Typical questions and whether the ratings answer them: "yes", "assumption" (only under an
-# assumption), "gold" (only with gold cases) or "no".
-list_questions <- function(x, agreed) {
-  accuracy <- if (is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal) {
+# Returns a table of typical questions. Column `answer` shows whether the ratings answer a question:
+# "yes", "assumption" (only under an assumption), "gold" (only with gold cases) or "no".
+list_questions <- function(x, agreement_facts) {
+  accuracy <- if (is.na(agreement_facts$kappa) ||
+    agreement_facts$at_chance && !agreement_facts$unequal) {
     c("no", "They agree no better than by chance.")
-  } else if (agreed$unequal) {
-    c("assumption", sentence(need_unequal))
-  } else if (agreed$kappa <= 0) {
+  } else if (agreement_facts$unequal) {
+    c("assumption", as_sentence(need_unequal))
+  } else if (agreement_facts$kappa <= 0) {
     c("gold", paste0("They ", chance_beyond_shares, "."))
   } else {
     c("assumption", "If they err independently.")
   }
+  # Returns `answer` and `reason`, or an answer for ratings without systems.
   of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
   answers <- cbind(
     "How far do raters agree?" = c("yes", "See `agreement()`."),
@@ -33,7 +35,8 @@ list_questions <- function(x, agreed) {
   columns_tibble(question = colnames(answers), answer = answers[1L, ], reason = answers[2L, ])
 }
 
-# Documents show the table, the console shows sentences.
+# Creates the result of data_check(). It is printed as sentences in the console, and as a table of
+# checks in documents (knitr).
 new_data_check <- function(checks, questions, facts) {
   line <- toString(vapply(c("problem", "doubt"), function(status) {
     names <- checks$check[checks$status == status]
@@ -42,8 +45,8 @@ new_data_check <- function(checks, questions, facts) {
     ))
   }, ""))
   shown <- replace(checks, is.na(checks), "")
-  fine <- shown[checks$status == "ok", ]
-  weak <- shown[checks$status != "ok", ]
+  passed <- shown[checks$status == "ok", ]
+  failed <- shown[checks$status != "ok", ]
   new_result("data_check",
     tables = list(checks = checks, questions = questions),
     facts = c(
@@ -58,11 +61,11 @@ new_data_check <- function(checks, questions, facts) {
     notes = c(
       note(trimws(c(
         paste0(
-          c(doubt = "? ", problem = "! ")[weak$status], weak$check, ": ", weak$found, ". ",
-          weak$advice, recycle0 = TRUE
+          c(doubt = "? ", problem = "! ")[failed$status], failed$check, ": ", failed$found, ". ",
+          failed$advice, recycle0 = TRUE
         ),
-        if (nrow(fine) > 0L) paste("In order:", paste(
-          ifelse(fine$found == "none", paste("no", fine$check), fine$found), collapse = "; "
+        if (nrow(passed) > 0L) paste("In order:", paste(
+          ifelse(passed$found == "none", paste("no", passed$check), passed$found), collapse = "; "
         )), "", "Questions that these ratings can answer"
       )), "heading"),
       paste0(
@@ -75,7 +78,8 @@ new_data_check <- function(checks, questions, facts) {
 
 #' Plot of a data check
 #'
-#' Draws a row per check, with the finding, coloured by status.
+#' Draws one row per check: a point whose colour and shape show the status, and the finding in
+#' words.
 #'
 #' @param object A [data_check()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.

@@ -4,35 +4,39 @@
 #' answer, can answer under an assumption, or cannot answer without cases of known truth.
 #'
 #' @section Checks:
-#' * *Cases*: the sampling error of a share. Fewer than 50 cases with two or more ratings are a
-#'   problem, fewer than 200 a doubt. Lehner (2015) advises at least 200 if agreement is weak.
-#' * *Raters*: fewer than three raters are a doubt, since two raters determine only the K-model. A
-#'   case is informative only if it has two ratings.
+#' Each check has one of three results: no weakness, a doubt, or a problem.
+#' * *Cases*: the number of cases with two or more ratings, and the sampling error of a share that
+#'   is estimated from them. Fewer than 50 cases are a problem, fewer than 200 a doubt. Lehner
+#'   (2015) advises at least 200 cases if agreement is weak.
+#' * *Raters*: fewer than three raters are a doubt, since two raters identify only the [k_model()].
+#'   The check also counts cases with a single rating, which are not informative.
 #' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. At or below 0, accuracy
-#'   is not identified without gold cases. The same holds for raters with equal errors if the share
-#'   of agreeing pairs is at most 1 / number of categories. Models with different errors of raters
-#'   may still be identified.
+#'   is not identified without gold cases. If all raters have the same error rates, accuracy is also
+#'   not identified if the share of agreeing pairs is at most 1 / number of categories. Models in
+#'   which raters have different error rates may still be identified.
 #' * *Constant raters*: raters who always choose the same category, more often than is probable by
 #'   chance. The method `"average"` and [ground_truth()] of ratings leave them out.
 #' * *Duplicated raters or systems*: pairs that share at least 20 cases and differ in at most 1% of
 #'   them. The check reports pairs whose similarity is improbable if errors are independent (p below
 #'   .01 for all pairs together). Error rates are estimated from the plurality of the other raters.
-#'   Such pairs may be one source. The whole panel may be one source if half of all pairs of raters
-#'   agree in more than 95% of their cases.
+#'   A reported pair may be a single source of answers. The whole panel may be a single source if
+#'   half of all pairs of raters agree in more than 95% of their cases.
 #' * *Categories*: categories that are unused, are rare (fewer than 5 ratings) or have more than 95%
 #'   of the ratings.
 #' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
 #' * *Systems*: whether every system has an answer for every case.
-#' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Machines tend to make the same
-#'   errors.
+#' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Intervals for language models
+#'   and programs are wider, because machines tend to make the same errors.
 #'
 #' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
 #'   ratings, with an element for each variable of a codebook.
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `data_check`. `tidy()` has a row per check: `check`, `status` (`"ok"`,
-#'   `"doubt"` or `"problem"`), `found` and `advice`. `tidy(what = "questions")` has a row per
-#'   question: `question`, `answer` (`"yes"`, `"assumption"`, `"gold"` or `"no"`) and `reason`. For
-#'   several variables, a list of such objects; their tables have a column `variable`.
+#' @return An object of class `data_check`. `tidy()` returns a table with a row per check: `check`;
+#'   `status`, `"ok"`, `"doubt"` or `"problem"`; `found`, the finding in words; and `advice`, `NA`
+#'   if the status is `"ok"`. `tidy(what = "questions")` returns a table with a row per question:
+#'   `question`; `answer`, `"yes"`, `"assumption"` (only under an assumption), `"gold"` (only with
+#'   gold cases) or `"no"`; and `reason`. For a list of ratings, a list of `data_check` objects;
+#'   their tables have a column `variable`.
 #' @templateVar where Advice on numbers of cases is
 #' @template ref-lehner
 #' @family data
@@ -47,18 +51,20 @@ data_check <- function(x, ...) {
   if (is_variables(x)) return(stack_results(lapply(x, data_check), "variable"))
   x <- as_ratings_of_several(x)
   facts <- glance(x)
-  agreed <- list(share = facts$agreement, kappa = facts$kappa)
-  agreed$at_chance <- isTRUE(agreed$share <= 1 / n_categories(x)) # guesses have this agreement
-  agreed$unequal <- agreed$at_chance && shows_unequal_raters(x)
+  agreement_facts <- list(share = facts$agreement, kappa = facts$kappa)
+  # Raters who guess with equal probabilities agree in 1 / n_categories(x) of the pairs.
+  agreement_facts$at_chance <- isTRUE(agreement_facts$share <= 1 / n_categories(x))
+  agreement_facts$unequal <- agreement_facts$at_chance && shows_unequal_raters(x)
   checks <- rbind(
-    look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
-    look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
+    look_at_cases(x), look_at_raters(x), look_at_agreement(agreement_facts), look_at_constant(x),
+    look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems(x),
     look_at_kind(x)
   )
-  new_data_check(checks, list_questions(x, agreed), facts)
+  new_data_check(checks, list_questions(x, agreement_facts), facts)
 }
 
-# The result of a check. `problem` and `doubt`: advice if there is a problem or a doubt, else NULL.
+# Returns one row of the table of checks. `problem` and `doubt` contain advice, or NULL if the check
+# found no problem or no doubt.
 finding <- function(check, found, problem = NULL, doubt = NULL) {
   status <- if (!is.null(problem)) "problem" else if (!is.null(doubt)) "doubt" else "ok"
   columns_tibble(
@@ -67,36 +73,36 @@ finding <- function(check, found, problem = NULL, doubt = NULL) {
 }
 
 look_at_cases <- function(x) {
-  n <- count_cases(x, pattern_lengths(x) >= 2L)
+  n_cases <- count_cases(x, pattern_lengths(x) >= 2L)
   advice <- "Report intervals. `plan_cases()` says how many cases are enough."
   finding("cases",
-    paste0(count_noun(n, "case"), " with two or more ratings; sampling error up to +-",
-      percent(1.645 * sqrt(0.25 / max(n, 1)))),
-    if (n < 50) advice, if (n < 200) advice
+    paste0(count_noun(n_cases, "case"), " with two or more ratings; sampling error up to +-",
+      percent(1.645 * sqrt(0.25 / max(n_cases, 1)))),
+    if (n_cases < 50) advice, if (n_cases < 200) advice
   )
 }
 
 look_at_raters <- function(x) {
-  single <- count_cases(x, pattern_lengths(x) == 1L)
+  n_single <- count_cases(x, pattern_lengths(x) == 1L)
   finding("raters",
     paste0(count_noun(n_raters(x), "rater"),
-      if (single > 0) paste0("; ", count_noun(single, "case"), " with a single rating")),
+      if (n_single > 0) paste0("; ", count_noun(n_single, "case"), " with a single rating")),
     doubt = if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can."
   )
 }
 
-sentence <- function(words) paste0(capitalised(words), ".")
+as_sentence <- function(words) paste0(capitalised(words), ".")
 
-look_at_agreement <- function(agreed) {
-  kappa <- agreed$kappa
+look_at_agreement <- function(agreement_facts) {
+  kappa <- agreement_facts$kappa
   if (is.na(kappa)) {
     return(finding("agreement", "Agreement is not defined for these ratings",
-      "Are there at least two categories, and two ratings of a case?"))
+      "Agreement needs at least two categories, and a case with two ratings."))
   }
-  advice <- if (isTRUE(agreed$unequal)) {
-    sentence(need_unequal)
-  } else if (agreed$at_chance) {
-    "Agreement is no better than by chance, so nothing follows from it. Check the labels."
+  advice <- if (isTRUE(agreement_facts$unequal)) {
+    as_sentence(need_unequal)
+  } else if (agreement_facts$at_chance) {
+    "Agreement is no better than by chance, so it does not show accuracy. Check the labels."
   } else if (kappa <= 0) {
     paste("Agreement is no better than by chance, given how often raters use each category:",
       "only cases with known truth can help.")
@@ -105,7 +111,8 @@ look_at_agreement <- function(agreed) {
   }
   finding("agreement",
     paste0(
-      percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)
+      percent(agreement_facts$share), " of pairs of ratings agree; Fleiss' kappa ",
+      decimals(kappa, 2L)
     ),
     if (kappa < 0.2) advice, if (kappa < 0.4) advice
   )
@@ -118,31 +125,33 @@ look_at_constant <- function(x) {
   if (length(constant) == 0L) return(finding("constant raters", "none"))
   finding("constant raters", paste("Always the same answer:", shorten(constant)),
     paste0(
-      if (isTRUE(x$only_constant)) sentence(reason_constant) else
+      if (isTRUE(x$only_constant)) as_sentence(reason_constant) else
         "Such ratings carry no information about the truth. Averages leave these raters out.",
       if (2L * length(constant) > length(union(x$raters, constant)) && !has_abstentions(x))
-        " If an empty cell means that a rater abstained, say `abstain = NA`."
+        " If an empty cell means that a rater abstained, use `ratings(abstain = NA)`."
     ))
 }
 
-# Names of the raters, NULL if they have several or unnamed answers.
+# Returns the names of the raters. Returns NULL if a rater may rate a case more than once, or if
+# ratings are counts without names of raters.
 raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
 
-most_compared <- 200L # raters and systems
+# With more raters and systems in total, duplicates are not searched for, to save time.
+max_compared <- 200L
 
 look_at_copies <- function(x) {
-  pairs <- if (n_raters(x) + n_systems(x) <= most_compared) compared_answers(x)
+  pairs <- if (n_raters(x) + n_systems(x) <= max_compared) compared_answers(x)
   if (is.null(pairs)) return(NULL)
-  constant <- constant_raters(x) # they agree without a common source
+  constant <- constant_raters(x) # they agree even if their answers have no common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
   if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
     return(finding("duplicates", near_copies, doubt =
-      "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
+      "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
   }
-  copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
-  words <- paste(pairs$first[copies], "and", pairs$second[copies])
-  if (length(copies) == 0L) return(finding("duplicates", "none"))
-  finding("duplicates", paste("Nearly the same answers:", shorten(words, "; ")),
+  duplicated <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
+  pair_names <- paste(pairs$first[duplicated], "and", pairs$second[duplicated])
+  if (length(duplicated) == 0L) return(finding("duplicates", "none"))
+  finding("duplicates", paste("Nearly the same answers:", shorten(pair_names, "; ")),
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
 
@@ -151,67 +160,77 @@ near_copies <- paste(
   "do, and copies"
 )
 
-# A row per pair of raters or systems with at least 20 common cases. `same`: share of equal answers.
-# `chance`: probability of at least this share if errors are independent, given how often each rater
-# agrees with the plurality of the (other) raters. NULL if no two judges have single answers.
+# Returns a data frame with a row per pair of raters or systems that share at least 20 cases.
+# `same` is the share of common cases with equal answers. `chance` is the probability of at least
+# this share if errors are independent and the accuracy of each rater or system is its agreement
+# with the plurality of the other raters. Returns NULL if there are fewer than two names to compare.
 compared_answers <- function(x) {
   raters <- raters_with_one_answer(x)
   names <- c(raters, x$systems)
   if (length(names) < 2L) return(NULL)
-  total <- core_pair_counts(
+  counts <- core_pair_counts(
     x$patterns, pattern_weights(x), match(x$raters, raters, 0L), length(raters)
   )
-  pairs <- which(upper.tri(total$pairs) & total$pairs >= 20, arr.ind = TRUE)
-  right <- plurality_shares(x)[names]
-  first <- right[pairs[, 1L]]
-  second <- right[pairs[, 2L]]
-  by_chance <- first * second + (1 - first) * (1 - second) / max(n_categories(x) - 1, 1)
-  n <- total$pairs[pairs]
-  same <- total$agreeing[pairs]
+  pairs <- which(upper.tri(counts$pairs) & counts$pairs >= 20, arr.ind = TRUE)
+  plurality_agreement <- plurality_shares(x)[names]
+  first_accuracy <- plurality_agreement[pairs[, 1L]]
+  second_accuracy <- plurality_agreement[pairs[, 2L]]
+  by_chance <- first_accuracy * second_accuracy +
+    (1 - first_accuracy) * (1 - second_accuracy) / max(n_categories(x) - 1, 1)
+  n_common <- counts$pairs[pairs]
+  n_equal <- counts$agreeing[pairs]
   list2DF(list(
     first = names[pairs[, 1L]], second = names[pairs[, 2L]],
-    raters = pairs[, 2L] <= length(raters), same = same / n, chance = at_least(same, n, by_chance)
+    raters = pairs[, 2L] <= length(raters), same = n_equal / n_common,
+    chance = at_least(n_equal, n_common, by_chance)
   ))
 }
 
-# Do most raters, in `pairs` of raters, give nearly the same answers?
-all_nearly_copies <- function(pairs, raters) {
-  compared <- length(unique(c(pairs$first, pairs$second)))
-  compared > max(1, raters / 2) && stats::median(pairs$same) > 0.95
+# Checks whether at least half of the compared pairs of raters agree in more than 95% of their
+# cases. `pairs` is a result of compared_answers(), `n_panel` the number of raters of the panel.
+# Returns FALSE unless most raters are in a compared pair.
+all_nearly_copies <- function(pairs, n_panel) {
+  n_compared <- length(unique(c(pairs$first, pairs$second)))
+  n_compared > max(1, n_panel / 2) && stats::median(pairs$same) > 0.95
 }
 
-# Problems of a panel for results of a fit, as in data_check(): weak agreement, constant raters and
-# duplicates. Near duplicates of all raters are reported only if the kind of raters is not declared,
-# since accurate people also agree nearly always.
+# Returns sentences about problems of the fitted ratings, for the printed estimates: weak agreement,
+# constant raters and duplicates, as in data_check(). If nearly all raters agree nearly always, this
+# is reported only if the kind of raters is not declared, since accurate people also do so.
 panel_problems <- function(fit) {
   x <- fit$x
-  agreed <- list(
+  agreement_facts <- list(
     share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
     at_chance = fit$identified != "yes"
   )
   checks <- rbind(
-    if (!agreed$at_chance) look_at_agreement(agreed), look_at_constant(x), look_at_copies(x)
+    if (!agreement_facts$at_chance) look_at_agreement(agreement_facts), look_at_constant(x),
+    look_at_copies(x)
   )
-  nearly <- checks$check == "duplicates" & checks$status == "doubt" & panel_kind(x) == "undeclared"
-  shown <- checks[checks$status == "problem" | nearly, ]
+  is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
+    panel_kind(x) == "undeclared"
+  shown <- checks[checks$status == "problem" | is_nearly_copied, ]
   words <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
   paste0(words, shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {
-  n <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)], n_categories(x))
+  n_ratings <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)],
+    n_categories(x))
   labels <- x$categories
-  most <- max(n) / sum(n)
+  largest_share <- max(n_ratings) / sum(n_ratings)
   weaknesses <- c(
-    if (any(n == 0)) paste("never used:", shorten(labels[n == 0])),
-    if (any(n > 0 & n < 5)) paste("rare:", shorten(labels[n > 0 & n < 5])),
-    if (most > 0.95) paste0(labels[which.max(n)], " has ", percent(most), " of ratings"),
-    if ("-1" %in% labels) "-1 often means that a rater abstained: say `abstain = -1`"
+    if (any(n_ratings == 0)) paste("never used:", shorten(labels[n_ratings == 0])),
+    if (any(n_ratings > 0 & n_ratings < 5)) paste("rare:",
+      shorten(labels[n_ratings > 0 & n_ratings < 5])),
+    if (largest_share > 0.95) paste0(labels[which.max(n_ratings)], " has ", percent(largest_share),
+      " of ratings"),
+    if ("-1" %in% labels) "-1 often means that a rater abstained: use `ratings(abstain = -1)`"
   )
   finding("categories",
     paste(c(count_noun(length(labels), "category", "categories"), weaknesses), collapse = "; "),
-    if (most > 0.95) {
-      "Always giving that answer is nearly always right: look at metrics by category."
+    if (largest_share > 0.95) {
+      "A system that always gives this answer seems accurate: look at metrics by category."
     },
     if (length(weaknesses) > 0L) {
       "A rare category cannot be estimated by itself; join categories, or add cases of it."
@@ -221,50 +240,54 @@ look_at_categories <- function(x) {
 
 look_at_missing <- function(x) {
   if (has_counts(x)) return(NULL)
-  replies <- sum(rater_totals(x)) + sum(weights_of_cases(x)[x$abstained$case])
-  share <- 1 - replies / (count_cases(x) * n_raters(x))
-  parts <- count_parts(x)
-  n <- unique(pattern_lengths(x)[rated_patterns(x)])
-  designed <- parts == 1L && length(n) == 1L && n > 1L && share > 0.5
-  if (designed) return(finding("missing ratings", paste(n, "ratings of each case")))
+  n_replies <- sum(rater_totals(x)) + sum(weights_of_cases(x)[x$abstained$case])
+  missing_share <- 1 - n_replies / (count_cases(x) * n_raters(x))
+  n_groups <- count_connected_groups(x)
+  ratings_per_case <- unique(pattern_lengths(x)[rated_patterns(x)])
+  is_designed <- n_groups == 1L && length(ratings_per_case) == 1L && ratings_per_case > 1L &&
+    missing_share > 0.5
+  if (is_designed) return(finding("missing ratings",
+    paste(ratings_per_case, "ratings of each case")))
   finding("missing ratings",
-    paste0(percent(max(0, share)), " of ratings are missing",
-      if (parts > 1L) paste0("; raters are in ", parts, " groups that share no case")),
-    if (parts > 1L) "Such groups cannot be compared: let some raters see cases of several groups.",
-    if (share > 0.5) {
+    paste0(percent(max(0, missing_share)), " of ratings are missing",
+      if (n_groups > 1L) paste0("; raters are in ", n_groups, " groups that share no case")),
+    if (n_groups > 1L) "These groups cannot be compared: let raters rate cases of several groups.",
+    if (missing_share > 0.5) {
       "Are they missing by design? If raters skip hard cases, all results are biased."
     }
   )
 }
 
-# Number of parts of the panel. Raters are in the same part if chains of common cases connect them.
-count_parts <- function(x) {
-  # Each rating connects its rater to the first rater of its pattern.
+# Returns the number of separate groups of raters. Two raters are in the same group if they share a
+# case, or if a chain of raters who share cases connects them.
+count_connected_groups <- function(x) {
+  # A rating connects its rater to the rater of the first rating of the same pattern of ratings.
   rater <- rating_rater(x)
-  first <- rater[match(rating_pattern(x), rating_pattern(x))]
-  joined <- seq_along(x$raters)
+  first_rater <- rater[match(rating_pattern(x), rating_pattern(x))]
+  group_of <- seq_along(x$raters)
   repeat {
-    part <- joined[joined] # a part is named by one of its raters
-    lowest <- rep(pmin(part[rater], part[first]), 2L)
-    last <- order(lowest, decreasing = TRUE)
-    joined <- replace(part, c(rater, first)[last], lowest[last]) # the lowest is assigned last
-    if (identical(joined, part)) break
+    group <- group_of[group_of] # a group has the number of one of its raters
+    new_group <- rep(pmin(group[rater], group[first_rater]), 2L)
+    assignment_order <- order(new_group, decreasing = TRUE)
+    # If a rater has several new numbers, replace() keeps the last one, which is the lowest.
+    group_of <- replace(group, c(rater, first_rater)[assignment_order], new_group[assignment_order])
+    if (identical(group_of, group)) break
   }
-  length(unique(part[rater_totals(x) > 0]))
+  length(unique(group[rater_totals(x) > 0]))
 }
 
-look_at_systems_seen <- function(x) {
-  share <- colMeans(case_answers(x) > 0L)
-  part <- sum(share < 1)
-  if (length(share) == 0L) return(finding(
+look_at_systems <- function(x) {
+  answered_share <- colMeans(case_answers(x) > 0L)
+  n_incomplete <- sum(answered_share < 1)
+  if (length(answered_share) == 0L) return(finding(
     "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
   ))
   finding("systems",
-    paste0(count_noun(length(share), "system"), if (part > 0L) paste0(
-      "; ", count_noun(part, "system"), " without an answer on some cases, at most ",
-      percent(1 - min(share))
+    paste0(count_noun(length(answered_share), "system"), if (n_incomplete > 0L) paste0(
+      "; ", count_noun(n_incomplete, "system"), " without an answer on some cases, at most ",
+      percent(1 - min(answered_share))
     )),
-    doubt = if (part > 0L) "Compare systems on cases that all of them answered."
+    doubt = if (n_incomplete > 0L) "Compare systems on cases that all of them answered."
   )
 }
 

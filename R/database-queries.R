@@ -1,10 +1,10 @@
-# Verbs for ratings in a database. Other verbs work on patterns, as with any ratings, or fail when
-# they access cases.
+# Methods for ratings in a database. Other methods need only the distinct patterns of ratings, which
+# are in memory, or raise an error when they access single cases.
 
 #' @export
 `$.ratings_database` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases")
+  if (is.null(value) && name == "cases") abort_no_cases("This needs single cases")
   value
 }
 
@@ -18,42 +18,45 @@ abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
 
 in_database <- function(x) inherits(x, "ratings_database")
 
-# Ratings in memory, which have cases.
+# Removes the fields and the class of ratings in a database. The caller adds `cases`.
 leave_database <- function(x) {
   x$times <- x$database <- NULL
   class(x) <- setdiff(class(x), "ratings_database")
   x
 }
 
-# A row per case of `x`, with `columns` (a list with an entry per pattern): a tibble or, for ratings
-# in a database, a lazy table.
+# Returns a table with a row per case of `x`, a tibble or, for ratings in a database, a lazy table.
+# Each element of the list `columns` has an entry per pattern of ratings and becomes a column.
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
-  if (in_database(x)) return(match_cases(x, columns))
+  if (in_database(x)) return(join_cases(x, columns))
   tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
-# Joins cases with `columns`, which have an entry per row of the keys; `kept`: columns of the cases.
-match_cases <- function(x, columns, kept = "case") {
+# Joins the cases in the database with new columns. Elements of the list `columns` have an entry per
+# row of the keys (per distinct row of ratings). `kept` names the columns of cases to return.
+join_cases <- function(x, columns, kept = "case") {
   origin <- x$database
   abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
     i = "Give {.arg case} to {.fun ratings}.")
   check_same_rows(count_rows(origin$origin), origin$rows)
   columns <- lapply(columns, unfactor)
-  place <- setNames(numbered("p", length(columns)), names(columns)) # avoids clashes
-  names(columns) <- place
+  # Temporary names p1, p2, ... differ from all columns of the keys.
+  temporary_names <- setNames(numbered("p", length(columns)), names(columns))
+  names(columns) <- temporary_names
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
   table <- table[!duplicated(table[keys]), ]
-  patterns <- ask_database(upload(table, origin$cases))
+  patterns <- ask_database(copy_to_database(table, origin$cases))
   joined <- dplyr::left_join(origin$cases, patterns, by = keys)
-  take_columns(joined, c(kept, place))
+  take_columns(joined, c(kept, temporary_names))
 }
 
-# Copies a table to the database of `like`, as a temporary table. For package RPostgreSQL, which
-# cannot write one (and fails in dbplyr::copy_inline()), the table becomes part of the query.
-upload <- function(table, like) {
-  con <- dbplyr::remote_con(like)
+# Copies a data frame to the database of the lazy table `like`, as a temporary table. Package
+# RPostgreSQL cannot write temporary tables (and fails in dbplyr::copy_inline()). For this driver
+# the values become part of the query.
+copy_to_database <- function(table, lazy_table) {
+  con <- dbplyr::remote_con(lazy_table)
   if (inherits(con, "PostgreSQLConnection")) {
     rows <- do.call(paste, c(lapply(table, DBI::dbQuoteLiteral, conn = con), sep = ", "))
     names <- toString(DBI::dbQuoteIdentifier(con, names(table)))
@@ -69,7 +72,7 @@ upload <- function(table, like) {
 collect.ratings_database <- function(x, ...) { # nolint: object_name.
   check_dots_empty(...)
   weight <- if (x$database$weighted) "weight"
-  query <- match_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight))
+  query <- join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight))
   cases <- fetch_exact(query)
   check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
   out <- leave_database(x)
@@ -78,31 +81,34 @@ collect.ratings_database <- function(x, ...) { # nolint: object_name.
   weigh_patterns(out, if (!is.null(weight)) as.double(cases$weight))
 }
 
-# Queries: lazy tables, built with dplyr's verbs. Columns are renamed to `case`, `weight`, `r1`,
-# `r2`, ... for raters (or categories) and `s1`, ... for systems.
+# Functions with names that end in _query return lazy tables, built with dplyr's verbs. Columns of
+# the user's data are renamed to `case` and `weight`, `r1`, `r2` and so on for raters (or
+# categories), and `s1`, `s2` and so on for systems.
 
 utils::globalVariables(c("case", "rater", "rating", "times"))
 
-# Key of a value for comparisons: its text in the database. A missing value has the key "", which is
-# no category.
-key_of <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
+# Returns an expression for the key of a value, by which values are compared: its text in the
+# database. A missing value has the key "", which cannot be a category.
+key_expr <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
 
-one_if <- function(condition) {
+# Returns an expression for the number of rows in which `condition` is TRUE.
+count_if <- function(condition) {
   rlang::expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
 }
 
 numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 
-# Selects and renames columns.
+# Selects columns of a lazy table. Names of the vector `columns` are the new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
-# Long data: a row per case. Each row of `cells` becomes a column, numbered after `prefix`. A cell
-# has the keys of a `rater` and optionally of a `rating`. Without a rating, the column contains the
-# key of the rating by that rater; with one, the number of times the rater gave it. `also`: further
-# columns.
-pivot_query <- function(data, columns, cells, prefix, also) {
+# Converts long data to a query with a row per case. Each row of the data frame `cells` becomes a
+# column, with the name `prefix` and a number. `cells` has a column `rater` and, if raters may
+# repeat ratings, a column `rating` (both keys). Without `rating`, the new column contains the
+# rating by the rater. With `rating`, it contains how often the rater gave this rating. `also`
+# contains expressions for further columns.
+pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   rows <- dplyr::transmute(
-    data, case = !!rlang::sym(columns[["case"]]), rater = !!key_of(columns[["rater"]]),
+    data, case = !!rlang::sym(columns[["case"]]), rater = !!key_expr(columns[["rater"]]),
     rating = as.character(!!rlang::sym(columns[["rating"]])),
     !!!rlang::syms(columns[names(columns) == "weight"])
   )
@@ -111,43 +117,46 @@ pivot_query <- function(data, columns, cells, prefix, also) {
       rlang::expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE))
     })
   } else {
-    Map(function(key, label) one_if(rlang::expr(rater == !!key & rating == !!label)),
+    Map(function(key, label) count_if(rlang::expr(rater == !!key & rating == !!label)),
       cells$rater, cells$rating)
   }
   names(values) <- numbered(prefix, nrow(cells))
-  dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!also)
+  dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
 }
 
-# `rows` and `given`: numbers of rows and ratings of the case; weights: the highest and the lowest.
+# Converts long ratings to a query with a row per case. `rows` and `given` are the numbers of rows
+# and of ratings of the case. `weight` and `lightest` are the highest and the lowest weight of its
+# rows, and `lacking` is the number of rows without weight; they differ if weights are invalid.
 cases_query <- function(origin, cells) {
   roles <- origin$roles
   weights <- if (!is.null(roles$weights)) {
     list(
-      lacking = one_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
+      lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
       weight = quote(max(weight, na.rm = TRUE))
     )
   }
   columns <- c(
     case = roles$case, rater = roles$rater, rating = roles$raters, weight = roles$weights
   )
-  also <- list(rows = quote(dplyr::n()), given = one_if(quote(!is.na(rating))))
-  pivot_query(origin$data, columns, cells, "r", c(also, weights))
+  n_columns <- list(rows = quote(dplyr::n()), given = count_if(quote(!is.na(rating))))
+  pivot_query(origin$data, columns, cells, "r", c(n_columns, weights))
 }
 
-# Ratings and predictions, with their numbers; a case may have only predictions.
+# As cases_query(), with a column per system and `predictions`, the number of predictions of the
+# case. A full join is needed, because a case may have only predictions or only ratings.
 all_cases_query <- function(origin, cells, systems) {
   cases <- cases_query(origin, cells)
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(
     origin$systems, c(case = "case", rater = "system", rating = "prediction"),
-    list_cells(systems, NULL), "s", list(predictions = one_if(quote(!is.na(rating))))
+    list_cells(systems, NULL), "s", list(predictions = count_if(quote(!is.na(rating))))
   )
   dplyr::full_join(cases, predictions, by = "case")
 }
 
 long_count_query <- function(cases, columns) {
   uneven <- if ("weight" %in% colnames(cases)) {
-    one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
+    count_if(quote(weight != lightest | lacking > 0 & lacking < rows))
   }
   summed <- intersect(c("predictions", "rows", "given"), colnames(cases))
   sums <- lapply(setNames(nm = summed), function(column) {
@@ -156,26 +165,29 @@ long_count_query <- function(cases, columns) {
   count_query(cases, columns, c(uneven = uneven, sums))
 }
 
-# Number of cases with the same `columns`, with sums over them, and the number of invalid weights.
-count_query <- function(cases, columns, also = list()) {
+# Returns a query with a row per distinct value of `columns`: `times`, the number of cases with
+# these values; the sums in `also`; `off`, the number of cases whose weight is invalid; and
+# `weight`, the sum of weights.
+count_query <- function(cases, columns, sums = list()) {
   weights <- if ("weight" %in% colnames(cases)) {
-    list( # the sum that replaces a column must follow the sums that use it
-      off = one_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
+    list( # `weight` must come last: it replaces the column that `off` uses
+      off = count_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
       weight = quote(sum(weight, na.rm = TRUE))
     )
   }
   dplyr::summarise(
     dplyr::group_by(cases, !!!rlang::syms(columns)),
-    times = dplyr::n(), !!!also, !!!weights, .groups = "drop"
+    times = dplyr::n(), !!!sums, !!!weights, .groups = "drop"
   )
 }
 
 add_keys <- function(table, columns) {
-  keys <- setNames(lapply(columns, key_of), paste0("key_", columns))
+  keys <- setNames(lapply(columns, key_expr), paste0("key_", columns))
   dplyr::mutate(table, !!!keys)
 }
 
-# The columns that identify a case: its identifier, its weight and the keys of its columns.
+# Returns a query with a row per case: its identifier, its weight and the keys of `columns`. Cases
+# are joined to their distinct row by the keys.
 keyed_cases <- function(cases, columns) {
   kept <- intersect(c("case", "weight"), colnames(cases))
   take_columns(add_keys(cases, columns), c(kept, paste0("key_", columns)))

@@ -1,57 +1,64 @@
-# Reduces lazy tables to small tables for build_ratings(). Returns a list: table and columns
-# (arguments that select its columns); times and rows (of each entry); keys (a data frame with a row
-# per entry); cases (a lazy table with the same keys).
+# Functions that reduce lazy tables to tables of distinct rows, for build_ratings(). They return a
+# list: `table`, a data frame; `columns`, the arguments of ratings() that select its columns;
+# `times` and `rows`, the numbers of cases and of rows in the database that each distinct row stands
+# for; `keys`, a data frame of keys with a row per distinct row; and `cases`, a lazy table with the
+# same keys and a row per case.
 
-# Wide data and counts.
+# Reduces wide data, or counts of ratings per category.
 reduce_rows <- function(origin) {
   roles <- origin$roles
   raters <- numbered("r", length(roles$raters))
-  keyed <- c(raters, numbered("s", length(roles$systems)))
+  new_names <- c(raters, numbered("s", length(roles$systems)))
   judges <- c(roles$raters, roles$systems)
   cases <- take_columns(
-    origin$data, c(case = roles$case, weight = roles$weights, setNames(judges, keyed))
+    origin$data, c(case = roles$case, weight = roles$weights, setNames(judges, new_names))
   )
-  # With more labels than the maximum number of categories, no further rows are fetched.
+  # Fails early if there are more labels than the largest possible number of categories.
   check_piece <- function(rows) {
     labels <- if (origin$layout$labels) setdiff(unlist(lapply(rows[raters], as_label)), NA)
     if (length(labels) > max_categories) abort_many_categories(labels)
   }
-  counted <- fetch_counts(count_query(cases, keyed), keyed, roles, check_piece)
-  table <- Map(exact_values, counted[keyed], counted[paste0("key_", keyed)])
+  distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
+  table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
   columns <- list(roles$raters, systems = if (length(roles$systems) > 0L) roles$systems)
   names(columns)[[1L]] <- origin$layout$holds
-  reduced(setNames(list2DF(table), judges), columns, counted, keyed, cases)
+  new_reduction(setNames(list2DF(table), judges), columns, distinct_rows, new_names, cases)
 }
 
-# `entry`: row of `counted` for each row of `table`.
-reduced <- function(table, columns, counted, keyed, cases, entry = TRUE) {
+# Builds the list that is described above. `counted` has a row per distinct row. `entry` is the row
+# of `counted` to which each row of `table` belongs; TRUE if the rows are the same.
+new_reduction <- function(table, columns, counted, answer_columns, cases, entry = TRUE) {
   columns$weights <- utils::tail(make.unique(c(names(table), "weight")), 1L)
   table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[entry]
   list(
     table = table, columns = columns, times = as.double(counted$times),
-    rows = as.double(counted$rows %||% counted$times), keys = counted[paste0("key_", keyed)],
-    cases = keyed_cases(cases, keyed)
+    rows = as.double(counted$rows %||% counted$times),
+    keys = counted[paste0("key_", answer_columns)],
+    cases = keyed_cases(cases, answer_columns)
   )
 }
 
 is_beyond_double <- function(x) is.numeric(x) && any(abs(x) > 2^53, na.rm = TRUE)
 
-# Numbers beyond 2^53, which a double cannot store exactly, are replaced by their text.
+# Replaces numbers by their text (`key`) if one of them is beyond 2^53: doubles cannot store such
+# numbers exactly.
 exact_values <- function(value, key) {
   if (is_beyond_double(value)) ifelse(key == "", NA, key) else value
 }
 
-# Fetches counts of cases, with the keys of `columns`.
+# Fetches the rows of a count_query(), with the keys of `columns`. Raises an error if a weight is
+# invalid. `check` is called for each full piece of rows.
 fetch_counts <- function(counts, columns, roles, check = identity) {
   counted <- fetch_rows(add_keys(counts, columns), check)
   abort_if(any(counted$off > 0), "weights",
-    "Weights in a database must be whole numbers of at least zero.",
-    x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
-    i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_)
+    "{.arg weights} in a database must be whole numbers of at least zero.",
+    x = "Column {.val {roles$weights}} has other values in {count_noun(sum(counted$off), 'row')}.",
+    i = "To use other weights, fetch the rows with {.code dplyr::collect()}.", row = NA_integer_)
   counted
 }
 
-# Long data, or NULL if they should be fetched.
+# Reduces long data. Returns NULL if there are too many raters or columns; the caller then fetches
+# all rows.
 reduce_long <- function(origin) {
   roles <- origin$roles
   values <- list(
@@ -59,7 +66,7 @@ reduce_long <- function(origin) {
     rating = fetch_labels(origin$data, roles$raters)
   )
   if (!is.null(origin$systems)) {
-    take_census(origin$systems, c(case = "case", system = "system"), arg = "systems")
+    count_valid_rows(origin$systems, c(case = "case", system = "system"), arg = "systems")
     values$system <- fetch_values(origin$systems, "system", max_pivoted$raters)
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
@@ -70,7 +77,8 @@ reduce_long <- function(origin) {
   columns <- c(numbered("r", nrow(cells)), numbered("s", systems))
   cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
-  counted$given[is.na(counted$given)] <- 0 # cases with predictions only
+  # Cases with predictions only have no counts of ratings.
+  counted$given[is.na(counted$given)] <- 0
   counted$rows[is.na(counted$rows)] <- 0
   check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
@@ -80,17 +88,19 @@ reduce_long <- function(origin) {
     case = roles$case, rater = roles$rater, rating = roles$raters,
     systems = if (!is.null(origin$systems)) expand_predictions(counted, values)
   )
-  reduced(table, selected, counted, columns, cases, entry)
+  new_reduction(table, selected, counted, columns, cases, entry)
 }
 
-# At most `most` + 1 distinct values with their keys; the last shows that there are too many.
-fetch_values <- function(data, column, most) {
-  distinct <- head(dplyr::distinct(take_columns(data, c(value = column))), most + 1L)
-  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_of("value")))
+# Fetches the distinct values of a column, with their keys. At most `max_values` + 1 values are
+# fetched, which suffices to see that there are more than `max_values`.
+fetch_values <- function(data, column, max_values) {
+  distinct <- head(dplyr::distinct(take_columns(data, c(value = column))), max_values + 1L)
+  values <- fetch_rows(dplyr::mutate(distinct, key = !!key_expr("value")))
   values$value <- exact_values(values$value, values$key)
   values
 }
 
+# Fetches the distinct labels of a column of ratings, without missing ones.
 fetch_labels <- function(data, column) {
   labels <- fetch_values(data, column, max_categories + 1L)
   check_labels(labels$value, column)
@@ -99,17 +109,18 @@ fetch_labels <- function(data, column) {
   labels
 }
 
-# A data frame with a row per cell: one per rater or, if raters repeat ratings, one per rater and
-# category.
+# Returns a data frame whose rows become columns of a pivot_query(). It has a row per rater or, if
+# raters may repeat ratings, a row per rater and rating.
 list_cells <- function(raters, ratings) {
   expand.grid(drop_null(list(rater = raters, rating = ratings)), stringsAsFactors = FALSE)
 }
 
-# A table with columns case (number of the entry), rater and rating, like long data. `raters` and
-# `labels`: their values and keys. A rater without ratings, and an entry without ratings, have a row
-# with a missing rating. The database counted `given` ratings of all cases of an entry; the table
-# must contain all of them.
-expand_cells <- function(counted, cells, raters, labels, given, prefix = "r") {
+# Converts counted cases back to long data: a data frame with columns `case` (the row of `counted`),
+# `rater` and `rating`. `raters` and `labels` are data frames of values and keys. A rater without
+# ratings gets a row with a missing rating, and so does a case without ratings. `n_ratings` is the
+# number of ratings that the database counted for each row of `counted`; the function raises an
+# error if their sum differs from the ratings in the result.
+expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r") {
   ratings <- stack_rows(seq_len(nrow(cells)), function(j) {
     value <- counted[[paste0(prefix, j)]]
     code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
@@ -118,25 +129,27 @@ expand_cells <- function(counted, cells, raters, labels, given, prefix = "r") {
     rater <- rep(match(cells$rater[[j]], raters$key), length(entry))
     data.frame(case = entry, rater = rater, rating = code[entry])
   })
-  check_same_rows(sum(counted$times[ratings$case]), sum(given, na.rm = TRUE), "rating")
-  bare <- setdiff(seq_len(nrow(counted)), ratings$case)
-  silent <- setdiff(seq_along(raters$key), ratings$rater)
-  case <- c(ratings$case, bare, rep(1L, length(silent)))
-  rater <- c(ratings$rater, rep(1L, length(bare)), silent)
+  check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
+  unrated_rows <- setdiff(seq_len(nrow(counted)), ratings$case)
+  raters_without_ratings <- setdiff(seq_along(raters$key), ratings$rater)
+  case <- c(ratings$case, unrated_rows, rep(1L, length(raters_without_ratings)))
+  rater <- c(ratings$rater, rep(1L, length(unrated_rows)), raters_without_ratings)
   order <- order(case, rater)
   data.frame(
     case = case[order], rater = raters$value[rater[order]],
-    rating = labels$value[ratings$rating[order]] # NA beyond the ratings
+    rating = labels$value[ratings$rating[order]] # NA for the added rows
   )
 }
 
-# Predictions as a data frame, as ratings() needs it for long data.
+# Converts counted predictions to a data frame with columns `case`, `system` and `prediction`, which
+# is argument `systems` of ratings() for long data.
 expand_predictions <- function(counted, values) {
   cells <- list_cells(values$system$key, NULL)
-  answered <- rowSums(!is.na(counted[numbered("s", nrow(cells))]))
-  twice <- counted$predictions > counted$times * answered
-  abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
-    x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
+  n_systems_answered <- rowSums(!is.na(counted[numbered("s", nrow(cells))]))
+  has_repeats <- counted$predictions > counted$times * n_systems_answered
+  abort_if(any(has_repeats, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
+    x = "A system has more than one prediction in up to
+         {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
     case = NULL, rater = NULL)
   table <- expand_cells(
     counted, cells, values$system, values$prediction, counted$predictions, "s"
@@ -148,11 +161,11 @@ expand_predictions <- function(counted, values) {
 
 check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
-    "A case must have the same weight in all its rows.",
-    x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  rated <- rowSums(!is.na(counted[numbered("r", nrow(cells))]))
-  twice <- counted$given > counted$times * rated
-  if (origin$repeats != "error" || !any(twice)) return(invisible())
+    "{.arg weights} must be the same in all rows of a case.",
+    x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
+  n_raters_rated <- rowSums(!is.na(counted[numbered("r", nrow(cells))]))
+  has_repeats <- counted$given > counted$times * n_raters_rated
+  if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
   roles <- origin$roles
   rows <- take_columns(
     origin$data, c(case = roles$case, rater = roles$rater, rating = roles$raters)
@@ -161,18 +174,18 @@ check_counted_cases <- function(counted, cells, origin) {
   example <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
   abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
                             {.val {as_label(example$case)}} more than once.",
-    x = "This happens in up to {count_noun(sum(counted$times[twice]), 'case')}.",
-    i = "If these are independent repeats, say {.code repeats = \"ratings\"}; if they are runs of
-         one model or otherwise alike, {.code repeats = \"reruns\"}.", case = example$case,
+    x = "This happens in up to {count_noun(sum(counted$times[has_repeats]), 'case')}.",
+    i = "If the repeats are independent, use {.code repeats = \"ratings\"}. If they are runs of one
+         model, or otherwise similar, use {.code repeats = \"reruns\"}.", case = example$case,
     rater = example$rater)
 }
 
 # ---- Data that cannot be reduced ----------------------------------------------------------------
 
-# Long data with many raters, as ratings in memory.
+# Fetches long data with many raters, and returns ratings in memory.
 fetch_ratings <- function(origin, quos, options) {
   roles <- origin$roles
-  inform_fallible("There are too many raters for the database to count cases that are alike.",
+  inform_fallible("There are too many raters to count cases with equal ratings in the database.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
   columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
   table <- fetch_exact(take_columns(origin$data, columns))
@@ -184,7 +197,8 @@ fetch_ratings <- function(origin, quos, options) {
   build_ratings(table, quos, options)
 }
 
-# Some drivers have no 64-bit integers: numbers beyond 2^53 are fetched as text.
+# Fetches all rows. Columns with numbers beyond 2^53 are fetched again as text, because drivers
+# without 64-bit integers return inexact doubles.
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
   large <- names(Filter(is_beyond_double, rows))

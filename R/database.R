@@ -1,9 +1,12 @@
-# Ratings in a database. The database returns distinct rows with their numbers of cases, and these
-# are built into ratings like any other table. Such ratings have two additional fields. `times`:
-# number of cases of each entry of `index`. `database`: cases, a lazy table with a row per case, its
-# columns `case`, `weight` and a key for each column of the layout; keys, these columns with a row
-# per entry of `index`; rows, the number of rows that were read; origin, the lazy table given. They
-# have no `cases`: access to them is an error that explains how to fetch them.
+# Ratings in a database. The database returns each distinct row with the number of cases that have
+# it, and ratings() is called with the distinct rows. The ratings have two additional fields.
+# `times`: number of cases with each distinct row. `database`: a list of
+# * `cases`, a lazy table with a row per case: its identifier `case`, its `weight`, and a key (the
+#   value as text) for each column of ratings or systems;
+# * `keys`, a data frame with the keys of each distinct row, which are joined to `cases`;
+# * `rows`, the number of rows that were read;
+# * `origin`, the lazy table that the user gave.
+# Field `cases` of the ratings is NULL: access to it is an error that explains how to fetch cases.
 
 #' Ratings in a database
 #'
@@ -15,8 +18,8 @@
 #' @section Counting:
 #' * **Wide** data and **counts** are grouped by the columns of raters (or categories) and systems.
 #' * **Long** data with at most 50 raters are first converted to a row per case (by sums and
-#'   maxima), and then grouped. With more raters, few cases are identical. The rows are then fetched
-#'   in pieces, with a message, and the result is ratings in memory.
+#'   maxima), and then grouped. With more raters, grouping saves little, because few cases have the
+#'   same ratings. All rows are then fetched, a message reports it, and the ratings are in memory.
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
@@ -24,21 +27,21 @@
 #'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB; in other databases,
 #'   such a column is an error.
 #'
-#' \pkg{dbplyr} generates the SQL. It only reads, except for `ground_truth()`, `predict()`,
-#' `augment()` and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI}
-#' and the driver package of the database must be installed.
+#' \pkg{dbplyr} generates the SQL, which only reads. But `ground_truth()`, `predict()`, `augment()`
+#' and `collect()` write a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver
+#' package of the database must be installed.
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit return lazy tables with a row per case,
 #' which `dplyr::compute()` stores in the database. `dplyr::collect()` of the ratings fetches cases
 #' and returns ratings in memory. All functions that use single cases need this: `x[cases, ]`,
 #' `x$cases`, `as.data.frame()`, `by` and `cluster` of [estimate_accuracy()], known truths,
-#' comparisons of dependent agreement, and [crowdtruth()]. Without it they are an error of class
-#' `fallible_error_database`. For a group of cases, use
+#' comparisons of dependent agreement, and [crowdtruth()]. Without `dplyr::collect()` these
+#' functions raise an error of class `fallible_error_database`. For a group of cases, use
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' Errors of the same class are: a table that changes between two queries, a lost connection,
-#' and a rating that the database counted but did not return.
+#' The same class of error is raised if a table changes between two queries, if the connection is
+#' lost, and if the database counts a rating but does not return it.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and works with \pkg{dbplyr}
@@ -71,11 +74,12 @@
 #' DBI::dbDisconnect(con)
 NULL
 
-# Long data with more raters, or more columns per row, are fetched instead of grouped.
+# Long data with more raters, or with more columns in the query that has a row per case, are fetched
+# instead of counted in the database.
 max_pivoted <- list(columns = 500L, raters = 50L)
 
-# Rows that are fetched at once.
-rows_at_once <- 100000L
+# Number of rows that one call of DBI::dbFetch() returns at most.
+max_rows_per_fetch <- 100000L
 
 database_ratings <- function(data, quos, options) {
   for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
@@ -87,12 +91,12 @@ database_ratings <- function(data, quos, options) {
   roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, columns)
-  used <- c(unlist(roles), all.vars(quos$rater_groups))
+  column_names <- c(unlist(roles), all.vars(quos$rater_groups))
   origin <- list(
-    data = compare_bytes(dplyr::ungroup(data), used), systems = systems, roles = roles,
+    data = compare_bytes(dplyr::ungroup(data), column_names), systems = systems, roles = roles,
     layout = layout, repeats = options$repeats
   )
-  origin$rows <- take_census(
+  origin$rows <- count_valid_rows(
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
   )
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
@@ -100,20 +104,21 @@ database_ratings <- function(data, quos, options) {
   reduced <- reduce(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
-  for (arg in setdiff(names(quos), "rater_groups")) { # now they select columns of the reduced table
+  # From here on, arguments select columns of the table of distinct rows.
+  for (arg in setdiff(names(quos), "rater_groups")) {
     quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
   }
   x <- withCallingHandlers(
     build_ratings(reduced$table, quos, options, reduced$times),
     fallible_error = function(cnd) {
       cnd$footer <- c(
-        "i" = "Rows are of the table that the database counted, in which equal rows stand once."
+        "i" = "Row numbers refer to the distinct rows of {.arg data}, which the database counted."
       )
       rlang::cnd_signal(cnd)
     }
   )
   x["cases"] <- list(NULL)
-  x$rows <- "ratings" # a database has no order of rows
+  x$rows <- "ratings" # rows of a database have no order, so results cannot refer to row numbers
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
     has_cases = !is.null(roles$case), weighted = !is.null(roles$weights)
@@ -122,12 +127,14 @@ database_ratings <- function(data, quos, options) {
   x
 }
 
-# The names of columns, as a data frame without rows.
+# Returns a data frame without rows that has the columns of a lazy table. Columns are selected from
+# it as from a data frame in memory.
 column_skeleton <- function(data) {
   list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
 }
 
-# Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
+# For long data, returns argument `systems`, a lazy table with columns `case`, `system` and
+# `prediction`. Returns NULL if the argument is not a lazy table.
 lazy_systems <- function(quo, layout) {
   table <- value_of_argument(quo)
   abort_argument_if(is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating),
@@ -145,42 +152,43 @@ lazy_systems <- function(quo, layout) {
 }
 
 check_in_database <- function(layout, roles, options, systems) {
-  uncounted <- c(
-    "Answers with several labels are not counted in a database." = options$repeats == "labels",
-    "Keys of several columns are not read in a database." = length(roles$case) > 1L,
-    "A column {.arg truth} is not read in a database." = !is.null(roles$truth),
-    "{.arg covariates} are not counted in a database." = length(roles$covariates) > 0L,
-    "{.arg confidence} is of single ratings and not read in a database." =
-      length(roles$confidence) > 0L,
-    "{.arg abstain} is not read in a database." = !is.null(options$abstain),
-    "{.arg scores} are of single cases and not read in a database." = !is.null(options$scores),
-    "Systems without answers of their own are not read in a database." =
+  unsupported <- c(
+    "{.code repeats = \"labels\"} is not possible in a database." = options$repeats == "labels",
+    "{.arg case} cannot be several columns in a database." = length(roles$case) > 1L,
+    "{.arg truth} is not possible in a database." = !is.null(roles$truth),
+    "{.arg covariates} are not possible in a database." = length(roles$covariates) > 0L,
+    "{.arg confidence} is not possible in a database." = length(roles$confidence) > 0L,
+    "{.arg abstain} is not possible in a database." = !is.null(options$abstain),
+    "{.arg scores} are not possible in a database." = !is.null(options$scores),
+    "A system that always gives the same answer is not possible in a database." =
       !is.null(systems$constant),
-    "In a database {.arg systems} of long data are a lazy table, not names of raters." =
+    "{.arg systems} must be a lazy table for long data in a database, not names of raters." =
       !is.null(systems$raters)
   )
-  abort_if(any(uncounted), "database", names(which(uncounted))[1L],
+  abort_if(any(unsupported), "database", names(which(unsupported))[1L],
     i = "Fetch the rows with {.code dplyr::collect()}.")
   if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
 }
 
-# Number of rows. Fails if a row lacks an identifier.
-take_census <- function(data, keys, per_case = FALSE, arg = "data") {
-  missing <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
-  census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing))
+# Returns the number of rows. Raises an error if there are no rows, if one of the columns `keys` is
+# missing in a row, or if `per_case` is TRUE and two rows have the same case.
+count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
+  missing_counts <- lapply(keys, function(key) count_if(rlang::expr(is.na(!!rlang::sym(key)))))
+  census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
   abort_if(census$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
   for (key in names(keys)) {
-    abort_if(census[[key]] > 0, "case", "{.arg {key}} must be known in every row of {.arg {arg}}.",
+    abort_if(census[[key]] > 0, "case", "{.arg {arg}} must have a {.arg {key}} in every row.",
       x = "It is missing in {number(census[[key]])} of {count_noun(census$rows, 'row')}.",
       row = NA_integer_)
   }
   if (per_case && "case" %in% names(keys)) {
     # dplyr::n_distinct() fails if the driver package expects another version of dbplyr.
-    twice <- census$rows - count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
-    abort_if(twice > 0, "case", "Every row must be a case of its own.",
-      x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
-      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.",
+    n_repeated <- census$rows - count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
+    abort_if(n_repeated > 0, "case", "{.arg case} must be different in every row.",
+      x = "{count_noun(n_repeated, 'row')} {cli::qty(n_repeated)}repeat{?s/} the case of another
+           row.",
+      i = "For long data, with a row per rating, give {.arg rater} and {.arg rating}.",
       row = NA_integer_)
   }
   as.double(census$rows)
@@ -188,12 +196,13 @@ take_census <- function(data, keys, per_case = FALSE, arg = "data") {
 
 count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n()))$rows
 
-# Fetches a column of groups as a table of raters and groups; other arguments are unchanged.
+# If argument `rater_groups` is a column of the data, replaces it by a data frame with columns
+# `rater` and `group`. Returns any other argument unchanged.
 fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(is_string(value) || is.logical(value))) return(quo)
-  name <- select_column(skeleton, quo, "rater_groups")
-  pairs <- take_columns(origin$data, c(rater = origin$roles$rater, group = name))
+  group_column <- select_column(skeleton, quo, "rater_groups")
+  pairs <- take_columns(origin$data, c(rater = origin$roles$rater, group = group_column))
   rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
 }
 
@@ -204,38 +213,40 @@ fetch_groups <- function(origin, quo, skeleton) {
 compare_bytes <- function(data, used) {
   con <- dbplyr::remote_con(data)
   types <- vapply(suppressWarnings(fetch_rows(head(data, 0L))), typeof, "")
-  text <- names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
-  bytes <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
+  text_columns <-
+    names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
+  sql_format <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
-  if (is.null(bytes)) {
-    check_collation(data, intersect(text, used))
+  if (is.null(sql_format)) {
+    check_collation(data, intersect(text_columns, used))
     return(data)
   }
-  columns <- setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
+  columns <- setNames(sprintf(sql_format, DBI::dbQuoteIdentifier(con, text_columns)), text_columns)
   dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
 }
 
-# Fails if the database treats words with different endings as equal.
+# Raises an error if the database treats two texts as equal that differ in case, in an accent or in
+# trailing blanks. Each query compares the texts of one column with three different endings.
 check_collation <- function(data, columns) {
-  asked <- lapply(setNames(nm = columns), function(name) {
-    word <- key_of(name)
+  comparisons <- lapply(setNames(nm = columns), function(name) {
+    word <- key_expr(name)
     equals <- lapply(c("A", "\u00e1", "a "), function(end) {
       rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
     })
-    one_if(Reduce(function(a, b) rlang::expr(!!a | !!b), equals))
+    count_if(Reduce(function(a, b) rlang::expr(!!a | !!b), equals))
   })
-  is_equal <- unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!asked)))
+  is_equal <- unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons)))
   same <- columns[is_equal %in% 1]
   abort_if(same, "database",
     "The database ignores case, accents or trailing blanks where R does not.",
-    x = "This is so for {cli::qty(same)}column{?s} {.val {same}}.",
+    x = "It does so in {cli::qty(same)}column{?s} {.val {same}}.",
     i = "Give {cli::qty(same)}{?it/them} a binary collation, or fetch the rows with
          {.code dplyr::collect()}.")
 }
 
 # ---- Queries ------------------------------------------------------------------------------------
 
-# Runs code that queries a database.
+# Runs code that queries a database. Errors of the driver become errors of this package.
 ask_database <- function(code) {
   if_foreign_error(code, function(cnd) {
     abort_fallible("database", "The database does not answer.",
@@ -243,7 +254,8 @@ ask_database <- function(code) {
   })
 }
 
-# Fetches the rows of a lazy table in pieces. `check` may fail for a full piece.
+# Returns all rows of a lazy table as a data frame. They are fetched in pieces, and `check` is
+# called for each full piece, so that it can stop early.
 fetch_rows <- function(query, check = identity) {
   plain_columns(stack_rows(ask_database(fetch_pieces(query, check))))
 }
@@ -253,9 +265,9 @@ fetch_pieces <- function(query, check) {
   on.exit(suppressWarnings(try(DBI::dbClearResult(result), silent = TRUE)))
   pieces <- list()
   repeat {
-    piece <- DBI::dbFetch(result, n = rows_at_once)
+    piece <- DBI::dbFetch(result, n = max_rows_per_fetch)
     pieces <- c(pieces, list(piece))
-    if (nrow(piece) < rows_at_once) return(pieces)
+    if (nrow(piece) < max_rows_per_fetch) return(pieces)
     check(piece)
   }
 }
@@ -263,5 +275,5 @@ fetch_pieces <- function(query, check) {
 check_same_rows <- function(after, before, noun = "row") {
   abort_if(after != before, "database", "The table changed while it was read.",
     x = "It had {count_noun(before, noun)}, and then {number(after)}.",
-    i = "Read from a copy that stays as it is, or within a transaction.")
+    i = "Use a copy of the table that does not change, or read within a transaction.")
 }

@@ -2,10 +2,10 @@
 
 check_probabilities <- function(x, arg, least) {
   inside <- if (is.numeric(x)) is.finite(x) & x >= 0 & x <= 1 else rep(FALSE, length(x))
-  enough <- length(x) >= least
-  abort_argument_if(!enough || !all(inside), arg,
+  is_long_enough <- length(x) >= least
+  abort_argument_if(!is_long_enough || !all(inside), arg,
     "{.arg {arg}} must be {if (least > 1L) paste('at least', least)} probabilities in [0, 1].",
-    x = if (is.numeric(x) && enough) "Among them is {.val {x[!inside][[1L]]}}." else
+    x = if (is.numeric(x) && is_long_enough) "Among them is {.val {x[!inside][[1L]]}}." else
       "It is {describe(x)}.")
   x
 }
@@ -24,7 +24,8 @@ name_judges <- function(x, prefix) {
   setNames(as.double(x), make.unique(names))
 }
 
-# Returns a data frame of shift and weight. Some shifted accuracy must be inside (0, 1).
+# Checks `difficulty` and returns the strata of cases, a data frame with columns `shift` and
+# `weight`. Raises an error if all `accuracies` are outside (0, 1) after each shift.
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
@@ -43,45 +44,47 @@ check_strata <- function(difficulty, accuracies) {
   shifts <- shifts[weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",
-    "{.arg difficulty} leaves only accuracies of 0 and 1.",
-    x = "Each accuracy plus each of {.val {shifts}} lies outside (0, 1).",
+    "{.arg difficulty} changes all accuracies to 0 or 1.",
+    x = "Each accuracy plus each shift ({.val {shifts}}) is outside (0, 1).",
     i = "Choose a smaller {.arg difficulty}.")
   difficulty[c("shift", "weight")]
 }
 
-# Returns `difficulty` as a list with all elements. A number or a table becomes its `value`.
+# Returns argument `difficulty` as a list with all its elements, which have defaults. A number or a
+# data frame becomes element `value`.
 check_difficulty <- function(difficulty) {
-  both <- c("difficulty", "errors")
-  out <- list(value = 0, strata = "drawn", redraw = TRUE, shared = both, loading = 0)
+  effects <- c("difficulty", "errors")
+  settings <- list(value = 0, strata = "drawn", redraw = TRUE, shared = effects, loading = 0)
   if (!is.list(difficulty) || is.data.frame(difficulty)) difficulty <- list(value = difficulty)
-  given <- check_settings_list(difficulty, "difficulty", names(out))
-  out[names(given)] <- given
-  out$shared <- check_some(out$shared, both, "shared", none = TRUE)
-  out
+  given <- check_settings_list(difficulty, "difficulty", names(settings))
+  settings[names(given)] <- given
+  settings$shared <- check_some(settings$shared, effects, "shared", none = TRUE)
+  settings
 }
 
 check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
-  number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
-  complete <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
-  from <- if (complete) number(copying$from)
-  to <- if (complete) number(copying$to)
-  faults <- vapply(seq_along(from), fault_of_copying, "", copying, from, to, raters, systems)
-  off <- which(!is.na(faults))
-  first <- head(off, 5L)
-  abort_argument_if(!complete || length(off) > 0L, "copying",
-    "must be a data frame with columns {.val from} (who is copied: a rater, or for a system also
-        another system), {.val to} (who copies) and {.val probability}, in [0, 1].",
-    x = if (complete) verbatim("Row ", first, ": ", faults[first], ".") else "It is
+  judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
+  has_columns <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
+  from <- if (has_columns) judge_number(copying$from)
+  to <- if (has_columns) judge_number(copying$to)
+  faults <- vapply(seq_along(from), first_copying_fault, "", copying, from, to, raters, systems)
+  faulty_rows <- which(!is.na(faults))
+  shown_rows <- head(faulty_rows, 5L)
+  abort_argument_if(!has_columns || length(faulty_rows) > 0L, "copying",
+    "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
+        (the rater or system that copies) and {.val probability} (in [0, 1]).",
+    x = if (has_columns) verbatim("Row ", shown_rows, ": ", faults[shown_rows], ".") else "It is
         {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
-      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = off)
+      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = faulty_rows)
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
-# The first fault of row `i` as text, or NA.
-fault_of_copying <- function(i, copying, from, to, raters, systems) {
+# Returns a description of the first fault in row `i` of `copying`, NA if there is none. `from` and
+# `to` are the numbers of raters and systems, NA if a name is unknown.
+first_copying_fault <- function(i, copying, from, to, raters, systems) {
   cell <- function(column, fault) {
     x <- copying[[column]][[i]]
     paste0("`", column, "` is ", describe(if (is.factor(x)) as.character(x) else x), ", ", fault)
@@ -97,13 +100,14 @@ fault_of_copying <- function(i, copying, from, to, raters, systems) {
     cell("probability", "which is not in [0, 1]")
 }
 
-# Entries of the matrices of each rater or system, row by row: no matrix, one, or one per stratum.
+# Returns a list with a numeric vector per rater or system: the entries of its confusion matrices,
+# row by row. The vector is empty if no matrix is given, and has one matrix or one per stratum.
 check_matrices <- function(matrices, judges, labels, strata) {
   unknown <- if (is.list(matrices)) setdiff(names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
     "must be a list with names of raters or systems.",
     x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
-        {describe(matrices)}.", i = "There are {.val {judges}}.")
+        {describe(matrices)}.", i = "Raters and systems are {.val {judges}}.")
   lapply(judges, function(judge) {
     given <- matrices[[judge]]
     if (is.null(given)) return(double())
@@ -120,47 +124,51 @@ check_matrices <- function(matrices, judges, labels, strata) {
 
 check_matrix <- function(m, name, n) {
   ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
-  off <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
-  abort_argument_if(!ok || length(off) > 0L, "matrices",
+  wrong_rows <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
+  abort_argument_if(!ok || length(wrong_rows) > 0L, "matrices",
     "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
-    x = if (ok) "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}." else
+    x = if (ok) "Row {wrong_rows[[1L]]} sums to
+        {format(sum(m[wrong_rows[[1L]], ]), digits = 6)}." else
       if (is.matrix(m)) "It is {nrow(m)} x {ncol(m)}." else "It is {describe(m)}.")
   as.double(t(unclass(m)))
 }
 
 # Arguments with a number per rater and system ("judges"), and differences between cases.
 
-# Accepts one number for all judges, one for each, or some by name (the others are zero). `judges`
-# is the noun for messages.
+# Returns a vector with one number per rater or system. `x` is one number for all of them, one for
+# each, or a named vector for some of them (the others get 0). `judges` is the noun in messages.
 by_judge <- function(x, names, arg, least, judges) {
-  named <- !is.null(names(x))
+  is_named <- !is.null(names(x))
   ok <- is.numeric(x) && length(x) > 0L &&
     all(is.finite(x) & x < 1 & (x > least | x == 0))
-  fits <- if (named) all(names(x) %in% names) else length(x) %in% c(1L, length(names))
-  abort_argument_if(!ok || !fits || anyDuplicated(names(x)) > 0L, arg,
+  has_valid_length <- if (is_named) all(names(x) %in% names) else
+    length(x) %in% c(1L, length(names))
+  abort_argument_if(!ok || !has_valid_length || anyDuplicated(names(x)) > 0L, arg,
     "must be one number in {if (least == 0) '[' else '('}{least}, 1), one for each {judges}, or a
         named vector of numbers for some of them (the others get 0).",
     not = x, i = "The names are {.val {names}}.")
   out <- double(length(names))
-  if (named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
+  if (is_named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
 }
 
-# Values for n new judges: the value that all judges have. `x` is one number per judge.
+# Returns values for `n` additional raters. `x` is one number per rater; its first value is used,
+# because all raters have the same (0 if `x` is empty).
 for_others <- function(x, n) rep(c(x, 0)[[1L]], n)
 
 all_same <- function(x) length(unique(x)) < 2L
 
-# The given confusion matrix of a judge in a stratum.
+# Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
 given_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
-  given <- design$matrices[[judge]]
-  first <- if (length(given) > n^2) (stratum - 1L) * n^2 else 0L
-  matrix(given[first + seq_len(n^2)], n, n, byrow = TRUE)
+  entries <- design$matrices[[judge]]
+  offset <- if (length(entries) > n^2) (stratum - 1L) * n^2 else 0L
+  matrix(entries[offset + seq_len(n^2)], n, n, byrow = TRUE)
 }
 
-# Cases of one truth and stratum differ by their effect, standard normal, and by their position in
-# the order of cases, from 0 to 1. Returns a grid of both with weights that sum to one, for means
-# over cases: sums of a normal density on even steps, and Simpson's rule.
+# Nodes and weights of numerical integration over cases with the same truth and stratum. These cases
+# differ in their effect (standard normal) and in their position in the order of cases (0 to 1).
+# Returns a data frame with columns `effect`, `position` and `weight`; weights sum to one. The rule
+# is a sum over equal steps for the effect, and Simpson's rule for the position.
 case_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5
@@ -171,18 +179,20 @@ case_nodes <- function(design) {
   nodes
 }
 
-# The row of a confusion matrix for a case, from which the simulator draws its answer.
+# Returns the probabilities of the answers of a rater or system to a case with a given effect and
+# position. `row` is the row of its confusion matrix for the true category. The simulator in the
+# core draws answers with the same probabilities.
 case_row <- function(row, truth, loading, drift, effect, position) {
   if (loading == 0 && drift == 0) return(row)
   n <- length(row)
-  right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
+  p_right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
   order <- (truth + seq_len(n) - 2L) %% n + 1L
-  wrong <- row[order[-1L]] / (1 - row[[truth]])
-  if (row[[truth]] == 1) wrong <- rep(1 / (n - 1), n - 1L)
-  share <- c(right, wrong * (1 - right))
+  error_shares <- row[order[-1L]] / (1 - row[[truth]])
+  if (row[[truth]] == 1) error_shares <- rep(1 / (n - 1), n - 1L)
+  probability <- c(p_right, error_shares * (1 - p_right))
   if (loading != 0) {
-    ends <- stats::qnorm(c(pmin(cumsum(share[-n]), 1), 1))
-    share <- diff(c(0, stats::pnorm((ends - loading * effect) / sqrt(1 - loading^2))))
+    upper_limits <- stats::qnorm(c(pmin(cumsum(probability[-n]), 1), 1))
+    probability <- diff(c(0, stats::pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
   }
-  replace(row, order, share)
+  replace(row, order, probability)
 }

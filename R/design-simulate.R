@@ -31,9 +31,11 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
   x
 }
 
-# Draws in the core: truth, stratum, answers (a column per rater, then per system; 0 is missing),
-# base_rates, expected, matrices (by stratum within judge). `item`: number of the panel of this
-# seed.
+# Draws a panel in the C++ core. Returns a list: `truth` and `stratum` of each case; `answers`, a
+# list with a vector per rater and then per system (0 is missing); `base_rates`; `expected`, the
+# accuracy of each system in the design; and `matrices`, the confusion matrices, by stratum within
+# rater or system. `item` is the number of the panel: panels with the same seed and different
+# numbers are independent.
 draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
   core_simulate(unclass(design), n, seed, item)
 }
@@ -45,7 +47,8 @@ as_panel <- function(design, drawn) {
   })
   raters <- names(design$raters)
   systems <- if (n_systems(design) > 0L) names(design$systems)
-  x <- withr::with_options(list(fallible.quiet = TRUE), ratings( # no question about rater_kind
+  # The option suppresses the message that asks to declare `rater_kind`.
+  x <- withr::with_options(list(fallible.quiet = TRUE), ratings(
     list2DF(setNames(columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
   ))
@@ -99,25 +102,27 @@ true_accuracy <- function(x, systems = NULL) {
   )
 }
 
-# Share of correct answers of each system.
+# Returns the weighted share of correct answers of each system, among the cases with an answer and a
+# known truth.
 sample_accuracy <- function(x) {
   answer <- case_answers(x)
   weight <- weights_of_cases(x) * !is.na(x$truth$category)
-  right <- colSums((answer == x$truth$category) * weight, na.rm = TRUE)
-  unname(as.double(ratio(right, colSums((answer > 0L) * weight))))
+  weight_right <- colSums((answer == x$truth$category) * weight, na.rm = TRUE)
+  unname(as.double(ratio(weight_right, colSums((answer > 0L) * weight))))
 }
 
 check_truth <- function(x) {
   check_ratings(x)
   abort_argument_if(is.null(x$truth), "x", "The truth of the cases of {.arg x} is not known.",
-    i = "{.fun simulate_ratings}, {.fun with_truth} and {.fun ratings} with {.arg truth} make
-        ratings that carry it; for estimates, see {.fun ground_truth} and
+    i = "{.fun simulate_ratings}, {.fun with_truth}, and {.fun ratings} with {.arg truth}, return
+        ratings with known truth. To estimate the truth or accuracies, use {.fun ground_truth} or
         {.fun estimate_accuracy}.")
 }
 
-# Correlated errors of raters given the truth, as part of a model. src/core/posterior/dependent.hpp
-# explains the distributions. A model without correlated errors has no field `dependence`. Otherwise
-# it has type ("easy" or "pairs") and pairs, a list of two names each.
+# Models with correlated errors of raters given the truth. src/core/posterior/dependent.hpp defines
+# the distributions. A model without correlated errors has no field `dependence`. Otherwise the
+# field is a list: `type`, "easy" (some cases are easy, so that all raters are right) or "pairs"
+# (the errors of some pairs of raters are correlated); and `pairs`, a list of pairs of names.
 
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
@@ -126,129 +131,145 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
     x = if (is.null(pairs)) "{.arg pairs} is missing." else "{.arg dependence} is {.val {type}}.",
     i = "{.arg pairs} is a list of pairs of raters, such as {.code list(c(\"a\", \"b\"))}.")
   if (type == "none") return(NULL)
-  free <- !rlang::is_formula(difficulty) && difficulty[[1L]] == "none" &&
+  has_allowed_model <- !rlang::is_formula(difficulty) && difficulty[[1L]] == "none" &&
     errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)
-  abort_argument_if(!free, "dependence",
+  abort_argument_if(!has_allowed_model, "dependence",
     "{.arg dependence} needs {.code errors = \"uniform\"} or {.val free},
      {.code difficulty = \"none\"} and {.code confidence = FALSE}.")
   names <- unlist(pairs)
   ok <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
     anyDuplicated(names) == 0L && !anyNA(names)
   abort_argument_if(type == "pairs" && !ok, "pairs",
-    "must be a list of the names of two raters each, all different.", not = pairs)
+    "must be a list of pairs of names of raters, and no rater may be in two pairs.", not = pairs)
   list(type = type, pairs = pairs)
 }
 
 model_is_dependent <- function(model) !is.null(model$dependence)
 
-dependence_of <- function(model) model$dependence$type %||% "none"
+dependence_type <- function(model) model$dependence$type %||% "none"
 
-dependence_words <- function(model) {
+format_dependence <- function(model) {
   pairs <- vapply(model$dependence$pairs, paste, "", collapse = " and ")
-  switch(dependence_of(model),
+  switch(dependence_type(model),
     easy = " with cases easy for all", pairs = paste0(" with dependent pairs ", toString(pairs))
   )
 }
 
-# Numbers of the raters, one column per pair.
-pairs_of <- function(model, raters) {
+# Returns the numbers of the raters in dependent pairs, a matrix with two rows and a column per
+# pair.
+pair_indices <- function(model, raters) {
   matrix(match(unlist(model$dependence$pairs), raters), 2L)
 }
 
-# With more ratings of a case, its probability cannot be computed (NaN).
-most_dependent <- 300L
+# Largest number of ratings of a case in models with correlated errors. With more ratings, the
+# computed probability of the case can be NaN.
+max_dependent_ratings <- 300L
 
 check_dependent_panel <- function(model, x) {
   unknown <- setdiff(unlist(model$dependence$pairs), x$raters)
   abort_argument_if(unknown, "model", "{.field pairs} must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  check_named_raters(x, "model", "Dependent errors need the rater of each rating.")
-  abort_argument_if(max(pattern_lengths(x)) > most_dependent, "model",
-    "Dependent errors are fitted to at most {most_dependent} ratings of a case.")
+  check_named_raters(x, "model",
+    "A {.arg model} with {.field dependence} needs the rater of each rating.")
+  abort_argument_if(max(pattern_lengths(x)) > max_dependent_ratings, "model",
+    "A {.arg model} with {.field dependence} allows at most {max_dependent_ratings} ratings of a
+     case.")
 }
 
-# Rows of draw_terms() for the parameters of shared errors.
-shared_terms <- function(x, model, before) {
-  type <- dependence_of(model)
+# Returns the rows of the table of parameters that describe correlated errors; NULL if the model has
+# none. `n_before` is the number of parameters that precede them in the core's draws.
+shared_terms <- function(x, model, n_before) {
+  type <- dependence_type(model)
   if (type == "none") return(NULL)
   names <- c(
     if (type == "easy") "", vapply(model$dependence$pairs, paste0, "", ",", collapse = "")
   )
   truth <- rep(x$categories, length(names))
-  words <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
-  flat <- if (type == "pairs") 1 else NA_real_
-  new_terms(words, before + seq_along(words), truth = truth, a = flat, total = 2 * flat)
+  terms <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
+  beta_parameter <- if (type == "pairs") 1 else NA_real_
+  new_terms(terms, n_before + seq_along(terms), truth = truth, a = beta_parameter,
+    total = 2 * beta_parameter)
 }
 
 is_shared_term <- function(term) grepl("^(easy|pair)\\[", term)
 
 # ---- Probabilities ------------------------------------------------------------------------------
 
-# Probability of the codes in each class (rows x classes). `law` contains base_rates (populations x
-# categories), matrices (a list, truths x ratings) and, with dependence, `shared` (classes x pairs,
-# or one column). `codes`: rows x raters, 0 where missing.
+# Returns the probability of each row of `codes` given each true category, a matrix (rows x true
+# categories). `codes` is a matrix of ratings (rows x raters, 0 if missing). `law` contains the
+# parameters of the model: base_rates (populations x categories); matrices (a list with a matrix per
+# rater, true category x rating); and, for models with correlated errors, `shared` (true categories
+# x pairs; one column, the share of easy cases, if the type is "easy").
 codes_given_class <- function(law, codes, model, raters) {
-  type <- dependence_of(model)
-  pairs <- pairs_of(model, raters)
+  type <- dependence_type(model)
+  pairs <- pair_indices(model, raters)
   size <- ncol(law$base_rates)
   out <- vapply(seq_len(size), function(k) {
     rows <- lapply(law$matrices, function(m) m[k, ])
-    easy <- if (type == "easy") law$shared[k, 1L] else 0
-    single <- vapply(seq_along(rows), function(j) {
-      row <- (rows[[j]] - easy * (seq_len(size) == k)) / (1 - easy)
+    easy_share <- if (type == "easy") law$shared[k, 1L] else 0
+    answer_probabilities <- vapply(seq_along(rows), function(j) {
+      row <- (rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share)
       c(1, row)[codes[, j] + 1L]
     }, numeric(nrow(codes)))
-    dim(single) <- dim(codes)
+    dim(answer_probabilities) <- dim(codes)
     for (i in seq_len(ncol(pairs))) {
       a <- pairs[1L, i]
       b <- pairs[2L, i]
-      both <- codes[, a] > 0L & codes[, b] > 0L
-      joint <- coupled(rows[[a]], rows[[b]], law$shared[k, i])
-      single[both, a] <- joint[cbind(codes[both, a], codes[both, b])]
-      single[both, b] <- 1
+      both_rated <- codes[, a] > 0L & codes[, b] > 0L
+      joint_probabilities <- joint_answer_probabilities(rows[[a]], rows[[b]], law$shared[k, i])
+      answer_probabilities[both_rated, a] <-
+        joint_probabilities[cbind(codes[both_rated, a], codes[both_rated, b])]
+      answer_probabilities[both_rated, b] <- 1
     }
-    same <- rowSums(codes > 0L & codes != k) == 0
-    easy * same + (1 - easy) * apply(single, 1L, prod)
+    all_right <- rowSums(codes > 0L & codes != k) == 0
+    easy_share * all_right + (1 - easy_share) * apply(answer_probabilities, 1L, prod)
   }, numeric(nrow(codes)))
   matrix(out, nrow(codes))
 }
 
-# Joint probabilities of the answers of two raters; `a` and `b` are their rows given the truth.
-coupled <- function(a, b, u) {
+# Returns the joint probabilities of the answers of two raters, a matrix. `a` and `b` are the
+# probabilities of their answers given the truth. With probability `u` the answers are equal as
+# often as `a` and `b` allow; otherwise they are independent.
+joint_answer_probabilities <- function(a, b, u) {
   common <- pmin(a, b)
-  most <- outer(a - common, b - common)
-  if (sum(common) < 1) most <- most / (1 - sum(common))
-  (1 - u) * outer(a, b) + u * (most + diag(common, length(a)))
+  most_equal <- outer(a - common, b - common)
+  if (sum(common) < 1) most_equal <- most_equal / (1 - sum(common))
+  (1 - u) * outer(a, b) + u * (most_equal + diag(common, length(a)))
 }
 
-# Patterns x raters, 0 where there is no rating.
+# Returns the ratings as codes of categories, a matrix (patterns x raters), 0 if missing.
 pattern_codes <- function(x) {
   out <- matrix(0L, n_patterns(x), n_raters(x))
   out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
   out
 }
 
-most_cells <- 4096
+# Largest number of combinations of answers for which identification is checked.
+max_combinations <- 4096
 
-# All combinations of answers, one per row; NULL if there are too many.
+# Returns all combinations of answers of the raters, a matrix with a row per combination and a
+# column per rater. Returns NULL if there are too many combinations.
 all_codes <- function(x) {
   size <- n_categories(x)
-  if (n_raters(x) * log(size) > log(most_cells) + 1e-9) return(NULL)
+  if (n_raters(x) * log(size) > log(max_combinations) + 1e-9) return(NULL)
   unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
 }
 
 # ---- Identification -----------------------------------------------------------------------------
 
-# Are the parameters of the model identified? Returns the number of `parameters` and the `rank` of
-# the Jacobian of the cell probabilities, the largest over some points. Enough degrees of freedom do
-# not guarantee full rank (Jones et al., 2010). NULL if there are too many cells. A point has
-# base_rates, matrices (one if all raters are equal; single numbers if errors are uniform) and
-# `shared`. Rows are relative weights; normalising them does not change the rank.
+# Checks whether the parameters of a model are identified. Returns the number of `parameters` and
+# `rank`, the rank of the Jacobian of the probabilities of all combinations of answers; the
+# parameters are identified if both are equal. Enough degrees of freedom do not guarantee full rank
+# (Jones et al., 2010). Returns NULL if there are too many combinations.
+#
+# `at` is a list of parameter values, and the largest rank is used. Each element has base_rates,
+# matrices (one matrix if all raters are equal; single numbers if errors are uniform) and `shared`.
+# Rows of matrices are normalised here, which does not change the rank.
 rank_of_model <- function(x, model, populations, at = random_points(x, model, populations)) {
   codes <- all_codes(x)
   if (is.null(codes)) return(NULL)
   size <- n_categories(x)
-  cells <- function(moved, point) {
+  combination_probabilities <- function(moved, point) {
     law <- utils::relist(moved, point)
     law$base_rates <- law$base_rates / rowSums(law$base_rates)
     law$matrices <- rep_len(lapply(law$matrices, function(m) {
@@ -258,45 +279,49 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
     as.vector(codes_given_class(law, codes, model, x$raters) %*% t(law$base_rates))
   }
   ranks <- vapply(at, function(point) {
-    values <- svd(differences(function(moved) cells(moved, point), unlist(point)), 0L, 0L)$d
-    sum(values > 1e-6 * values[[1L]])
+    singular_values <- svd(
+      differences(function(moved) combination_probabilities(moved, point), unlist(point)), 0L, 0L
+    )$d
+    sum(singular_values > 1e-6 * singular_values[[1L]])
   }, 0)
-  by_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
+  n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
   list(
     rank = max(ranks), parameters = populations * (size - 1) +
-      by_matrix * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
+      n_per_matrix * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
   )
 }
 
-# Two points, from a fixed seed, so that the rank is reproducible. Raters are better than chance.
+# Returns two random sets of parameter values, in which raters are better than chance. A fixed seed
+# makes the rank reproducible.
 random_points <- function(x, model, populations) {
   size <- n_categories(x)
-  cells <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
+  random_matrix <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
     c(
       list(
-        base_rates = cells(populations),
+        base_rates = random_matrix(populations),
         matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
           function(j) {
             if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
-              cells(size) + diag(3 * (size - 1), size)
+              random_matrix(size) + diag(3 * (size - 1), size)
           })
       ),
       if (model_is_dependent(model)) {
-        list(shared = t(cells(max(1L, length(model$dependence$pairs)), 0.1, 0.4)))
+        list(shared = t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4)))
       }
     )
   }))
 }
 
-# Fails if the parameters are not identified and not all raters have informative priors.
+# Raises an error if the parameters are not identified and a rater has no informative prior. `named`
+# contains the names of the raters with an informative prior.
 check_learnable <- function(x, model, populations, named) {
   rank <- rank_of_model(x, model, populations)
   abort_if(isTRUE(rank$rank < rank$parameters) && !all(x$raters %in% named), "prior",
-    "So few raters and populations cannot show which errors raters share: the model has
-     {rank$parameters} parameters, of which ratings determine {rank$rank}.",
-    i = "Say what is known of all raters, with {.fun rater_prior}; or give more raters, or
-         populations with base rates of their own.")
+    "The ratings do not identify which errors raters share: the model has {rank$parameters}
+     parameters, and the ratings determine {rank$rank} of them.",
+    i = "Give priors for all raters with {.fun rater_prior}. Or use more raters, or more populations
+         with different base rates.")
   rank
 }
 
@@ -310,12 +335,13 @@ warn_dependence <- function(fit) {
     rank$rank <- min(rank$rank, at_mean$rank)
   }
   warn_fallible("dependence", c(
-    "Ratings alone do not show which errors raters share: other models may fit as well and give
+    "Ratings do not show which errors raters share: other models may fit equally well and give
      other accuracies.",
     if (isTRUE(rank$rank < rank$parameters)) c(
-      "x" = "{.val {Filter(is_shared_term, fit$terms$term)}} cannot be learnt from these data (rank
-             {rank$rank} of {rank$parameters} parameters): only their priors say what they are."
+      "x" = "{.val {Filter(is_shared_term, fit$terms$term)}} cannot be estimated from these data
+             (rank {rank$rank} of {rank$parameters} parameters): the results depend on the priors."
     ),
-    "i" = "Report what {.fun compare_models} gives. Only known truths can decide."
+    "i" = "Report the results of {.fun compare_models}. Cases of known truth can show which model is
+           right."
   ), rank = rank$rank, parameters = rank$parameters)
 }

@@ -14,14 +14,17 @@
 #'   distribution.
 #' @param concentration Parameter of the Dirichlet distribution, above 0, the same for all
 #'   categories.
-#' @param dispersion,error_range See [confusion_matrix()].
+#' @param dispersion,error_range Numbers that determine how errors are distributed over the wrong
+#'   categories, and how much this varies at random; see [confusion_matrix()]. The defaults 1 and 0
+#'   make all errors equally probable.
 #' @param difficulty Loss of accuracy on one third of the cases, and gain on another third, in
 #'   \[0, 1\]. Or a data frame with one row per stratum of cases: `shift`, which is added to
 #'   accuracies, in \[-1, 1\]; and `weight`, the probability of the stratum. Or a list:
 #'   * `value`: a number or a data frame as above.
 #'   * `strata`: `"drawn"`, the default: the stratum of each case is random. `"fixed"`: each stratum
 #'     has exactly its share of the cases, rounded, and strata follow one another.
-#'   * `redraw`: are the random factors of errors drawn again for each stratum? By default `TRUE`.
+#'   * `redraw`: are the random factors of errors (see `error_range`) drawn again for each stratum?
+#'     By default `TRUE`.
 #'   * `shared`: effects on raters that also hold for systems, by default both of `"difficulty"` and
 #'     `"errors"` (`dispersion` and `error_range`).
 #'   * `loading`: loadings of answers on the effect of the case, in (-1, 1); see Shared errors. One
@@ -46,11 +49,13 @@
 #'   probability whatever the truth, and their errors depend only on `dispersion`. Their expected
 #'   accuracy is the mean over kinds. Not together with `difficulty`.
 #' @section Shared errors:
-#' A uniform number between 0 and 1 decides each answer. The right answer has the first part of the
-#' interval, and the wrong answers follow in the order of categories after the true one. With
-#' loadings, the numbers are probabilities of normal deviates with one common factor, the effect
-#' of the case. The correlation of the deviates of two raters or systems is the product of their
-#' loadings. Loadings do not change confusion matrices or expected accuracies.
+#' Each answer is drawn by a random number between 0 and 1. The interval from 0 to 1 is divided
+#' among the answers in proportion to their probabilities: first the right answer, then the wrong
+#' answers in the order of categories after the true one. Without loadings, the random numbers are
+#' independent. With loadings, they are normal probabilities of standard normal variables, which are
+#' correlated through one common factor, the effect of the case. The correlation between two raters
+#' or systems is the product of their loadings. Loadings do not change confusion matrices or
+#' expected accuracies.
 #'
 #' @section Order of cases:
 #' With drift, the confusion matrix gives the probability of the right answer in the middle of the
@@ -88,60 +93,63 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
   judges <- c(names(raters), names(systems))
   check_judge_names(judges)
-  hard <- check_difficulty(difficulty)
+  difficulty_settings <- check_difficulty(difficulty)
   matrices <- matrices %||% list()
   normalise <- if (is.list(matrices)) matrices[["normalise"]] %||% "expected"
   if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
-  law <- if (is.character(base_rates)) {
+  base_rate_law <- if (is.character(base_rates)) {
     check_choice(base_rates, c("uniform", "dirichlet"), "base_rates")
   } else {
     base_rates <- check_base_rates(base_rates, length(labels))
     "fixed"
   }
-  kinds <- design_kinds(covariates, hard$value, judges, labels, dispersion, names(matrices))
-  if (length(kinds$matrices) > 0L) matrices <- c(matrices, kinds$matrices)
-  shared <- "difficulty" %in% hard$shared
-  strata <- check_strata(kinds$strata, c(raters, if (shared) systems))
+  case_kinds <- design_kinds(covariates, difficulty_settings$value, judges, labels, dispersion,
+    names(matrices))
+  if (length(case_kinds$matrices) > 0L) matrices <- c(matrices, case_kinds$matrices)
+  systems_get_harder <- "difficulty" %in% difficulty_settings$shared
+  strata <- check_strata(case_kinds$strata, c(raters, if (systems_get_harder) systems))
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
-    law = law, base_rates = if (law == "fixed") base_rates else double(),
+    law = base_rate_law, base_rates = if (base_rate_law == "fixed") base_rates else double(),
     concentration = check_number(concentration, "concentration", 0, open_min = TRUE),
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
     normalise = check_choice(normalise, c("expected", "row"), "normalise"),
     strata = strata,
-    strata_drawn = check_choice(hard$strata, c("drawn", "fixed"), "strata") == "drawn",
-    redraw = check_flag(hard$redraw, "redraw"),
-    system_strata = shared, system_errors = "errors" %in% hard$shared,
+    strata_drawn =
+      check_choice(difficulty_settings$strata, c("drawn", "fixed"), "strata") == "drawn",
+    redraw = check_flag(difficulty_settings$redraw, "redraw"),
+    system_strata = systems_get_harder, system_errors = "errors" %in% difficulty_settings$shared,
     missing = by_judge(missing, names(raters), "missing", 0, "rater"),
     copying = check_copying(copying, names(raters), names(systems)),
     matrices = check_matrices(matrices, judges, labels, nrow(strata)),
-    loading = by_judge(hard$loading, judges, "loading", -1, "rater and system"),
+    loading = by_judge(difficulty_settings$loading, judges, "loading", -1, "rater and system"),
     drift = by_judge(drift, judges, "drift", -1, "rater and system"),
-    hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
+    hidden = double(), covariates = case_kinds$covariates, by_kind = case_kinds$judges
   )
-  # Cases of a fixed stratum follow one another, so that strata would differ in drift.
+  # With fixed strata, the cases of a stratum follow one another. With drift, the strata would then
+  # differ in accuracy because of their position.
   abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(strata) > 1L,
-    "drift", "{.arg drift} needs strata that are drawn.",
-    x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
-        order of cases over which accuracy drifts.", i = "Use {.val drawn}.")
+    "drift", "{.arg drift} cannot be combined with fixed strata.",
+    x = "In {.arg difficulty}, {.code strata = \"fixed\"} puts the cases of a stratum in sequence.",
+    i = "Use {.code difficulty = list(strata = \"drawn\")}.")
   check_memory(
     as.double(length(labels))^2 * length(judges) * nrow(strata), "probabilities of a design",
-    "Have fewer categories, raters or strata."
+    "Use fewer categories, raters or strata."
   )
   structure(design, class = c("rater_design", "fallible_result"))
 }
 
-# Are categories ordered? They are if errors depend on the distance of categories.
+# Categories of a design are ordered if errors depend on the distance between categories.
 is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
 #' Designs of the paper's figures
 #'
-#' Returns the design of a simulation in Lehner (2015).
+#' Returns the design of the simulation that a figure of Lehner (2015) shows.
 #'
 #' @param figure Number of a figure, 1 to 14.
-#' @param system Initial probability of a correct answer of each system, in \[0, 1\]; it also names
-#'   the system, unless the vector has names.
+#' @param system Initial probability of a correct answer of each system, in \[0, 1\]. Names, if any,
+#'   name the systems. Otherwise the names contain the probabilities, as in `"system 0.1"`.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
 #'   with difficulty. Errors halve with each step of distance and vary by 100%. All of this holds
@@ -157,16 +165,18 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
-  row <- (figure - 1L) %% 7L + 1L
-  violated <- figure > 7L
+  column_of_figures <- (figure - 1L) %% 7L + 1L
+  violates_assumptions <- figure > 7L
   rater_design(
-    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[row]] + c(-0.1, 0, 0.1) * violated, system,
-    n = c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[row]], dispersion = 1 + violated,
-    error_range = 0 + violated, difficulty = 0.2 * violated
+    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[column_of_figures]] +
+      c(-0.1, 0, 0.1) * violates_assumptions,
+    system, n = c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[column_of_figures]],
+    dispersion = 1 + violates_assumptions,
+    error_range = 0 + violates_assumptions, difficulty = 0.2 * violates_assumptions
   )
 }
 
-design_lines <- function(x, kind, broken) {
+design_lines <- function(x, kind, violations) {
   accuracy <- given_accuracies(x)
   by_kind <- split(paste(names(accuracy), "=", accuracy), kind)
   missing <- percent(x$missing)
@@ -179,13 +189,13 @@ design_lines <- function(x, kind, broken) {
       dirichlet = paste0("Dirichlet(", x$concentration, "), drawn for each panel")
     )),
     if (any(x$missing > 0)) paste("Missing ratings:", missing[[1L]]),
-    if (length(broken) > 0L) "The K-properties do not hold:" else "The K-properties hold",
-    paste("  -", broken, recycle0 = TRUE)
+    if (length(violations) > 0L) "The K-properties do not hold:" else "The K-properties hold",
+    paste("  -", violations, recycle0 = TRUE)
   )
 }
 
-# Initial accuracies of raters, then systems. Accuracies of given matrices are means over expected
-# base rates and over strata.
+# Returns the initial accuracies of raters and then of systems. For confusion matrices given by the
+# user, the accuracy is the mean over expected base rates and over strata.
 given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   rates <- expected_rates(design)
@@ -198,18 +208,19 @@ given_accuracies <- function(design) {
   accuracy
 }
 
-# Drawn base rates have equal expectations.
+# Returns the expected base rates of a design. If base rates are drawn, all categories have the same
+# expectation.
 expected_rates <- function(design) {
   n <- n_categories(design)
   if (design$law == "fixed") design$base_rates else rep(1 / n, n)
 }
 
-# Descriptions of the assumptions that the design violates; empty if all hold.
+# Returns descriptions of the K-properties that the design violates; empty if all of them hold.
 design_violations <- function(x) {
   shifts <- x$strata$shift
   judges <- c(names(x$raters), names(x$systems))
-  whose <- function(shared) if (shared || n_systems(x) == 0L) "" else ", of raters only"
-  given <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
+  affected <- function(shared) if (shared || n_systems(x) == 0L) "" else ", of raters only"
+  judges_with_matrix <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
   copying <- x$copying[x$copying$probability > 0, ]
   list_judges <- function(x) {
     shorten(paste(judges, "=", format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE))[x != 0])
@@ -218,18 +229,19 @@ design_violations <- function(x) {
     if (!all_same(given_accuracies(x)[seq_along(x$raters)])) "raters are not equally accurate",
     if (x$dispersion != 1) paste0(
       "errors are ", format(x$dispersion), " times as likely one category nearer to the truth",
-      whose(x$system_errors)
+      affected(x$system_errors)
     ),
     if (x$error_range > 0) paste0(
-      "errors vary by up to ", format(100 * x$error_range), "%", whose(x$system_errors)
+      "errors vary by up to ", format(100 * x$error_range), "%", affected(x$system_errors)
     ),
     if (!all_same(shifts)) paste0(
-      "accuracy shifts with difficulty by ", shorten(shifts), whose(x$system_strata)
+      "accuracy shifts with difficulty by ", shorten(shifts), affected(x$system_strata)
     ),
     if (length(x$by_kind) > 0L) paste(
       "accuracy of", shorten(x$by_kind), "depends on", shorten(names(x$covariates))
     ),
-    if (length(given) > 0L) paste("confusion matrices are given for", shorten(given)),
+    if (length(judges_with_matrix) > 0L) paste("confusion matrices are given for",
+      shorten(judges_with_matrix)),
     if (nrow(copying) > 0L) shorten(paste(
       judges[copying$to], "repeats", paste0(signif(100 * copying$probability, 3L), "%"),
       "of the answers of", judges[copying$from]
@@ -239,52 +251,57 @@ design_violations <- function(x) {
   )
 }
 
-# Keeps all raters and one of the systems. Systems are numbered after raters. Sources that the
-# system copies, directly or indirectly, are kept as hidden systems.
+# Returns the design with all raters and only system number `system`. If this system copies other
+# systems, directly or indirectly, they are kept as hidden systems: their answers are drawn but not
+# returned. In `copying`, systems are numbered after raters.
 keep_system <- function(design, system) {
   if (is_world(design)) {
     design$systems <- design$systems[system]
     return(design)
   }
   raters <- n_raters(design)
-  judges <- kept <- c(seq_len(raters), raters + system)
+  kept_judges <- judges_with_answers <- c(seq_len(raters), raters + system)
   repeat {
-    sources <- setdiff(design$copying$from[design$copying$to %in% judges], judges)
+    sources <- setdiff(design$copying$from[design$copying$to %in% kept_judges], kept_judges)
     if (length(sources) == 0L) break
-    judges <- c(judges, sources)
+    kept_judges <- c(kept_judges, sources)
   }
-  copying <- design$copying[design$copying$to %in% judges, ]
-  copying[c("from", "to")] <- lapply(copying[c("from", "to")], match, judges)
+  copying <- design$copying[design$copying$to %in% kept_judges, ]
+  copying[c("from", "to")] <- lapply(copying[c("from", "to")], match, kept_judges)
   design$copying <- copying
-  design$hidden <- unname(design$systems[setdiff(judges, kept) - raters])
+  design$hidden <- unname(design$systems[setdiff(kept_judges, judges_with_answers) - raters])
   design$systems <- design$systems[system]
-  by_judge <- c("matrices", "loading", "drift")
-  design[by_judge] <- lapply(design[by_judge], `[`, judges)
+  fields_by_judge <- c("matrices", "loading", "drift")
+  design[fields_by_judge] <- lapply(design[fields_by_judge], `[`, kept_judges)
   design
 }
 
+# Does a user-defined function draw the ratings? Such designs are called worlds.
 is_world <- function(design) inherits(design, "rater_world")
 
-# Covariates of designed cases. Accuracy may depend on the kind of a case.
+# Designs with kinds of cases, which have covariates and may differ in accuracy.
 
-# A list: strata (see check_strata()); covariates (a tibble, a row per kind); matrices (by rater or
-# system, a list with one matrix per kind); judges (names of raters and systems whose accuracy
-# depends on the kind). Without covariates only `strata`.
-design_kinds <- function(covariates, difficulty, judges, labels, dispersion, given) {
+# Returns a list. `strata`: argument of check_strata(), one stratum per kind of case. `covariates`:
+# a tibble with a row per kind. `matrices`: for each rater or system, a list with a confusion matrix
+# per kind. `judges`: names of the raters and systems whose accuracy depends on the kind. Without
+# covariates, the list contains only `strata`.
+design_kinds <- function(covariates, difficulty, judges, labels, dispersion, names_in_matrices) {
   if (is.null(covariates)) return(list(strata = difficulty))
-  check_kinds(covariates, difficulty, judges, given)
+  check_kinds(covariates, difficulty, judges, names_in_matrices)
   by_kind <- intersect(judges, names(covariates))
-  kept <- covariates[setdiff(names(covariates), c("weight", by_kind))]
-  for (name in names(kept)) check_covariate(kept[[name]], name)
+  case_covariates <- covariates[setdiff(names(covariates), c("weight", by_kind))]
+  for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)
   list(
     strata = data.frame(shift = 0, weight = covariates$weight),
-    covariates = tibble::as_tibble(kept), judges = by_kind,
-    matrices = lapply(covariates[by_kind], lapply, even_matrix, length(labels), dispersion)
+    covariates = tibble::as_tibble(case_covariates), judges = by_kind,
+    matrices = lapply(covariates[by_kind], lapply, matrix_with_equal_accuracy, length(labels),
+      dispersion)
   )
 }
 
-# Confusion matrix with the same accuracy in each row; errors depend on distance.
-even_matrix <- function(accuracy, n, dispersion) {
+# Returns a confusion matrix of `n` categories with the same accuracy in each row. An error is
+# `dispersion` times less probable with each step of distance from the true category.
+matrix_with_equal_accuracy <- function(accuracy, n, dispersion) {
   out <- dispersion^-abs(outer(seq_len(n), seq_len(n), `-`))
   diag(out) <- 0
   out <- out * (1 - accuracy) / rowSums(out)
@@ -292,7 +309,7 @@ even_matrix <- function(accuracy, n, dispersion) {
   out
 }
 
-check_kinds <- function(covariates, difficulty, judges, given) {
+check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   columns <- setdiff(names(covariates), "weight")
   reserved <- intersect(columns, reserved_names)
@@ -301,37 +318,37 @@ check_kinds <- function(covariates, difficulty, judges, given) {
   abort_argument_if(!ok, "covariates",
     "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
         columns of covariates, and columns with names of raters or systems.",
-    x = if (length(reserved) > 0L) "A covariate cannot be called {reserved[[1L]]}." else
+    x = if (length(reserved) > 0L) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
       if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
         "It is {describe(covariates)}.")
   for (judge in intersect(judges, columns)) check_probabilities(covariates[[judge]], judge, 1L)
   abort_argument_if(!identical(difficulty, 0), "difficulty",
     "{.arg difficulty} cannot be combined with {.arg covariates}.",
     i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  twice <- intersect(columns, given)
+  twice <- intersect(columns, names_in_matrices)
   abort_argument_if(twice, "matrices",
     "{.arg matrices} and {.arg covariates} must name different raters and systems.",
     x = "Both name {.val {twice}}.")
 }
 
-# Descriptions and tables of models, designs and estimators, which are specifications, not results.
+# Tables and printed descriptions of models, designs and estimators.
 
 #' Tables of models, designs and estimators
 #'
 #' @return `tidy()` returns a tibble.
-#'   * Of a [rater_model()]: one row per argument except `prior`. `property`; `value`; and `holds`:
-#'     is this a K-property that the model keeps? `NA` for `system`, and for `base_rates` by
-#'     formula.
-#'   * Of a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
+#'   * For a [rater_model()]: one row per argument except `prior`. `property`, the argument;
+#'     `value`; and `holds`: does the model assume the K-property of this argument? `NA` for
+#'     `system`, and for `base_rates` by formula.
+#'   * For a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
 #'     `"system"`); and `accuracy`, `NA` if a confusion matrix is given.
-#'   * Of an [accuracy_estimator()]: one row per option. `option` and `value`, a string.
+#'   * For an [accuracy_estimator()]: one row per option. `option` and `value`, a string.
 #'
-#'   `glance()` returns a tibble with one row. Of a model: its arguments, with `prior` as `"weak"`,
-#'   `"none"`, `"pooled"` or `"own"` (any other prior). Of a design: the numbers of `cases`,
+#'   `glance()` returns a tibble with one row. For a model: its arguments, with `prior` as `"weak"`,
+#'   `"none"`, `"pooled"` or `"own"` (any other prior). For a design: the numbers of `cases`,
 #'   `raters`, `systems` and `categories`; the distribution of its `base_rates` (`"fixed"`,
 #'   `"uniform"` or `"dirichlet"`); `dispersion`; `error_range`; the largest shift by `difficulty`;
-#'   the mean share of `missing` ratings; and `k_properties`: do all of them hold? Of an estimator:
-#'   its options.
+#'   the mean share of `missing` ratings; and `k_properties`, `TRUE` if all K-properties hold.
+#'   For an estimator: its options.
 #'
 #'   `format()` returns one line of text.
 #' @name design_tables
@@ -361,7 +378,7 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
     name = names(accuracy), kind = rep(c("rater", "system"), c(n_raters(x), n_systems(x))),
     accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
   )
-  broken <- design_violations(x)
+  violations <- design_violations(x)
   line <- paste0(
     count_noun(x$n, "case"), ", ", count_noun(n_raters(x), "rater"), ", ",
     count_noun(n_systems(x), "system"), ", ",
@@ -373,8 +390,8 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
       cases = x$n, raters = n_raters(x), systems = n_systems(x), categories = n_categories(x),
       base_rates = x$law, dispersion = x$dispersion, error_range = x$error_range,
       difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
-      k_properties = length(broken) == 0L
+      k_properties = length(violations) == 0L
     ),
-    line, head = c(line, design_lines(x, table$kind, broken))
+    line, head = c(line, design_lines(x, table$kind, violations))
   )
 }

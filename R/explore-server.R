@@ -1,148 +1,164 @@
-# Server of the interactive page: a reactive chain from a file to ratings, and from ratings to all
-# outputs.
+# Server of the interactive page. Reactive values lead from an uploaded file to ratings, and from
+# ratings to all outputs.
 
-# Returns a server function that starts with the ratings `x`.
+# Returns the server function of the Shiny app. `x` contains the ratings to start with, or NULL.
+# `limits` restricts the size of files, see page_limits().
 explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
-  current <- shiny::reactiveVal(x)
+  loaded_ratings <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
-  read <- shiny::reactiveVal(quote(x))
-  noted <- function(name, make) shiny::reactive(noting(messages, name, make()))
-  # Outputs stay empty if a value that they need is missing.
-  required <- function(value) function() shiny::req(value())
-  result <- function(...) required(noted(...))
-  needed <- function(value, words) shiny::validate(shiny::need(value, words))
-  uploaded <- function(id) noted(id, function() file_columns(shiny::req(input[[id]]), limits))
-  maybe_file <- uploaded("file")
-  gold <- uploaded("gold")
+  reading_code <- shiny::reactiveVal(quote(x))
+  with_messages <-
+    function(name, make) shiny::reactive(record_messages(messages, name, make()))
+  # An output that uses such a function stays empty while the value is missing.
+  require_value <- function(value) function() shiny::req(value())
+  required_result <- function(...) require_value(with_messages(...))
+  check_needed <- function(value, words) shiny::validate(shiny::need(value, words))
+  read_upload <-
+    function(id) with_messages(id, function() read_uploaded_file(shiny::req(input[[id]]), limits))
+  file_or_null <- read_upload("file")
+  gold_file <- read_upload("gold")
   shiny::observeEvent(input$use, {
-    loaded <- noting(messages, "ratings", chosen_ratings(input, maybe_file))
-    if (!is.null(loaded)) {
-      current(loaded$x)
-      read(loaded$code)
+    new_ratings <- record_messages(messages, "ratings", chosen_ratings(input, file_or_null))
+    if (!is.null(new_ratings)) {
+      loaded_ratings(new_ratings$x)
+      reading_code(new_ratings$code)
     }
   })
-  layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
-  chosen <- shiny::reactive({
-    needed(current(), "Choose ratings under \"Data\" first.")
-    set_kind(current(), input$kind)
+  chosen_layout <-
+    function() check_choice_sent(shiny::req(input$layout), c("long", "wide"), "layout")
+  current_ratings <- shiny::reactive({
+    check_needed(loaded_ratings(), "Choose ratings under \"Data\" first.")
+    set_kind(loaded_ratings(), input$kind)
   })
-  known <- noted("known", function() known_cases(input, gold))
-  estimated <- function(...) {
-    estimate_accuracy(chosen(), ..., common = page_common(input, known()), known_truth = known())
+  known_truth <- with_messages("known", function() known_cases(input, gold_file))
+  estimate <- function(...) {
+    estimate_accuracy(current_ratings(), ..., common = page_common(input, known_truth()),
+      known_truth = known_truth())
   }
-  measured <- result("agreement", function() agreement(chosen()))
-  judged <- result("accuracy", function() {
-    needed(length(chosen()$systems), "These ratings have no systems.")
-    estimated()
+  agreement_result <- required_result("agreement", function() agreement(current_ratings()))
+  accuracy_result <- required_result("accuracy", function() {
+    check_needed(length(current_ratings()$systems), "These ratings have no systems.")
+    estimate()
   })
-  grouped <- result("groups", function() {
-    by <- names(shiny::req(chosen()$covariates))
-    shiny::req(length(by) > 0L, chosen()$systems)
-    estimated(by = by[[1L]])
+  group_result <- required_result("groups", function() {
+    by <- names(shiny::req(current_ratings()$covariates))
+    shiny::req(length(by) > 0L, current_ratings()$systems)
+    estimate(by = by[[1L]])
   })
-  compared <- result("comparison", function() {
-    needed(length(chosen()$systems) > 1L, "These ratings have no two systems.")
-    compare_systems(judged())
+  comparison_result <- required_result("comparison", function() {
+    check_needed(length(current_ratings()$systems) > 1L, "These ratings have no two systems.")
+    compare_systems(accuracy_result())
   })
-  planned <- result("plan", function() {
-    plan_gold(chosen(), half_width = shiny::req(input$half_width))
+  gold_plan <- required_result("plan", function() {
+    plan_gold(current_ratings(), half_width = shiny::req(input$half_width))
   })
-  checked <- result("check", function() data_check(chosen()))
+  check_result <- required_result("check", function() data_check(current_ratings()))
 
   # Fields depend only on fields above them, so that updates do not trigger each other.
-  file <- required(maybe_file)
+  file <- require_value(file_or_null)
   output$mapping <- shiny::renderUI(layout_field(file()))
-  output$columns <- shiny::renderUI(column_fields(file(), layout_sent()))
-  output$names <- shiny::renderUI(system_field(file(), layout_sent(), input$rater, input$case))
-  labels <- shiny::reactive(
-    labels_found(file(), if (layout_sent() == "long") input$rating else input$raters)
+  output$columns <- shiny::renderUI(column_fields(file(), chosen_layout()))
+  output$names <- shiny::renderUI(system_field(file(), chosen_layout(), input$rater, input$case))
+  label_counts <- shiny::reactive(
+    count_labels(file(), if (chosen_layout() == "long") input$rating else input$raters)
   )
   output$labels <- shiny::renderText(
-    paste0("Labels: ", toString(sprintf("%s (%d)", names(labels()), labels())))
+    paste0("Labels: ", toString(sprintf("%s (%d)", names(label_counts()), label_counts())))
   )
-  output$more <- shiny::renderUI(more_fields(file(), names(labels())))
-  output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
+  output$more <- shiny::renderUI(more_fields(file(), names(label_counts())))
+  output$known <- shiny::renderUI(known_fields(shiny::req(gold_file())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
-  output$facts <- shiny::renderText(format(chosen()))
-  output$data <- shiny::renderTable(checks_in_words(checked()))
-  show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
-  show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
-  show_result(output, "comparison", compared, "Differences of systems with their intervals", 260)
-  output$best <- shiny::renderText(plain_words(format(compared())))
-  output$groups_table <- shiny::renderTable(short_table(grouped()))
+  output$facts <- shiny::renderText(format(current_ratings()))
+  output$data <- shiny::renderTable(checks_in_words(check_result()))
+  show_result(
+    output, "agreement", agreement_result, "Measures of agreement with their intervals", 430
+  )
+  show_result(output, "accuracy", accuracy_result, "Accuracy of each system with its interval", 260)
+  show_result(
+    output, "comparison", comparison_result, "Differences of systems with their intervals", 260
+  )
+  output$best <- shiny::renderText(plain_words(format(comparison_result())))
+  output$groups_table <- shiny::renderTable(short_table(group_result()))
   output$gate_table <- shiny::renderTable({
     shiny::req(is_number(input$least))
-    short_table(gate(judged(), at_least = input$least))
+    short_table(gate(accuracy_result(), at_least = input$least))
   })
-  output$sentences <- shiny::renderUI(sentences_of(judged()))
-  output$plan <- shiny::renderUI(lapply(plain_words(document_notes(planned())), shiny::tags$p))
-  output$plan_table <- shiny::renderTable(shown_table(planned()))
-  output$code <- shiny::renderText(page_code(read(), input, known()))
-  offer_files(input, output, chosen, planned, known)
+  output$sentences <- shiny::renderUI(sentence_list(accuracy_result()))
+  output$plan <- shiny::renderUI(lapply(plain_words(document_notes(gold_plan())), shiny::tags$p))
+  output$plan_table <- shiny::renderTable(shown_table(gold_plan()))
+  output$code <- shiny::renderText(page_code(reading_code(), input, known_truth()))
+  offer_files(input, output, current_ratings, gold_plan, known_truth)
 }
 
-# Files to download: the cases to label, and reports.
-offer_files <- function(input, output, chosen, planned, known) {
+# Adds the files that users can download: the list of cases to label, and the reports.
+offer_files <- function(input, output, current_ratings, gold_plan, known_truth) {
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
-    list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(planned()))), TRUE)
+    list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(gold_plan()))), TRUE)
     utils::write.csv(list, path, row.names = FALSE, na = "")
   })
   report <- function(ending) {
     shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
-      shiny::isolate(accuracy_report(chosen(), path, title = input$title, known_truth = known()))
+      shiny::isolate(accuracy_report(
+        current_ratings(), path, title = input$title, known_truth = known_truth()
+      ))
     })
   }
   output$report <- report(".html")
   output$word <- report(".docx")
 }
 
-# With cases of known truth, no share of shared errors needs to be assumed.
-page_common <- function(input, known) {
-  if (isTRUE(input$choose) && is.null(known)) input$common
+# Returns argument `common` of estimate_accuracy(): the share of shared errors that the user set.
+# Returns NULL if the user set none, or if there are cases of known truth, which estimate it.
+page_common <- function(input, known_truth) {
+  if (isTRUE(input$choose) && is.null(known_truth)) input$common
 }
 
-# R code for the choices on the page, as text that is only displayed.
-page_code <- function(read, input, known) {
-  is_read <- is.call(read)
-  if (is_read && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
-  common <- page_common(input, known)
+# Returns R code for the same analysis as text, which the page displays and does not run.
+# `reading_code` is the call that reads the ratings.
+page_code <- function(reading_code, input, known_truth) {
+  is_read <- is.call(reading_code)
+  if (is_read && nzchar(input$kind %||% "")) reading_code$rater_kind <- input$kind
+  common <- page_common(input, known_truth)
   if (!is.null(common)) common <- paste0(", common = ", format(common))
-  used <- if (!is.null(known)) ", known_truth = known"
-  quoted <- function(name) encodeString(name %||% "", quote = "\"")
+  known_truth_argument <- if (!is.null(known_truth)) ", known_truth = known"
+  quote_name <- function(name) encodeString(name %||% "", quote = "\"")
   lines <- c(
     "library(fallible)",
-    if (is_read) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
-    if (!is.null(known)) sprintf(
+    if (is_read) paste("x <-", paste(deparse(reading_code, 60L), collapse = "\n")),
+    if (!is.null(known_truth)) sprintf(
       paste0(
         "table <- read.csv(%s)\nknown <- gold_cases(data.frame(case = table[[%s]],\n",
         "  truth = table[[%s]]), sample = %s)"
       ),
-      quoted(input$gold$name), quoted(input$gold_case), quoted(input$gold_truth),
-      quoted(input$gold_sample)
+      quote_name(input$gold$name), quote_name(input$gold_case), quote_name(input$gold_truth),
+      quote_name(input$gold_sample)
     ),
-    "data_check(x)", "agreement(x)", paste0("estimate <- estimate_accuracy(x", common, used, ")"),
+    "data_check(x)", "agreement(x)",
+    paste0("estimate <- estimate_accuracy(x", common, known_truth_argument, ")"),
     "estimate",
-    if (is_read && !is.null(read$covariates)) {
-      paste0("estimate_accuracy(x, by = ", quoted(read$covariates), common, used, ")")
+    if (is_read && !is.null(reading_code$covariates)) {
+      paste0("estimate_accuracy(x, by = ", quote_name(reading_code$covariates), common,
+        known_truth_argument, ")")
     },
     if (is_number(input$least)) {
       sprintf("gate(estimate, at_least = %s)", format(input$least))
     },
     "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
     paste0("plan <- plan_gold(x, half_width = ", format(input$half_width %||% 0.05), ")"),
-    "augment(plan)", paste0("accuracy_report(x, \"report.html\"", used, ")")
+    "augment(plan)", paste0("accuracy_report(x, \"report.html\"", known_truth_argument, ")")
   )
   paste(lines, collapse = "\n")
 }
 
-# Ratings with the kind of raters chosen on the page, if any.
+# Sets the kind of raters that was chosen on the page, if any, and returns the ratings.
 set_kind <- function(x, kind) {
-  kind <- sent(kind %||% "", page_kinds, "kind")
+  kind <- check_choice_sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
 }
 
-# A plot and its table. If the page is narrow, the plot is drawn wider and scaled down.
+# Adds a plot and a table of a result to the output. Plots have at least 560 pixels, so that their
+# text fits; the browser scales them down on narrow pages.
 show_result <- function(output, id, result, alt, height) {
   plot <- paste0(id, "_plot")
   output[[plot]] <- shiny::renderPlot(
@@ -153,35 +169,36 @@ show_result <- function(output, id, result, alt, height) {
   output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(result()))
 }
 
-# Widths above 5000 pixels are not realistic.
+# Returns the width of an output on the page in pixels, at most 5000. The limit protects the server
+# from browsers that send a huge width.
 shown_width <- function(id) {
   width <- shiny::getDefaultReactiveDomain()$clientData[[paste0("output_", id, "_width")]]
   if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
 
-# Errors first; warnings are folded, and name fields of the page instead of arguments. Files have
-# their original names.
+# Returns boxes with the messages: errors first, then warnings, which can be unfolded. Paths of
+# temporary files are replaced by the names of the uploaded `files`.
 message_boxes <- function(messages, files) {
   box <- function(x) {
     for (file in Filter(is_upload, files)) {
       x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
     }
-    x$text <- if (x$kind == "warning") plain_words(x$text) else page_words(x$text)
+    x$text <- if (x$kind == "warning") plain_words(x$text) else use_field_titles(x$text)
     shiny::tags$div(
       class = paste0("alert alert-", x$kind),
       style = "white-space: pre-line; overflow-wrap: anywhere", x$text
     )
   }
   boxes <- unlist(unname(messages), FALSE)
-  wrong <- vapply(boxes, function(x) x$kind == "danger", NA)
-  notes <- lapply(boxes[!wrong], box)
-  list(lapply(boxes[wrong], box), if (length(notes) > 0L) shiny::tags$details(
+  is_error <- vapply(boxes, function(x) x$kind == "danger", NA)
+  notes <- lapply(boxes[!is_error], box)
+  list(lapply(boxes[is_error], box), if (length(notes) > 0L) shiny::tags$details(
     class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
   ))
 }
 
-# Errors name the fields of the page instead of arguments.
-page_words <- function(text) {
+# Replaces the names of arguments in an error message by the titles of the fields on the page.
+use_field_titles <- function(text) {
   fields <- c(
     case = "\"Case\"", rater = "\"Rater\"", rating = "\"Rating\"", raters = "\"Columns of raters\"",
     systems = "\"Systems to evaluate\"", data = "the file", file = "the file",
@@ -194,9 +211,9 @@ page_words <- function(text) {
   text
 }
 
-# Value of `code`, or NULL after an error. Errors and warnings are shown on the page until the next
-# call with the same name.
-noting <- function(messages, name, code) {
+# Runs code and returns its value, or NULL after an error. Errors and warnings are stored in the
+# reactive value `messages` under `name`; the next call with the same name replaces them.
+record_messages <- function(messages, name, code) {
   notes <- new.env()
   note <- function(kind, cnd) {
     box <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
@@ -210,15 +227,16 @@ noting <- function(messages, name, code) {
       rlang::cnd_muffle(w)
     }
   )
-  all <- shiny::isolate(messages())
-  all[[name]] <- c(notes$danger, notes$warning)
-  messages(all)
+  all_messages <- shiny::isolate(messages())
+  all_messages[[name]] <- c(notes$danger, notes$warning)
+  messages(all_messages)
   value
 }
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# Other users of the page wait while a file is read, so reading should take less than a second.
+# Returns limits of the size and the contents of uploaded files. With the default limits, reading
+# takes less than a second, during which other users of the page wait.
 page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
     most = c(
@@ -227,88 +245,99 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
   )
 }
 
-# A browser may send anything in place of an uploaded file, such as the path of another file.
-# Uploads are in the temporary folder of this process, whose name browsers do not have.
+# Checks that a file is an upload. A hostile browser may send the path of another file of this
+# machine instead. Uploads are in the temporary folder of this process; browsers cannot guess its
+# name.
 is_upload <- function(file) {
   folder <- paste0(normalizePath(tempdir(), "/"), "/")
   is.list(file) && is_string(file$name) && is_string(file$datapath) &&
     startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
-# Returns `value` if it is among the choices of the page. With `several` it may be NULL.
-sent <- function(value, choices, field, several = FALSE) {
+# Returns `value` if it is among the choices of the page, else raises an error. With `several`, it
+# may have any number of elements or be NULL.
+check_choice_sent <- function(value, choices, field, several = FALSE) {
   ok <- is.character(value) && all(value %in% choices) && (several || length(value) == 1L)
   if (!ok && !(several && is.null(value))) abort_page(field)
   value
 }
 
 abort_page <- function(field) {
-  words <- "What was sent for {.field {field}} is not a choice that the page offers."
+  words <- "The value of field {.field {field}} is not a choice that the page offers."
   abort_fallible("page", words, field = field, call = NULL)
 }
 
-# Returns a list: contents of the file, words for its format, columns, the mapping of columns that
-# the format implies, and the table.
-file_columns <- function(file, limits = page_limits()) {
+# Reads an uploaded file. Returns a list: `got`, the contents; `how`, the options of reading;
+# `words`, a description of the format; `columns`, names of columns; `map`, the column of each
+# argument of ratings() if the format determines it; and `table`, a data frame.
+read_uploaded_file <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
   how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits)
-  got <- read_files(file$datapath, how)
+  contents <- read_files(file$datapath, how)
   list(
-    got = got, how = how, words = got$format$words, columns = setdiff(names(got$table), "file"),
-    map = got$map, table = got$table
+    got = contents, how = how, words = contents$format$words,
+    columns = setdiff(names(contents$table), "file"),
+    map = contents$map, table = contents$table
   )
 }
 
-# Counts of the labels in the columns of ratings, at most 30, the most frequent first.
-labels_found <- function(file, columns) {
+# Returns the 30 most frequent labels in the columns of ratings, with their counts, the most
+# frequent first.
+count_labels <- function(file, columns) {
   columns <- intersect(columns, file$columns)
   labels <- unlist(lapply(file$table[columns], as_label), use.names = FALSE)
   head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
 }
 
-# Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
+# Converts text such as "postive = positive, pos = positive" to argument `categories` of ratings():
+# a vector of labels in the file, whose names are the labels that replace them.
 labels_to_join <- function(text) {
   if (!is_string(text)) abort_page("join")
   pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
-  wrong <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))
-  abort_if(any(wrong), "page", call = NULL, field = "join", c(
-    "\"Labels to join\" has pairs, separated by commas.",
-    i = "Write the label that was found, an equals sign, and the label that replaces it."
+  is_invalid <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))
+  abort_if(any(is_invalid), "page", call = NULL, field = "join", c(
+    "\"Labels to join\" must be pairs of labels, separated by commas.",
+    i = "In each pair, write the label in the file, an equals sign, and the label that replaces it."
   ))
   setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
 }
 
-# The list of cases from the page has a column with the sampling probability of each case.
+# Returns the cases of known truth in an uploaded file, NULL if there is none. A list of cases that
+# was downloaded from the page has column `probability`, the sampling probability of each case.
 known_cases <- function(input, file) {
-  read <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
-  if (is.null(read)) return(NULL)
-  column <- function(id) as_label(read$table[[sent(input[[id]], read$columns, id)]])
+  gold_file <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
+  if (is.null(gold_file)) return(NULL)
+  column <-
+    function(id) as_label(gold_file$table[[check_choice_sent(input[[id]], gold_file$columns, id)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% usual_na()] <- NA
-  drawn <- read$table[["probability"]]
-  if (is.null(drawn)) return(gold_cases(table, sent(input$gold_sample, chosen_how, "gold_sample")))
-  table$probability <- suppressWarnings(as.numeric(drawn))
+  probability <- gold_file$table[["probability"]]
+  if (is.null(probability)) return(gold_cases(
+    table, check_choice_sent(input$gold_sample, sampling_choices, "gold_sample")
+  ))
+  table$probability <- suppressWarnings(as.numeric(probability))
   gold_cases(table)
 }
 
 rater_names <- function(file, column) sort_strings(unique(as_label(file$table[[column]])))
 
 chosen_ratings <- function(input, file) {
-  if (sent(input$source, c("file", "lehner2015"), "source") != "file") {
+  if (check_choice_sent(input$source, c("file", "lehner2015"), "source") != "file") {
     code <- quote(ratings(
       fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"
     ))
     return(list(x = eval(code), code = code))
   }
-  read <- if (!is.null(input$file)) file()
-  abort_if(is.null(read), "file", "Choose a file first, one that can be read.", call = NULL)
-  long <- sent(input$layout, c("long", "wide"), "layout") == "long"
+  uploaded <- if (!is.null(input$file)) file()
+  abort_if(is.null(uploaded), "file", "Choose a file first, in a format that the page can read.",
+    call = NULL)
+  long <- check_choice_sent(input$layout, c("long", "wide"), "layout") == "long"
   fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
   mapping <- lapply(setNames(nm = fields), function(id) {
-    sent(input[[id]], read$columns, id, several = id == "raters")
+    check_choice_sent(input[[id]], uploaded$columns, id, several = id == "raters")
   })
-  known <- if (long) rater_names(read, mapping$rater) else read$columns
-  systems <- sent(input$systems, known, "systems", several = TRUE)
+  system_choices <- if (long) rater_names(uploaded, mapping$rater) else uploaded$columns
+  systems <- check_choice_sent(input$systems, system_choices, "systems", several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
   na <- if (is_string(input$na)) {
@@ -317,27 +346,30 @@ chosen_ratings <- function(input, file) {
     usual_na()
   }
   clean <- isTRUE(input$clean)
-  labels <- names(labels_found(read, if (long) mapping$rating else mapping$raters))
-  optional <- function(id, choices) sent(input[[id]] %||% "", c("", choices), id)
-  right <- optional("right", labels)
-  if (nzchar(right)) systems <- c(application = right)
-  groups <- optional("groups", read$columns)
-  join <- labels_to_join(input$join %||% "")
-  more <- drop_null(list(
-    categories = if (length(join) > 0L) join, covariates = if (nzchar(groups)) groups
+  labels <- names(count_labels(uploaded, if (long) mapping$rating else mapping$raters))
+  optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
+  right_label <- optional("right", labels)
+  if (nzchar(right_label)) systems <- c(application = right_label)
+  groups <- optional("groups", uploaded$columns)
+  recoding <- labels_to_join(input$join %||% "")
+  extra_arguments <- drop_null(list(
+    categories = if (length(recoding) > 0L) recoding, covariates = if (nzchar(groups)) groups
   ))
-  reading <- drop_null(list(
+  reading_arguments <- drop_null(list(
     na = if (!setequal(na, usual_na())) na, clean_labels = if (clean) clean
   ))
   code <- rlang::call2(
-    "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading, !!!more
+    "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading_arguments,
+    !!!extra_arguments
   )
-  # The file was read when its columns were requested.
+  # The file is not read again: its contents are in `uploaded$got`.
   mapping <- lapply(setNames(nm = c("case", "rater", "rating", "raters", "counts")), function(id) {
     rlang::new_quosure(mapping[[id]])
   })
   systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
-  x <- inject(ratings_of(read$got, mapping, systems, read$how, na, clean, !!!more))
+  x <- inject(ratings_of(
+    uploaded$got, mapping, systems, uploaded$how, na, clean, !!!extra_arguments
+  ))
   list(x = x, code = code)
 }
 
@@ -357,7 +389,7 @@ short_table <- function(x) {
   setNames(table, ifelse(is.na(headings), names(table), headings))
 }
 
-sentences_of <- function(estimate) {
+sentence_list <- function(estimate) {
   table <- may_say(estimate)
   terms <- lapply(ifelse(table$may, "You may say", "You may not say"), shiny::tags$dt)
   shiny::tags$dl(Map(list, terms, lapply(table$sentence, shiny::tags$dd)))

@@ -1,10 +1,10 @@
 #' Interactive page
 #'
-#' Opens a page in the browser for work without code. Choose a file and its columns (or an example),
-#' and declare the kind of raters and known truths. The page shows checks of the ratings, agreement,
-#' accuracy, comparisons of systems, and the number of gold cases that a study needs. You can
-#' download the list of cases to label, the report of [accuracy_report()], and R code for the same
-#' analysis.
+#' Opens a page in the browser for analyses without code. Choose a file and its columns (or an
+#' example), and declare the kind of raters and known truths. The page shows checks of the ratings,
+#' agreement, accuracy, comparisons of systems, and the number of gold cases that a study needs. You
+#' can download the list of cases to label, the report of [accuracy_report()], and R code for the
+#' same analysis.
 #'
 #' The page is served only on this machine (127.0.0.1). Files are read as by [read_ratings()].
 #' Nothing in them is executed, nothing is written outside a temporary folder of the session, and
@@ -16,10 +16,10 @@
 #' @param port Port of the server, a whole number; `NULL`, the default, for a free port.
 #' @param max_size Size of the largest file, in megabytes, by default 5. Larger files are refused,
 #'   and also files that unpack to more than twice this size.
-#' @param max_cells Largest number of cells of a file, by default 200000: rows times columns of a
-#'   table; for JSON, fields, and ten for each object and array.
-#' @return A Shiny app, which runs when it is printed. Without \pkg{shiny}, \pkg{bslib} and
-#'   \pkg{ggplot2}, an error of class `fallible_error_package`.
+#' @param max_cells Largest number of cells of a file, by default 200000. For a table, cells are
+#'   rows times columns. For JSON, a field counts as one cell, and an object or array as ten.
+#' @return A Shiny app, which runs when it is printed. If \pkg{shiny}, \pkg{bslib} or \pkg{ggplot2}
+#'   is not installed, an error of class `fallible_error_package` is raised.
 #' @family systems
 #' @examplesIf interactive()
 #' explore()
@@ -55,7 +55,7 @@ explore_page <- function(x) {
         shiny::tags$style(
           ".explore-plot img { max-width: 100%; height: auto; } pre { overflow-x: auto; }"
         ),
-        # On narrow screens tabs are a menu, which is closed after a choice.
+        # On narrow screens, tabs are in a menu. This script closes the menu after a choice.
         shiny::tags$script(shiny::HTML(
           "document.addEventListener('shown.bs.tab', () => {
             const menu = document.querySelector('.navbar-collapse.show');
@@ -86,7 +86,8 @@ explore_page <- function(x) {
   )
 }
 
-# A tab with input on the left and results on the right, or below it on narrow screens.
+# Creates a tab with input on the left and results on the right. On narrow screens, results are
+# below the input.
 explore_tab <- function(title, asked, ...) {
   shiny::tabPanel(title, shiny::fluidRow(
     shiny::column(4, shiny::tags$div(class = "card card-body mb-3", asked)),
@@ -227,16 +228,16 @@ column_fields <- function(file, layout) {
 }
 
 system_field <- function(file, layout, rater, case) {
-  boxes <- shiny::checkboxGroupInput
+  check_boxes <- shiny::checkboxGroupInput
   if (layout == "wide") {
     columns <- setdiff(file$columns, case)
     list(
-      boxes("raters", "Columns of raters", columns),
-      boxes("systems", "Columns of systems to evaluate", columns)
+      check_boxes("raters", "Columns of raters", columns),
+      check_boxes("systems", "Columns of systems to evaluate", columns)
     )
   } else if (is_string(rater) && rater %in% file$columns) {
     names <- head(rater_names(file, rater), 50L) # more boxes are not useful
-    boxes("systems", "Systems to evaluate", names)
+    check_boxes("systems", "Systems to evaluate", names)
   }
 }
 
@@ -250,7 +251,7 @@ more_fields <- function(file, labels) {
   )
 }
 
-chosen_how <- c("At random" = "random", "By hand" = "given")
+sampling_choices <- c("At random" = "random", "By hand" = "given")
 
 known_fields <- function(file) {
   column <- function(id, label, likely) {
@@ -259,7 +260,7 @@ known_fields <- function(file) {
   list(
     column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
     if (!"probability" %in% file$columns) {
-      page_select("gold_sample", "How were they chosen?", chosen_how)
+      page_select("gold_sample", "How were they chosen?", sampling_choices)
     }
   )
 }

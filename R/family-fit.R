@@ -1,6 +1,7 @@
-# Fits of user-defined families of models.
+# Fits of user-defined families of models, see rater_family().
 
-# Field `base` of the fit: the design of the base rates, see formula_design().
+# Fits the model by maximum likelihood. Field `base` of `fit$known` describes the covariates of the
+# base rates: names of columns, and means and scales by which they were standardised.
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
   problem <- family_problem(x, model, checked$known$truth)
@@ -10,58 +11,65 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   identified <- fit$identified == "yes"
   problem <- if (identified) maximise_family(problem) else
     c(problem, list(log_likelihood = NA_real_, iterations = 0L, converged = TRUE))
-  naturals <- function(theta) family_naturals(fit, problem, theta)
+  quantities_at <- function(theta) reported_quantities(fit, problem, theta)
   values <- c(
     problem[c("theta", "log_likelihood", "iterations", "converged")],
-    list(parameters = length(problem$theta)), naturals(problem$theta)
+    list(parameters = length(problem$theta)), quantities_at(problem$theta)
   )
   fit[names(values)] <- values
   fit$posterior <- compute_expectations(problem, problem$theta)$posterior
-  countable <- weights_are_counts(x)
-  if (!countable) fit$log_likelihood <- NA_real_
-  inverse <- if (countable && !fit$agreement %in% 1) problem$inverse
+  has_count_weights <- weights_are_counts(x)
+  if (!has_count_weights) fit$log_likelihood <- NA_real_
+  inverse <- if (has_count_weights && !fit$agreement %in% 1) problem$inverse
   fit["covariance"] <- list(if (!is.null(inverse)) {
-    slopes <- t(differences(function(at) naturals(at)$coefficients, problem$theta))
-    lost <- colSums((slopes * attr(inverse, "flat"))^2) > 1e-12
-    edge <- is_probability_term(names(fit$coefficients), fit) & on_boundary(fit$coefficients)
-    covariance <- unname(crossprod(slopes, inverse %*% slopes))
-    covariance[lost | edge, ] <- covariance[, lost | edge] <- NA_real_
+    jacobian <- t(differences(function(at) quantities_at(at)$coefficients, problem$theta))
+    is_unidentified <- colSums((jacobian * attr(inverse, "flat"))^2) > 1e-12
+    is_on_boundary <- is_probability_term(names(fit$coefficients), fit) &
+      on_boundary(fit$coefficients)
+    covariance <- unname(crossprod(jacobian, inverse %*% jacobian))
+    covariance[is_unidentified | is_on_boundary, ] <-
+      covariance[, is_unidentified | is_on_boundary] <- NA_real_
     covariance
   })
   if (identified) fit else without_numbers(fit)
 }
 
-# Means over the cases of the fit: matrices of raters (raters x true categories x ratings, NA for
-# raters without a rating), their mean accuracy, and base rates; and all coefficients.
-family_naturals <- function(fit, problem, theta) {
-  part <- split_parameters(problem, theta)
+# Converts the parameters `theta` to reported quantities. Returns means over the cases of the fit:
+# `base_rates`; `matrices`, the confusion matrices of raters (raters x true categories x ratings, NA
+# for raters without a rating); and `rater_accuracy`, the mean accuracy of raters. Also returns
+# `coefficients`, a vector with all parameters.
+reported_quantities <- function(fit, problem, theta) {
+  parameters <- split_parameters(problem, theta)
   shape <- problem$shape
-  law <- matrix(family_law(problem, part$family), ncol = shape[[4L]]) %*% problem$family$strata
-  rates <- exp(log_base_rates(problem$base$matrix, part$base)) * problem$weight
+  probabilities <- matrix(family_law(problem, parameters$family),
+    ncol = shape[[4L]]) %*% problem$family$strata
+  rates <- exp(log_base_rates(problem$base$matrix, parameters$base)) * problem$weight
   rates <- colSums(rates) / sum(problem$weight)
   rater <- as.integer(problem$judged$rater)
   ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
-  sums <- rowsum_rows(rater, cbind(ratings, matrix(law, shape[[1L]]) * ratings),
+  sums <- rowsum_rows(rater, cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings),
     n_raters(fit$x))
-  rated <- replace(sums[, 1L], sums[, 1L] == 0, NA)
-  matrices <- array(sums[, -1L] / rated, c(nrow(sums), shape[2:3]))
+  n_ratings <- replace(sums[, 1L], sums[, 1L] == 0, NA)
+  matrices <- array(sums[, -1L] / n_ratings, c(nrow(sums), shape[2:3]))
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
-  # Coefficients of the unscaled covariates; none if there are no covariates.
-  base <- fit$known$base
-  terms <- if (length(base$names) > 1L) {
-    setNames(as.vector(unscaled(base) %*% part$base),
-      coefficient_terms(base$names, fit$x$categories))
+  # Base rates have coefficients only if they depend on covariates. They refer to the covariates in
+  # their original units.
+  base_design <- fit$known$base
+  base_coefficients <- if (length(base_design$names) > 1L) {
+    setNames(as.vector(unscaled(base_design) %*% parameters$base),
+      coefficient_terms(base_design$names, fit$x$categories))
   }
   list(
     base_rates = rates, rater_accuracy = mean(accuracy), matrices = matrices,
     coefficients = c(
-      setNames(accuracy, rater_terms(fit$x)), part$family, terms,
+      setNames(accuracy, rater_terms(fit$x)), parameters$family, base_coefficients,
       setNames(rates, rate_terms(fit$x))
     )
   )
 }
 
-# The problem for other ratings, coded with the fit's numbers of categories and raters.
+# Returns the optimisation problem (see family_problem()) for ratings `x` and the parameters of the
+# fit. Codes of categories and raters in `x` must be those of the fit.
 problem_for <- function(fit, x, known = integer()) {
   family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
@@ -81,217 +89,239 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
   )
 }
 
-# Maximum likelihood of a family of models: an E-step, and a quasi-Newton method. By Fisher's
-# identity, the gradient of the log likelihood is the gradient of the function that an M-step
-# maximises.
+# Maximum likelihood estimates of a family of models, by an E-step and a quasi-Newton method. By
+# Fisher's identity, the gradient of the log likelihood is the gradient of the function that the
+# M-step of the EM algorithm would maximise.
 
-# Data and parameters of a fit. `theta`: parameters of the family, followed by coefficients of base
-# rates. Fields:
-#   family, categories  of the model and of the ratings
-#   pattern, row, cell  for each rating: its pattern, row of `judged`, and row within category
-#   judged              a row for each rater and set of covariates
+# Returns the optimisation problem: data and parameters of a fit, as a list.
+#   family              user-defined functions and strata of the model
+#   categories          labels of the categories
+#   pattern, row, cell  for each rating: number of its pattern of ratings, its row of `judged`, and
+#                       its index in the matrix rows of `judged` x ratings
+#   judged              data frame with a row for each combination of rater and covariates
 #   weight, known       for each pattern: its weight, and its true category (0 if unknown)
-#   base                the design of the base rates, see formula_design()
-#   shape               of the law: rows of `judged`, true categories, ratings, strata
-#   touched, set        see separate_parameters()
-# `system`: number of a system that joins the raters, 0 for none. `like`, `theta`: the design and
-# the parameters of a fit; without them, `theta` contains starting values.
+#   base                design matrix of the base rates, see formula_design()
+#   shape               dimensions of the law: rows of `judged`, true categories, ratings, strata
+#   touched, set        rows of `judged` that a parameter affects, see add_parameter_sets()
+#   theta               parameters of the family, followed by coefficients of base rates
+# `system` is the number of a system that joins the raters, 0 for none. `like` and `theta` are the
+# design and the parameters of an earlier fit; without them, the problem has starting values.
 family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
-  answered <- which(answer > 0L)
+  answered_patterns <- which(answer > 0L)
   raters <- c(x$raters, x$systems[system])
-  pattern <- c(rating_pattern(x), answered)
-  number <- c(rating_rater(x), rep(length(raters), length(answered)))
-  row <- split_by(rep(1, length(number)), c(list(number), lapply(covariates, `[`, pattern)))
-  first <- !duplicated(row)
+  pattern <- c(rating_pattern(x), answered_patterns)
+  judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
+  row <- split_by(rep(1, length(judge_number)),
+    c(list(judge_number), lapply(covariates, `[`, pattern)))
+  is_first <- !duplicated(row)
   judged <- tibble::tibble(
-    rater = factor(raters[number[first]], raters), system = number[first] > n_raters(x),
-    covariates[pattern[first], ]
+    rater = factor(raters[judge_number[is_first]], raters),
+    system = judge_number[is_first] > n_raters(x),
+    covariates[pattern[is_first], ]
   )
   size <- n_categories(x)
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
-    cell = row + (c(rating_category(x), answer[answered]) - 1L) * nrow(judged), known = known,
+    cell = row + (c(rating_category(x), answer[answered_patterns]) - 1L) * nrow(judged),
+    known = known,
     weight = pattern_weights(x) * (rated_patterns(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, like),
     shape = c(nrow(judged), size, size, length(model$family$strata))
   )
-  problem$theta <- theta %||% first_parameters(problem, x)
-  if (is.null(model$family$gradient)) separate_parameters(problem) else problem
+  problem$theta <- theta %||% starting_parameters(problem, x)
+  if (is.null(model$family$gradient)) add_parameter_sets(problem) else problem
 }
 
-# Starting values: those of the family, and shares of ratings.
-first_parameters <- function(problem, x) {
+# Returns starting values: those of the user's function `start`, and logits of the shares of ratings
+# as intercepts of the base rates.
+starting_parameters <- function(problem, x) {
   parameters <- family_start(problem)
   check_law(problem, parameters)
   shares <- colSums(pattern_counts(x) * pattern_weights(x))
   logits <- log(shares / sum(shares) + 0.02)
-  rates <- matrix(0, length(shares) - 1L, ncol(problem$base$matrix))
-  rates[, 1L] <- logits[-1L] - logits[[1L]]
-  c(parameters, t(rates))
+  base_coefficients <- matrix(0, length(shares) - 1L, ncol(problem$base$matrix))
+  base_coefficients[, 1L] <- logits[-1L] - logits[[1L]]
+  c(parameters, t(base_coefficients))
 }
 
-# Parameters of the family, and coefficients of the base rates: columns of the design x logits
-# against the first category.
+# Splits `theta` into `family`, the parameters of the user's functions, and `base`, the coefficients
+# of the base rates: a matrix (columns of the design matrix x logits against the first category).
 split_parameters <- function(problem, theta) {
   columns <- ncol(problem$base$matrix)
-  base <- seq_along(theta) > length(theta) - columns * (problem$shape[[2L]] - 1L)
-  list(family = theta[!base], base = matrix(theta[base], columns))
+  is_base_rate <- seq_along(theta) > length(theta) - columns * (problem$shape[[2L]] - 1L)
+  list(family = theta[!is_base_rate], base = matrix(theta[is_base_rate], columns))
 }
 
-# Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
+# Returns the logarithms of the probabilities of ratings, a matrix. Its rows are rows of `judged`
+# within ratings, its columns are true categories within strata.
 log_cells <- function(problem, parameters) {
-  law <- family_law(problem, parameters)
+  probabilities <- family_law(problem, parameters)
   shape <- problem$shape
-  abort_argument_if(length(law) != prod(shape), "law",
+  abort_argument_if(length(probabilities) != prod(shape), "law",
     "{.arg law} of the family of models must always return an array of the same shape.",
     x = "It returned {describe(law)}.", call = NULL)
-  logs <- array(log(pmax(law, .Machine$double.xmin)), shape)
+  logs <- array(log(pmax(probabilities, .Machine$double.xmin)), shape)
   matrix(aperm(logs, c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
 }
 
-# The E-step: `classes` (patterns x classes), `posterior` and `rates` (patterns x categories), and
-# the log_likelihood of each pattern.
+# Computes the E-step of the EM algorithm. Returns `classes`, posterior probabilities of classes,
+# which are combinations of a true category and a stratum (patterns x classes); `posterior`, those
+# of true categories, and `rates`, base rates (both patterns x categories); and `log_likelihood`
+# (one number per pattern).
 compute_expectations <- function(problem, theta) {
-  part <- split_parameters(problem, theta)
-  rates <- log_base_rates(problem$base$matrix, part$base)
+  parameters <- split_parameters(problem, theta)
+  log_rates <- log_base_rates(problem$base$matrix, parameters$base)
   strata <- problem$family$strata
-  truth <- rep(seq_len(ncol(rates)), length(strata)) # true category of each class
-  cells <- log_cells(problem, part$family)[problem$cell, , drop = FALSE]
-  total <- rates[, truth, drop = FALSE] + rep(log(strata), each = length(rates)) +
-    rowsum_rows(problem$pattern, cells, nrow(rates))
-  total[problem$known > 0L & outer(problem$known, truth, `!=`)] <- -Inf
-  by_pattern <- log_sum_exp(total)
-  classes <- exp(total - by_pattern)
+  truth_of_class <- rep(seq_len(ncol(log_rates)), length(strata)) # true category of each class
+  log_probabilities <- log_cells(problem, parameters$family)[problem$cell, , drop = FALSE]
+  log_joint <- log_rates[, truth_of_class, drop = FALSE] +
+    rep(log(strata), each = length(log_rates)) +
+    rowsum_rows(problem$pattern, log_probabilities, nrow(log_rates))
+  log_joint[problem$known > 0L & outer(problem$known, truth_of_class, `!=`)] <- -Inf
+  log_likelihood <- log_sum_exp(log_joint)
+  classes <- exp(log_joint - log_likelihood)
   list(
-    classes = classes, log_likelihood = by_pattern, rates = exp(rates),
-    posterior = rowSums(array(classes, c(dim(rates), length(strata))), dims = 2L)
+    classes = classes, log_likelihood = log_likelihood, rates = exp(log_rates),
+    posterior = rowSums(array(classes, c(dim(log_rates), length(strata))), dims = 2L)
   )
 }
 
-# Adds `touched`, the rows of `judged` that each parameter affects (rows x parameters), and `set`, a
-# number per parameter. Parameters of a set affect different rows, so that one difference suffices
-# for all.
-separate_parameters <- function(problem) {
-  at <- split_parameters(problem, problem$theta)$family
-  at <- withr::with_seed(1L, at + stats::rnorm(length(at), sd = 0.3))
+# Adds two fields to the problem, which save calls of the user's function. `touched` (rows of
+# `judged` x parameters): does the parameter affect the row? `set`: number of the set of each
+# parameter. Parameters of the same set affect different rows, so all their slopes can be computed
+# from one change of the parameters.
+add_parameter_sets <- function(problem) {
+  parameters <- split_parameters(problem, problem$theta)$family
+  parameters <- withr::with_seed(1L, parameters + stats::rnorm(length(parameters), sd = 0.3))
   rows <- problem$shape[[1L]]
-  touched <- vapply(seq_along(at), function(i) {
-    moved <- family_law(problem, replace(at, i, at[[i]] + 0.1))
-    rowSums(matrix(moved != family_law(problem, at), rows)) > 0
+  affected <- vapply(seq_along(parameters), function(i) {
+    changed <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
+    rowSums(matrix(changed != family_law(problem, parameters), rows)) > 0
   }, logical(rows))
-  problem$touched <- matrix(touched, rows)
-  problem$set <- integer(length(at))
-  for (i in seq_along(at)) {
-    rivals <- colSums(problem$touched & problem$touched[, i]) > 0
-    problem$set[[i]] <- min(setdiff(seq_along(at), problem$set[rivals]))
+  problem$touched <- matrix(affected, rows)
+  problem$set <- integer(length(parameters))
+  for (i in seq_along(parameters)) {
+    is_overlapping <- colSums(problem$touched & problem$touched[, i]) > 0
+    problem$set[[i]] <- min(setdiff(seq_along(parameters), problem$set[is_overlapping]))
   }
   problem
 }
 
-# Gradient of the log likelihood.
-slopes_at <- function(problem, theta) {
+# Returns the gradient of the log likelihood, one number per element of `theta`.
+log_likelihood_gradient <- function(problem, theta) {
   expected <- compute_expectations(problem, theta)
   shape <- problem$shape
   rows <- shape[[1L]]
-  at <- split_parameters(problem, theta)$family
+  parameters <- split_parameters(problem, theta)$family
   weighted <- (expected$classes * problem$weight)[problem$pattern, , drop = FALSE]
   counts <- rowsum_rows(problem$cell, weighted, rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
-    step <- steps_of(at)
+    step <- steps_of(parameters)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       move <- step * (problem$set == set)
-      change <- counts * (log_cells(problem, at + move) - log_cells(problem, at - move))
+      change <- counts *
+        (log_cells(problem, parameters + move) - log_cells(problem, parameters - move))
       rowSums(matrix(change, rows))
     }, numeric(rows))
     colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
-    call_family(problem, "gradient", at, problem$judged, problem$categories, counts)
+    call_family(problem, "gradient", parameters, problem$judged, problem$categories, counts)
   }
-  abort_argument_if(!is.numeric(slopes) || length(slopes) != length(at), "gradient",
-    "{.arg gradient} of the family of models must return {length(at)} number{?s}.",
+  abort_argument_if(!is.numeric(slopes) || length(slopes) != length(parameters), "gradient",
+    "{.arg gradient} of the family of models must return {length(parameters)} number{?s}.",
     x = "It returned {describe(slopes)}.", call = NULL)
   excess <- problem$weight * (expected$posterior - expected$rates)
   c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
 }
 
-# Maximises the likelihood: by a quasi-Newton method, then by Newton's method if there are few
-# parameters. `inverse`: see inverse_curvature(); NULL for many parameters.
+# Maximises the likelihood: by a quasi-Newton method, and then by Newton's method if there are at
+# most 150 parameters. Returns the problem with the estimates `theta`, `log_likelihood`,
+# `iterations`, `converged` and, for at most 150 parameters, `inverse`, their covariance matrix.
 maximise_family <- function(problem) {
   likelihood <- function(theta) {
     value <- sum(problem$weight * compute_expectations(problem, theta)$log_likelihood)
     max(value, -.Machine$double.xmax, na.rm = TRUE)
   }
-  slopes <- function(theta) slopes_at(problem, theta)
-  few <- length(problem$theta) <= most_curved
-  end <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
-    fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (few) 1e-10 else 1e-13
+  slopes <- function(theta) log_likelihood_gradient(problem, theta)
+  is_small <- length(problem$theta) <= max_newton_parameters
+  optimum <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
+    fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (is_small) 1e-10 else 1e-13
   ))
-  top <- list(theta = end$par, log_likelihood = end$value, converged = end$convergence == 0L,
-    iterations = end$counts[["gradient"]])
-  for (step in seq_len(20L * few)) {
-    top$inverse <- inverse_curvature(problem, top$theta)
-    slope <- slopes(top$theta)
-    move <- drop(top$inverse %*% slope)
+  best <- list(theta = optimum$par, log_likelihood = optimum$value,
+    converged = optimum$convergence == 0L,
+    iterations = optimum$counts[["gradient"]])
+  for (step in seq_len(20L * is_small)) {
+    best$inverse <- inverse_curvature(problem, best$theta)
+    slope <- slopes(best$theta)
+    move <- drop(best$inverse %*% slope)
     gain <- sum(move * slope) / 2
-    top$converged <- gain < 1e-6
-    # The likelihood cannot resolve the gain of the last steps.
-    better <- function(part) gain < 1e-9 || likelihood(top$theta + part * move) > top$log_likelihood
-    part <- if (gain >= 1e-16) Find(better, 2^-(0:10))
-    if (is.null(part)) break
-    top$theta <- top$theta + part * move
-    top$log_likelihood <- likelihood(top$theta)
-    top$iterations <- top$iterations + 1
+    best$converged <- gain < 1e-6
+    # A gain below 1e-9 is smaller than rounding errors of the likelihood, so it is not compared.
+    is_better <-
+      function(share) gain < 1e-9 || likelihood(best$theta + share * move) > best$log_likelihood
+    share <- if (gain >= 1e-16) Find(is_better, 2^-(0:10))
+    if (is.null(share)) break
+    best$theta <- best$theta + share * move
+    best$log_likelihood <- likelihood(best$theta)
+    best$iterations <- best$iterations + 1
   }
-  replace(problem, names(top), top)
+  replace(problem, names(best), best)
 }
 
-most_curved <- 150L # largest number of parameters for which curvature and rank are computed
+# Largest number of parameters for which curvature and rank are computed, which takes time.
+max_newton_parameters <- 150L
 
-# The inverse of the negative Hessian of the log likelihood, without flat directions. Attribute
-# `flat`: parameters that these directions affect.
+# Returns the inverse of the negative Hessian of the log likelihood. Directions in which the
+# likelihood is flat are left out. Attribute `flat` (logical) marks the parameters that change in
+# these directions.
 inverse_curvature <- function(problem, theta) {
-  bend <- function(step) -differences(function(at) slopes_at(problem, at), theta, step)
-  hessian <- (4 * bend(4e-3) - bend(8e-3)) / 3 # correct to the fourth order
-  parts <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
-  curved <- parts$values > 1e-7 * sum(problem$weight)
-  vectors <- parts$vectors[, curved, drop = FALSE]
-  structure(vectors %*% (t(vectors) / parts$values[curved]),
-    flat = rowSums(parts$vectors[, !curved, drop = FALSE]^2) > 1e-4)
+  negative_hessian <-
+    function(step) -differences(function(at) log_likelihood_gradient(problem, at), theta, step)
+  hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
+  spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
+  is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
+  vectors <- spectrum$vectors[, is_curved, drop = FALSE]
+  structure(vectors %*% (t(vectors) / spectrum$values[is_curved]),
+    flat = rowSums(spectrum$vectors[, !is_curved, drop = FALSE]^2) > 1e-4)
 }
 
-# Patterns x parameters.
+# Returns the derivatives of the log likelihood of each pattern, a matrix (patterns x parameters).
 pattern_scores <- function(problem, theta) {
   differences(function(at) as.vector(compute_expectations(problem, at)$log_likelihood), theta)
 }
 
-# Can ratings of this structure identify the parameters? Computes the rank of the scores of random
-# answers to cases with the same raters and covariates.
+# Checks whether ratings of the same raters, with the same covariates, can identify the parameters.
+# They can if the scores (derivatives of the log likelihood) of random answers have full rank.
+# Returns TRUE without a check if there are more than 150 parameters.
 identifies_parameters <- function(problem) {
   size <- length(problem$theta)
-  if (size > most_curved) return(TRUE)
+  if (size > max_newton_parameters) return(TRUE)
   scores <- withr::with_seed(1L, {
     drawn <- random_answers(problem, 30L * size + 300L)
     pattern_scores(drawn, problem$theta + stats::rnorm(size, sd = 0.3))
   })
-  # Columns that are zero except for rounding stay small.
-  values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
-  values[[size]] > 1e-6 * values[[1L]]
+  # Columns are scaled to equal size. The limit 0.01 prevents that rounding errors of a column of
+  # zeros are scaled up.
+  singular_values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
+  singular_values[[size]] > 1e-6 * singular_values[[1L]]
 }
 
-# A problem with random answers. Cases of positive weight are used in turn, each several times.
+# Returns a problem with random answers and at least `size` cases. It repeats the cases of positive
+# weight in random order.
 random_answers <- function(problem, size) {
   used <- which(problem$weight > 0)
-  take <- rep_len(used[sample.int(length(used))], max(size, min(length(used), 2000L)))
-  ratings <- split(seq_along(problem$row), factor(problem$pattern, seq_along(problem$weight)))[take]
-  problem$pattern <- rep(seq_along(take), lengths(ratings))
+  sampled_patterns <- rep_len(used[sample.int(length(used))], max(size, min(length(used), 2000L)))
+  ratings <- split(seq_along(problem$row),
+    factor(problem$pattern, seq_along(problem$weight)))[sampled_patterns]
+  problem$pattern <- rep(seq_along(sampled_patterns), lengths(ratings))
   row <- problem$row[unlist(ratings)]
-  symbol <- sample.int(problem$shape[[2L]], length(row), replace = TRUE) - 1L
-  problem$cell <- row + symbol * problem$shape[[1L]]
-  problem$base$matrix <- problem$base$matrix[take, , drop = FALSE]
-  problem$known <- problem$known[take]
+  answer_code <- sample.int(problem$shape[[2L]], length(row), replace = TRUE) - 1L
+  problem$cell <- row + answer_code * problem$shape[[1L]]
+  problem$base$matrix <- problem$base$matrix[sampled_patterns, , drop = FALSE]
+  problem$known <- problem$known[sampled_patterns]
   problem
 }

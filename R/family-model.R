@@ -1,4 +1,4 @@
-# User-defined latent class models, fitted in R by a small EM (family-fit.R).
+# User-defined latent class models. They are fitted in R by the functions of family-fit.R.
 
 #' A user-defined family of models
 #'
@@ -7,14 +7,14 @@
 #' [fit_raters()] fits the model by maximum likelihood. Functions for fits accept the result.
 #'
 #' @section Functions:
-#' `judged` is a tibble with a row for each observed combination of a rater and
-#' [covariates][ratings()]: `rater`, a factor; `system`, `TRUE` for a system that joins the raters
-#' (it has an additional level of `rater`); and the covariates. `categories` are the labels of the
-#' categories.
+#' The user's functions have these arguments: `judged` is a tibble with a row for each observed
+#' combination of a rater and [covariates][ratings()]. Its columns are `rater`, a factor; `system`,
+#' `TRUE` for a system that joins the raters (with an additional level of `rater`); and the
+#' covariates. `categories` are the labels of the categories.
 #'
 #' * `start(judged, categories)` returns starting values, real numbers whose names describe the
-#'   parameters. The best raters should start better than chance. Otherwise the classes may get the
-#'   names of other categories.
+#'   parameters. The best raters should start better than chance. Otherwise the estimates of
+#'   different categories may be exchanged.
 #' * `law(parameters, judged, categories)` returns probabilities: an array, rows of `judged` x true
 #'   category x rating, whose sums over ratings are one. With `strata` the fourth dimension is an
 #'   unobserved stratum of the case, such as its difficulty.
@@ -23,11 +23,12 @@
 #'   computed by differences. This is slow if many parameters affect all raters.
 #'
 #' @section Fits:
-#' The E-step of the EM algorithm and a quasi-Newton method, with slopes by Fisher's identity,
-#' maximise the likelihood. There are no priors. Standard errors are computed from the curvature.
-#' They are `NA` for more than 150 parameters, and for estimates on a boundary. With at most 150
-#' parameters, the rank of scores of random answers shows whether ratings like these can distinguish
-#' the parameters. If they cannot, fitting warns and the estimates are `NA`.
+#' The likelihood is maximised by a quasi-Newton method, whose slopes are computed in the E-step of
+#' the EM algorithm (Fisher's identity). There are no priors. Standard errors are computed from the
+#' curvature of the likelihood. They are `NA` for more than 150 parameters, and for estimates on a
+#' boundary. With at most 150 parameters, the rank of the scores of random answers shows whether
+#' ratings by the same raters can identify the parameters. If they cannot, fitting warns and the
+#' estimates are `NA`.
 #'
 #' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. In each
@@ -35,10 +36,10 @@
 #' posteriors are computed again.
 #'
 #' @param law,start,gradient Functions, see *Functions*.
-#' @param words Name of the model, a string.
+#' @param words Name of the model in printed results, a string.
 #' @param ... Not used.
-#' @param base_rates A formula of covariates of cases, for a multinomial logit of the base rates;
-#'   `~ 1` (the default) is one set of base rates for all cases.
+#' @param base_rates A formula of covariates of cases, for a multinomial logit model of the base
+#'   rates. The default `~ 1` is one set of base rates for all cases.
 #' @param strata Probabilities of the strata, which sum to one; by default 1, a single stratum.
 #' @return An object of class `rater_model`.
 #' @family estimation
@@ -96,7 +97,7 @@ model_lines.family_model <- function(x) { # nolint: object_name.
   c(
     paste0("<rater_model> ", x$words),
     if (has_formula(x)) paste0("  base rates  ", formula_text(x)),
-    "  a family of your own, fitted in R"
+    "  a user-defined family of models, fitted in R"
   )
 }
 
@@ -106,12 +107,13 @@ rule_field.family_model <- function(model) "of_family" # nolint: object_name.
 
 call_family <- function(problem, name, ...) {
   tryCatch(problem$family[[name]](...), error = function(cnd) {
-    abort_argument(name, "{.arg {name}} of the family of models stopped.", parent = cnd,
+    abort_argument(name, "{.arg {name}} of the family of models raised an error.", parent = cnd,
       call = NULL)
   })
 }
 
-# Returns an array: rows of judged x true categories x ratings x strata.
+# Calls the user's function `law`. Its value is an array: rows of `judged` x true categories x
+# ratings x strata.
 family_law <- function(problem, parameters) {
   call_family(problem, "law", parameters, problem$judged, problem$categories)
 }
@@ -127,25 +129,27 @@ family_start <- function(problem) {
   )
 }
 
-# Called once per fit. The messages are for the author of the function.
+# Checks the shape and the sums of the probabilities that the user's `law` returns for starting
+# values. It is called once per fit.
 check_law <- function(problem, parameters) {
   law <- family_law(problem, parameters)
   shape <- problem$shape
-  shaped <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
-  if (shaped) {
+  has_shape <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
+  if (has_shape) {
     law <- array(law, shape)
     sums <- apply(law, c(1L, 2L, 4L), sum)
-    least <- apply(law, c(1L, 2L, 4L), min)
-    off <- which(is.na(sums) | abs(sums - 1) > 1e-6 | least < 0, arr.ind = TRUE)
-    off <- head(off, 1L)
+    smallest <- apply(law, c(1L, 2L, 4L), min)
+    wrong_sum <- which(is.na(sums) | abs(sums - 1) > 1e-6 | smallest < 0, arr.ind = TRUE)
+    wrong_sum <- head(wrong_sum, 1L)
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
-  abort_argument_if(!shaped || length(off) > 0L, "law",
-    "{.arg law} of the family of models must return probabilities, rows of {.arg judged} x true
-     category x rating{if (length(shape) == 4L) ' x stratum'} ({paste(shape, collapse = ' x ')}),
-     whose sums over ratings are one.",
-    x = if (shaped) "For row {off[[1L]]} of {.arg judged} and true category
-        {.val {problem$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
-        least is {format(least[off], digits = 4)}." else "It returned {describe(law)} of
+  abort_argument_if(!has_shape || length(wrong_sum) > 0L, "law",
+    "{.arg law} of the family of models must return an array of probabilities, rows of
+     {.arg judged} x true category x rating{if (length(shape) == 4L) ' x stratum'}
+     ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
+    x = if (has_shape) "For row {wrong_sum[[1L]]} of {.arg judged} and true category
+        {.val {problem$categories[wrong_sum[[2L]]]}} they sum to
+        {format(sums[wrong_sum], digits = 6)}, and the
+        smallest is {format(smallest[wrong_sum], digits = 4)}." else "It returned {describe(law)} of
         {paste(dim(law), collapse = ' x ')}.", call = NULL)
 }

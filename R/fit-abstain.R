@@ -1,83 +1,97 @@
-# Decides whether the probability that a rater answers depends on the truth. The pooled Dawid-Skene
-# fit can have probabilities of answering in addition to its matrices
-# (src/core/model/answering.hpp).
+# Abstentions: does the probability that a rater answers depend on the true category? The pooled
+# Dawid-Skene model can have probabilities of answering in addition to its confusion matrices
+# (src/core/model/answering.hpp). A reply is an answer or an abstention.
 
-least_gain <- log(20) # odds of 20 are required, because a wrong model of answering does harm
+# Smallest gain in log likelihood for which abstentions are modelled: odds of 20. The limit is high
+# because a wrong model of answering increases the errors of labels.
+min_gain <- log(20)
 
-# Decides for a panel, using the fits of consensus labels. Fields: depends (are abstentions
-# modelled?); identified ("yes", or a code for why labels are not); by_replies (are labels
-# identified by abstentions only, because answers carry no information?); gain (in the log
-# likelihood of the answers given which raters answered); z (of the test of replies); weak (are
-# answers, or all replies, nearly unrelated?); constant (names of raters); fits (pooled, with
-# abstentions as missing and modelled). The decision is made once per panel, and not again for
-# groups of its cases.
+# Decides whether abstentions of a panel are modelled. Compares the fits for consensus labels that
+# ignore and that model abstentions. Returns a list:
+#   depends     are abstentions modelled?
+#   identified  "yes" if consensus labels are identified, otherwise a code of the reason
+#   by_replies  are labels identified only by who abstains, because answers carry no information?
+#   gain        gain in the log likelihood of the answers, given which raters answered
+#   z           test statistic of the association between replies
+#   weak        is the association of `answers`, or of all `replies`, not significant?
+#   constant    names of constant raters
+#   fits        the two fits: abstentions as missing ratings, and modelled
+# The decision is made once per panel, and is reused for groups of its cases.
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant <- constant_raters(x)
   answers <- without_constant_raters(without_abstentions(x))
-  used <- length(unique(rating_category(x)))
-  out <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
+  n_used <- length(unique(rating_category(x)))
+  decision <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
     constant = constant)
-  if (used == 1L && n_categories(x) != 2L) return(out)
-  full <- keep_replying_raters(x, constant)
-  fit <- function(x, parts) fit_around_centre(FALSE, x, nothing_known, parts)[[1L]]
-  modelled <- fit(full, abstain_parts(full, TRUE, constant))
-  missing <- fit(answers, abstain_parts(answers, FALSE))
-  out$fits <- list(missing, modelled)
-  all <- split_by_abstention(x)
-  replies <- as.list(core_reply_association(
-    all$patterns, weights_of_labels(all), abstain_parts(all, TRUE), max(used, 2L)
+  if (n_used == 1L && n_categories(x) != 2L) return(decision)
+  replying <- keep_replying_raters(x, constant)
+  fit_pooled <- function(x, parts) fit_around_centre(FALSE, x, nothing_known, parts)[[1L]]
+  fit_modelled <- fit_pooled(replying, abstain_parts(replying, TRUE, constant))
+  fit_missing <- fit_pooled(answers, abstain_parts(answers, FALSE))
+  decision$fits <- list(fit_missing, fit_modelled)
+  all_replies <- split_by_abstention(x)
+  reply_association <- as.list(core_reply_association(
+    all_replies$patterns, weights_of_labels(all_replies), abstain_parts(all_replies, TRUE),
+    max(n_used, 2L)
   ))
-  out$z <- replies$z
-  weak <- is_weak_association(association_of(answers))
-  out$weak <- c(answers = weak, replies = weak && replies$z < stats::qnorm(0.95))
-  out$gain <- modelled$answering$log_answers - missing$answering$log_answers
-  if (out$identified == "yes") {
-    out$depends <- out$gain > least_gain
-    return(out)
+  decision$z <- reply_association$z
+  is_weak <- is_weak_association(association_of(answers))
+  decision$weak <- c(answers = is_weak,
+    replies = is_weak && reply_association$z < stats::qnorm(0.95))
+  decision$gain <- fit_modelled$answering$log_answers - fit_missing$answering$log_answers
+  if (decision$identified == "yes") {
+    decision$depends <- decision$gain > min_gain
+    return(decision)
   }
-  flat <- max(abs(modelled$posterior - rep(modelled$base_rates, each = n_patterns(full)))) < 0.01
-  few <- replies$identified == 0
-  raters <- length(unique(c(rating_rater(x), x$abstained$rater)))
-  out$depends <- out$by_replies <- !few && replies$excess > 1e-9 && !flat
-  out$identified <- if (out$depends) {
+  is_uninformative <- max(abs(
+    fit_modelled$posterior - rep(fit_modelled$base_rates, each = n_patterns(replying))
+  )) < 0.01
+  is_unidentified <- reply_association$identified == 0
+  n_repliers <- length(unique(c(rating_rater(x), x$abstained$rater)))
+  decision$depends <- decision$by_replies <- !is_unidentified && reply_association$excess > 1e-9 &&
+    !is_uninformative
+  decision$identified <- if (decision$depends) {
     "yes"
-  } else if (replies$pairs == 0) {
+  } else if (reply_association$pairs == 0) {
     "no_pairs"
-  } else if (few) {
-    if (used > 2L && raters > 2L) "few_sources" else out$identified
+  } else if (is_unidentified) {
+    if (n_used > 2L && n_repliers > 2L) "few_sources" else decision$identified
   } else {
     "replies"
   }
-  out
+  decision
 }
 
-# `x` with the decision, but without the fits.
+# Stores the decision in the ratings, so that it is not made again, and returns the ratings.
 keep_decision <- function(x) {
   if (has_abstentions(x) && is.null(x$panel$abstain)) {
     x$panel$abstain <- decide_abstain(x)
-    x$panel$abstain$fits <- NULL # they depend on the patterns, which may change
+    # The fits have a row per pattern of ratings; they would be wrong after patterns change.
+    x$panel$abstain$fits <- NULL
   }
   x
 }
 
-# Do answers carry information about the truth? If no rater uses two categories, raters agree
-# because they rarely answer.
+# Returns "yes" if consensus labels are identified from the answers, otherwise a code of the reason.
+# If each rater uses only one category and all ratings of a case agree, the agreement is no
+# evidence: raters may agree because others abstain.
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
-  given <- unique(cbind(rating_rater(x), rating_category(x)))
-  constant <- anyDuplicated(given[, 1L]) == 0L
-  if (code == "yes" && constant && agrees_on_all(x)) "unrelated" else code
+  rater_answers <- unique(cbind(rating_rater(x), rating_category(x)))
+  uses_one_answer <- anyDuplicated(rater_answers[, 1L]) == 0L
+  if (code == "yes" && uses_one_answer && agrees_on_all(x)) "unrelated" else code
 }
 
-# `x` without constant raters who never abstain, with patterns split by abstentions. Constant raters
-# who abstain are kept: whether they answer depends on the truth.
+# Drops constant raters who never abstain, and splits patterns by abstentions. Constant raters who
+# abstain are kept, because whether they answer carries information about the truth.
 keep_replying_raters <- function(x, constant) {
-  keep <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
-  split_by_abstention(if (all(keep)) x else x[, keep])
+  is_kept <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
+  split_by_abstention(if (all(is_kept)) x else x[, is_kept])
 }
 
-# Arguments of the core about abstentions.
+# Returns arguments of the core: `constant`, the numbers of constant raters, and, if answering
+# `depends` on the truth, `abstained`, the abstaining raters of each pattern.
 abstain_parts <- function(x, depends, constant = character()) {
   c(
     list(constant = match(intersect(constant, x$raters), x$raters)),
@@ -85,38 +99,42 @@ abstain_parts <- function(x, depends, constant = character()) {
   )
 }
 
-# Effective number of ratings of each pattern. An abstention counts as a fraction of a rating: the
-# range of its log likelihood, relative to the mean range of answers. `fit`: a pooled fit of `x`.
+# Returns the effective number of ratings of each pattern. An abstention counts as a fraction of a
+# rating, at most 1: the range of its log likelihood over true categories, divided by the mean range
+# of answers. `fit` is a pooled fit of `x`.
 replies_worth <- function(x, fit) {
   used <- fit$centre$categories
-  answered <- fit$answering$answered[, used, drop = FALSE]
+  p_answered <- fit$answering$answered[, used, drop = FALSE]
   log_range <- function(logs) do.call(pmax, asplit(logs, 2L)) - do.call(pmin, asplit(logs, 2L))
-  silent <- log_range(log(pmax(1 - answered, 1e-300))) # 0 for raters who never abstain
-  theta <- fit$confusion[, used, , drop = FALSE] * as.vector(answered) # raters x truths x ratings
-  ranges <- matrix(apply(log(theta), 3L, log_range), n_raters(x)) # raters x ratings
-  ranges <- ranges[cbind(rating_rater(x), rating_category(x))]
-  mean <- stats::weighted.mean(ranges, pattern_weights(x)[rating_pattern(x)])
+  abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
+  # Raters x truths x ratings.
+  p_rating <- fit$confusion[, used, , drop = FALSE] * as.vector(p_answered)
+  answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
+  answer_range <- answer_range[cbind(rating_rater(x), rating_category(x))]
+  mean_range <- stats::weighted.mean(answer_range, pattern_weights(x)[rating_pattern(x)])
   abstained <- abstaining_raters(x)
-  row <- rep.int(seq_len(n_patterns(x)), diff(abstained$start))
-  pattern_lengths(x) + rowsum_codes(row, pmin(1, silent[abstained$rater] / mean), n_patterns(x))
+  pattern <- rep.int(seq_len(n_patterns(x)), diff(abstained$start))
+  pattern_lengths(x) +
+    rowsum_codes(pattern, pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
 }
 
 # ---- Fits ---------------------------------------------------------------------------------------
 
 uses_abstentions <- function(model) identical(model$abstain, "depends")
 
-# Adds to the model whether it uses abstentions, and to the ratings the decision.
+# Sets field `abstain` of the model ("depends", "ignored" or NULL), and stores the decision in the
+# ratings. Returns both in a list.
 resolve_abstain <- function(x, model, method, known_raters) {
-  abstains <- has_abstentions(x)
-  able <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
+  has_abstained <- has_abstentions(x)
+  can_model <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
-  abort_argument_if(abstains && uses_abstentions(model) && !able, "abstain",
+  abort_argument_if(has_abstained && uses_abstentions(model) && !can_model, "abstain",
     "{.code abstain = \"depends\"} needs a fit by likelihood, without known raters, of cases whose
         weights are counts.")
-  if (abstains && identical(method, "bayes")) {
+  if (has_abstained && identical(method, "bayes")) {
     inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
   }
-  if (!able || !abstains) {
+  if (!can_model || !has_abstained) {
     model$abstain <- NULL
     return(list(x = x, model = model))
   }
@@ -127,28 +145,30 @@ resolve_abstain <- function(x, model, method, known_raters) {
   list(x = x, model = model)
 }
 
-# Adds probabilities of answering to a fit. The curvature does not include them, so there are no
-# standard errors.
+# Adds the probabilities of answering to a fit. They have no standard errors, because the curvature
+# of the likelihood is computed without them.
 add_answering <- function(fit) {
   if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
   x <- fit$x
-  answered <- fit$answering$answered
-  dimnames(answered) <- list(x$raters, x$categories)
-  answered[is.na(fit$matrices[, 1L, 1L]), ] <- NA # raters who never answer
-  rates <- rep(fit$base_rates, each = nrow(answered)) * ifelse(is.na(answered), 0, answered)
-  right <- t(apply(fit$matrices, 1L, diag))
-  accuracy <- rowSums(rates * right) / rowSums(rates)
+  p_answered <- fit$answering$answered
+  dimnames(p_answered) <- list(x$raters, x$categories)
+  p_answered[is.na(fit$matrices[, 1L, 1L]), ] <- NA # raters who never answer
+  answered_rates <- rep(fit$base_rates, each = nrow(p_answered)) *
+    ifelse(is.na(p_answered), 0, p_answered)
+  p_right <- t(apply(fit$matrices, 1L, diag))
+  accuracy <- rowSums(answered_rates * p_right) / rowSums(answered_rates)
   fit$coefficients[rater_terms(x)] <- accuracy
   fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
-  terms <- sprintf("answered[%s: %s]", x$raters[row(answered)], x$categories[col(answered)])
-  fit$coefficients <- c(fit$coefficients, setNames(as.vector(answered), terms))
-  fit$answered <- answered
+  terms <- sprintf("answered[%s: %s]", x$raters[row(p_answered)], x$categories[col(p_answered)])
+  fit$coefficients <- c(fit$coefficients, setNames(as.vector(p_answered), terms))
+  fit$answered <- p_answered
   fit$log_likelihood <- fit$answering$log_likelihood
   fit["unsure"] <- list(NULL)
   fit
 }
 
-# Accuracies of systems are estimated from answers only.
+# Returns a fit without abstentions. It is used to estimate accuracies of systems, which are
+# accuracies of answers. Estimates are NA if answers carry no information.
 fit_of_answers <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || knows_some(fit$known)) {
@@ -158,16 +178,18 @@ fit_of_answers <- function(fit) {
   without_numbers(fit)
 }
 
-# Multiplies posteriors from answers (patterns x categories) by the probabilities of answers and
-# abstentions. Ratings without abstentions come from raters who could not abstain.
+# Multiplies posterior probabilities that were computed from answers (patterns x categories) by the
+# probabilities of answering and of abstaining. Ratings `x` without abstentions are not changed: it
+# is assumed that their raters could not abstain.
 times_answering <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
-  answered <- replace(fit$answered, is.na(fit$answered), 1)
+  p_answered <- replace(fit$answered, is.na(fit$answered), 1)
   abstained <- abstaining_raters(x)
-  row <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(abstained$start)))
+  pattern <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(abstained$start)))
   # If a rater never abstains, the factor is the same for all categories and cancels.
-  shares <- rbind(answered[rating_rater(x), ], 1 - answered[abstained$rater, ])
-  softmax(log(posterior) + rowsum_rows(row, log(pmax(shares, 1e-300)), n_patterns(x)))
+  reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstained$rater, ])
+  softmax(log(posterior) +
+    rowsum_rows(pattern, log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
 }
 
 rests_on_abstentions <- "Labels rest on who abstains: answers alone carry no information"
@@ -178,12 +200,12 @@ abstain_lines <- function(fit) {
     if (isTRUE(fit$x$panel$abstain$by_replies)) rests_on_abstentions)
 }
 
-# Warnings about labels and fits that use abstentions.
+# Warns if labels or a fit that use abstentions are only weakly identified.
 warn_abstain <- function(x, decision, depends = decision$depends) {
   if (isTRUE(decision$weak[1L + depends])) warn_weak(no_better_than_chance)
   only <- unique(rating_category(x))
   if (length(only) == 1L && depends) {
     warn_weak(verbatim("only ", x$categories[only],
-      " is ever answered; the other category is known by abstentions alone"))
+      " is ever answered; the other category is identified only by abstentions"))
   }
 }

@@ -1,4 +1,5 @@
-# The K-model by algebra; the formulas are in src/core/model/algebraic.cpp.
+# Fits the K-model, in which all raters have the same accuracy. The solution is algebraic; its
+# formulas are in src/core/model/algebraic.cpp.
 
 fit_algebraic <- function(x, model = k_model()) {
   fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
@@ -13,8 +14,9 @@ fit_algebraic <- function(x, model = k_model()) {
     coefficients = named_coefficients(fit$rater_accuracy, fit$base_rates, x)))
 }
 
-# Patterns x categories: posterior probabilities of the categories given the ratings of a pattern.
-# `x`: other ratings, coded with the fit's numbers of categories and raters.
+# Returns posterior probabilities of the categories given the ratings, a matrix (patterns x
+# categories); NA if the fit is not identified. `x` contains other ratings, whose codes of
+# categories and raters must be those of the fit. Without `x`, the fitted ratings are used.
 posterior <- function(fit, x = NULL) {
   if (is.null(x) && !is.null(fit$posterior)) return(fit$posterior)
   x <- x %||% fit$x
@@ -23,7 +25,7 @@ posterior <- function(fit, x = NULL) {
 
 unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
-# Posterior of an identified fit, for ratings that it does not store.
+# Computes the posterior probabilities of an identified fit for other ratings.
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
 compute_posterior.rater_fit <- function(fit, x) {
@@ -34,8 +36,9 @@ compute_posterior.k_fit <- function(fit, x) {
   core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
 }
 
-# A function of pattern weights that returns the posterior of a refit with these weights; NULL if a
-# refit takes too long or is not available. The default is that of user-defined posteriors.
+# Returns a function that refits the model with other weights of patterns and returns the posterior
+# probabilities. Returns NULL if a refit takes too long or is not available. The default method is
+# for fits of user-defined posteriors, which may have a function in field `refit`.
 refitting <- function(fit) UseMethod("refitting")
 
 refitting.rater_fit <- function(fit) fit$refit
@@ -54,7 +57,8 @@ refitting.latent_fit <- function(fit) { # nolint: object_name.
   }
 }
 
-# Classes (true category within stratum of difficulty) x ratings x raters.
+# Returns the probabilities of ratings, an array: classes (true category within stratum of
+# difficulty) x ratings x raters.
 rating_probabilities <- function(fit) UseMethod("rating_probabilities")
 
 rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
@@ -63,63 +67,68 @@ rating_probabilities.k_fit <- function(fit) {
   array(confusion(fit)[[1L]], c(n_categories(fit$x) * c(1L, 1L), n_raters(fit$x)))
 }
 
-# rater_model(confidence = TRUE): a rating consists of a category and a level of confidence. Given
-# whether the category is correct, the level has a distribution: one for correct and one for wrong
-# ratings, the same for all raters and categories. The number of rating outcomes is therefore
-# multiplied by the number of levels. The first set of outcomes is for ratings without a level (also
-# those of systems); its probabilities are sums over levels.
+# Models with rater_model(confidence = TRUE). A rating consists of a category and a level of
+# confidence. The level has one distribution for correct ratings and another for wrong ratings, the
+# same for all raters and categories. The core codes each combination of a category and a level as
+# one outcome. A first set of outcomes is for ratings without a level, such as answers of systems;
+# its probabilities are sums over levels.
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
 check_has_confidence <- function(model, x) {
   if (!uses_confidence(model)) return(invisible())
-  seen <- seen_levels(x)
-  abort_argument_if(length(seen) < 2L || !is.null(x$voted), "model",
+  used_levels <- find_used_levels(x)
+  abort_argument_if(length(used_levels) < 2L || !is.null(x$voted), "model",
     "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
     x = if (!is.null(x$voted)) "Groups of raters count as one vote each, and a vote has no
-        confidence." else if (is.null(x$confidence)) "There is none." else
-        "All of it is {.val {x$confidence$levels[seen]}}.",
-    i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
+        confidence." else if (is.null(x$confidence)) "{.arg x} has no confidence." else
+        "All ratings have the level {.val {x$confidence$levels[used_levels]}}.",
+    i = "Give {.arg confidence} to {.fun ratings}, or use {.code confidence = FALSE}.")
 }
 
-# Drops levels without a rating on a case of positive weight; they would have no estimate.
+# Drops the levels of confidence that no rating of a case with positive weight has. Their
+# probabilities could not be estimated.
 drop_unused_levels <- function(x) {
-  seen <- seen_levels(x)
-  given <- x$confidence
-  kept <- given$code %in% seen
+  used_levels <- find_used_levels(x)
+  confidence <- x$confidence
+  is_kept <- confidence$code %in% used_levels
   x$confidence <- list(
-    levels = given$levels[seen], case = given$case[kept], rater = given$rater[kept],
-    code = match(given$code[kept], seen)
+    levels = confidence$levels[used_levels], case = confidence$case[is_kept],
+    rater = confidence$rater[is_kept],
+    code = match(confidence$code[is_kept], used_levels)
   )
   x
 }
 
-seen_levels <- function(x) {
+find_used_levels <- function(x) {
   weight <- weights_of_cases(x)
   sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
 }
 
-# Levels of other ratings, coded with the fit's numbers.
+# Recodes the levels of confidence of other ratings with the numbers that the fit uses.
 recode_levels <- function(x, fit) {
   if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
   levels <- fit$x$confidence$levels
   code <- x$confidence$code
-  place <- match_to_fit(x$confidence$levels, levels, code,
+  new_code <- match_to_fit(x$confidence$levels, levels, code,
     "must have a {.arg confidence} of the levels of the fit.")
-  x$confidence[c("code", "levels")] <- list(place[code], levels)
+  x$confidence[c("code", "levels")] <- list(new_code[code], levels)
   x
 }
 
-# Splits patterns so that their cases also have the same confidence.
+# Splits patterns of ratings, so that all cases of a pattern also have the same levels of
+# confidence.
 split_by_confidence <- function(x) {
   if (is.null(x$confidence)) return(x)
-  given <- unfold_ratings(x)
-  level <- level_of_ratings(x, given$row, given$rater) + 1L # coded like a category
-  same <- core_patterns_long(given$row, given$rater, level, list(), length(x$index))$index
-  split_patterns(x, list(.confidence = same))
+  unfolded <- unfold_ratings(x)
+  level <- level_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
+  confidence_group <- core_patterns_long(unfolded$row, unfolded$rater, level, list(),
+    length(x$index))$index
+  split_patterns(x, list(.confidence = confidence_group))
 }
 
-# The level of each rating of patterns that were split by confidence, 0 if it is missing.
+# Returns the level of confidence of each rating of each pattern, 0 if it is missing. Patterns must
+# have been split by confidence.
 rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   first <- first_cases(x)
@@ -132,16 +141,18 @@ level_terms <- function(levels) {
 
 # ---- Draws ---------------------------------------------------------------------------------------
 
-# Draws the confidence of simulated ratings, where the original ratings have a confidence.
+# Draws the levels of confidence of simulated ratings. Only those ratings get a level whose original
+# rating has one. `row`, `rater` and `right` are the case, rater and correctness of each simulated
+# rating; `at` is the index of the original rating.
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
   probability <- t(matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L))
-  stated <- which(rating_levels(fit$x, fit$model)[at] > 0L)
-  list(levels = levels, case = row[stated], rater = rater[stated],
-    code = draw_categories(probability, 2L - right[stated]))
+  has_level <- which(rating_levels(fit$x, fit$model)[at] > 0L)
+  list(levels = levels, case = row[has_level], rater = rater[has_level],
+    code = draw_categories(probability, 2L - right[has_level]))
 }
 
-# Fits of user-defined models, given by their posterior.
+# Fits of user-defined models. The user gives the posterior probabilities.
 
 #' A fit of a user-defined model
 #'
@@ -186,7 +197,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   check_given()
   check_dots_empty(...)
   x <- as_ratings(x)
-  if (in_database(x)) abort_no_cases("A posterior is one of each case")
+  if (in_database(x)) abort_no_cases("{.arg posterior} needs single cases")
   x <- with_votes(x)
   abort_argument_if(!is_string(model) || is.na(model) || model == "", "model",
     "must be a name, one string.", not = model)
@@ -197,72 +208,77 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   new_posterior_fit(x, posterior, rates, model)
 }
 
-# `posterior` has a row per case. Patterns are split, so that the fit has one row per pattern.
+# Creates the fit. `posterior` has a row per case. Patterns of ratings are split by posterior, so
+# that all cases of a pattern have the same posterior probabilities.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
-  distinct <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
-  x <- split_patterns(x, list(.posterior = distinct))
-  posterior <- unname(posterior[match(x$patterns$values$.posterior, distinct), , drop = FALSE])
+  posterior_group <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
+  x <- split_patterns(x, list(.posterior = posterior_group))
+  posterior <- unname(
+    posterior[match(x$patterns$values$.posterior, posterior_group), , drop = FALSE]
+  )
   weight <- pattern_weights(x)[rating_pattern(x)]
-  right <- posterior[cbind(rating_pattern(x), rating_category(x))]
-  accuracy <- sum(weight * right) / sum(weight)
-  # Takes the place of a rater_model().
-  stand_in <- structure(
+  p_right <- posterior[cbind(rating_pattern(x), rating_category(x))]
+  accuracy <- sum(weight * p_right) / sum(weight)
+  # Functions that describe the model of a fit expect an object with the fields of a rater_model().
+  model_description <- structure(
     list(
       accuracy = if (has_counts(x)) "common" else "own", errors = "own", difficulty = "own",
       system = "shared", prior = list(), words = model
     ),
     class = c("own_model", "rater_model", "fallible_result")
   )
-  new_rater_fit(kind, x, stand_in, "own", ...,
+  new_rater_fit(kind, x, model_description, "own", ...,
     identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
     posterior = posterior, matrices = matrices_from_posterior(x, posterior), converged = TRUE,
     coefficients = named_coefficients(accuracy, rates, x)
   )
 }
 
-# Raters x true categories x ratings. One matrix for all raters if raters are not identified; NA if
-# a rater rated no case of a category.
+# Computes confusion matrices, an array (raters x true categories x ratings). If ratings are counts
+# without names of raters, all raters have the same matrix. A row is NA if the rater rated no case
+# of the category.
 matrices_from_posterior <- function(x, posterior) {
   raters <- n_raters(x)
   n <- n_categories(x)
-  identity <- rater_identity(x)
-  cell <- identity[rating_rater(x)] + raters * (rating_category(x) - 1L)
+  rater_number <- rater_identity(x)
+  cell <- rater_number[rating_rater(x)] + raters * (rating_category(x) - 1L)
   weighted <- (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
   sums <- apply(weighted, 2L, rowsum_codes, code = cell, n = raters * n)
-  sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[identity, , , drop = FALSE]
+  sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[rater_number, , , drop = FALSE]
   na_real(sums / as.vector(rowSums(sums, dims = 2L)))
 }
 
 #' @export
 format.own_model <- function(x, ...) x$words
 
-# Cases x categories, in the order of `x`. Rows sum to one exactly.
+# Checks the user's posterior probabilities. Returns a matrix (cases x categories) in the order of
+# `x`, with rows normalised to sum to one.
 check_posterior <- function(posterior, x) {
   if (is.matrix(posterior) && !is.null(rownames(posterior))) {
     posterior <- data.frame(case = rownames(posterior), posterior, check.names = FALSE)
   }
-  named <- is.data.frame(posterior)
-  if (named) posterior <- posterior_of_table(posterior, x)
+  is_table <- is.data.frame(posterior)
+  if (is_table) posterior <- posterior_of_table(posterior, x)
   n <- n_categories(x)
-  shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
-  names <- if (shaped) colnames(posterior) %||% x$categories
+  has_shape <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
+  names <- if (has_shape) colnames(posterior) %||% x$categories
   abort_argument_if(!setequal(names, x$categories), "posterior",
-    "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a table with a column
-        {.val case}.",
-    x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
+    "must be a matrix of {nrow(x)} case{?s} x {n} categories, or a data frame with a column
+        {.val case} and a column per category.",
+    x = if (has_shape) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
-  lack <- if (!named) why_no_order(posterior[, 1L], x)
-  abort_argument_if(lack, "posterior",
-    "must name the cases, as row names or in a column {.val case}.", x = lack)
+  order_fault <- if (!is_table) why_no_order(posterior[, 1L], x)
+  abort_argument_if(order_fault, "posterior",
+    "must name the cases, as row names or in a column {.val case}.", x = order_fault)
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
-  off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
+  wrong_rows <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
-  abort_argument_if(off, "posterior",
+  abort_argument_if(wrong_rows, "posterior",
     "Each row of {.arg posterior} must be probabilities that sum to one.",
-    x = "That of case {.val {as.character(x$cases[off[1L]])}} is
-        {format(posterior[off[1L], ], digits = 3, trim = TRUE)}.",
-    i = if (length(off) > 1L) "{length(off)} rows are not.", row = off)
+    x = "The row of case {.val {as.character(x$cases[wrong_rows[1L]])}} is
+        {format(posterior[wrong_rows[1L], ], digits = 3, trim = TRUE)}.",
+    i = if (length(wrong_rows) > 1L) "{length(wrong_rows)} rows have this fault.", row = wrong_rows)
   posterior <- pmax(posterior, 0)
   unname(posterior / rowSums(posterior))
 }
@@ -273,25 +289,25 @@ posterior_of_table <- function(table, x) {
   abort_if(lacking, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
-  given <- as_label(table$case)
+  case_labels <- as_label(table$case)
   cases <- as_label(x$cases)
-  same <- identical(given, cases) # a case may be repeated in both
-  at <- if (same) seq_along(cases) else match(cases, given)
-  off <- c(cases[is.na(at)], if (!same) given[duplicated(given)])
-  abort_if(off, "case",
+  same_order <- identical(case_labels, cases) # a case may be repeated in both
+  table_row <- if (same_order) seq_along(cases) else match(cases, case_labels)
+  wrong_cases <- c(cases[is.na(table_row)], if (!same_order) case_labels[duplicated(case_labels)])
+  abort_if(wrong_cases, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
-    x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))
-  as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
+    x = "It has no row, or several rows, for {.val {wrong_cases}}.", row = which(is.na(table_row)))
+  as.matrix(as.data.frame(table)[table_row, x$categories, drop = FALSE])
 }
 
 # Raises an error if `task` needs the model and only its posterior is known.
 check_has_model <- function(fit, task) {
   abort_argument_if(inherits(fit, "posterior_fit"), "object",
-    "{task} needs the model, of which this fit has only the posterior.",
-    i = "Refit the model, and give its posterior to {.fun as_rater_fit}.")
+    "{task} needs a model, but this fit has only posterior probabilities.",
+    i = "Fit your model again, and give its posterior to {.fun as_rater_fit}.")
 }
 
-# The same fit with other answers of systems. `x` has the cases and ratings of the fit.
+# Returns the fit with other answers of systems. Cases and ratings of `x` are those of the fit.
 fit_with <- function(fit, x) UseMethod("fit_with")
 
 fit_with.posterior_fit <- function(fit, x) {

@@ -1,8 +1,8 @@
-# Identification of models with unequal raters: is there association between raters, and which
-# latent class is which category?
+# Identification of models in which raters differ: tests of association between raters, and the
+# assignment of categories to latent classes.
 
-# Models with unequal raters are identified by association between raters. Models with equal errors
-# need agreement above 1 / number of categories instead.
+# Models in which raters differ are identified if ratings of different raters are associated. Models
+# with equal errors need agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
   !has_counts(x) &&
     (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
@@ -13,22 +13,26 @@ is_weak_association <- function(association) {
   association$statistic < stats::qchisq(0.95, max(association$df, 1))
 }
 
+# Association between the ratings of pairs of raters, compared with independence. Returns a list:
+# `excess`, agreement beyond chance (in cases); and `statistic` and `df` of a chi-square test.
 association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# `identified`: identification of the K-model. Raters who always agree are not at chance. Pairs of
-# raters with one common case are no evidence of association, but they enter Fleiss' kappa.
+# Returns "yes" if the ratings show an association between raters, else a code of the reason.
+# `identified` is the identification of the K-model. Raters who always agree are associated,
+# although the test cannot show it if they use one category. Pairs of raters with only one common
+# case are not part of the test, but they are part of Fleiss' kappa.
 shown_by_association <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
   association <- association_of(x)
   agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
-  related <- association$excess > 1e-9 || association$statistic > association$df ||
+  is_associated <- association$excess > 1e-9 || association$statistic > association$df ||
     agrees_beyond_chance(x, agreement) || agrees_on_all(x)
-  if (related) "yes" else "unrelated"
+  if (is_associated) "yes" else "unrelated"
 }
 
-# Is agreement too low for the K-model, but not for models with unequal raters? Two raters are too
-# few for these.
+# Are models in which raters differ identified, although agreement is too low for the K-model? Such
+# models need more than two raters.
 shows_unequal_raters <- function(x) {
   x <- with_votes(x)
   length(unique(rater_identity(x)[rating_rater(x)])) > 2L &&
@@ -37,7 +41,8 @@ shows_unequal_raters <- function(x) {
 
 need_unequal <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
 
-# Code of the identification of a fit, for reason_not_identified().
+# Returns the code from which reason_not_identified() chooses the words. "unequal": the K-model is
+# not identified, but a model in which raters differ is.
 identification_of <- function(fit) {
   if (fit$identified == "chance" && shows_unequal_raters(fit$x)) "unequal" else fit$identified
 }
@@ -47,7 +52,8 @@ agrees_on_all <- function(x) {
   all(rating_category(x) == rating_category(x)[match(at, at)])
 }
 
-# Are truths, raters or calibration samples known? `known`: see resolve_known().
+# Are the truth of some cases, or the error rates of some raters, known? `known` is a list of
+# resolve_known(): true categories, known raters, and counts of calibration samples.
 knows_some <- function(known) {
   any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)
 }
@@ -64,19 +70,19 @@ warn_weakly_identified <- function(fit) {
   if (!depends && is_weak_association(association_of(x))) {
     warn_weak(no_better_than_chance)
   } else if (rates_are_prior(fit)) {
-    warn_weak("base rates are mostly prior")
+    warn_weak("the estimated base rates depend mostly on the prior")
   }
-  opposite <- share_of_opposite(fit)
-  if (opposite > 1 / 3) {
+  opposite_share <- share_of_opposite(fit)
+  if (opposite_share > 1 / 3) {
     warn_weak(paste0(
-      "raters who use the labels in the opposite sense gave ", percent(opposite),
+      "raters who use the labels in the opposite sense gave ", percent(opposite_share),
       " of the ratings; classes are named by the majority"
     ))
   }
 }
 
-# Warns if the ratings of two raters cannot test the model. They can only if populations have
-# different base rates.
+# Warns if the model cannot be tested because there are only two raters. Two raters suffice if there
+# are populations with different base rates.
 warn_unchecked <- function(fit) {
   x <- without_constant_raters(fit$x)
   untestable <- fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
@@ -84,49 +90,54 @@ warn_unchecked <- function(fit) {
   if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
-    cells <- stats::xtabs(pattern_weights(x) ~ population + keys(as.data.frame(pattern_codes(x))))
-    same <- suppressWarnings(stats::chisq.test(cells, correct = FALSE)$p.value)
-    if (nrow(cells) <= 20L && !isTRUE(same < 0.05)) {
-      warn_weak("two raters need populations whose base rates differ, and these do not visibly")
+    pattern_table <-
+      stats::xtabs(pattern_weights(x) ~ population + keys(as.data.frame(pattern_codes(x))))
+    p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
+    if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
+      warn_weak("two raters need populations whose base rates differ; no difference is visible")
     }
   } else if (used_categories(x) == 2L && fit$method != "bayes") {
     warn_weak(paste(
-      "two raters and two categories agree with it whatever is true, so that ratings cannot check",
-      "what it assumes"
+      "with two raters and two categories, it fits all possible ratings, so that ratings cannot",
+      "check its assumptions"
     ))
   }
 }
 
 warn_weak <- function(why) {
   warn_fallible("weakly_identified", "The model is only weakly identified: {why}.",
-    i = "Known truth for some cases, or more raters, would help.", why = why)
+    i = "Give the truth of some cases by {.arg known_truth}, or use more raters.", why = why)
 }
 
-# Do the ratings have less information about base rates than the prior? Uses the covariance of the
-# estimates if it is fast to compute. The information in the ratings is the inverse of the
-# covariance minus the information in the prior.
-rates_are_prior <- function(fit, most = 2e6) {
-  used <- which(fit$base_rates > 0)
-  work <- length(fit$theta)^2 * n_patterns(fit$x) * length(used)
-  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || work > most) return(FALSE)
-  rates <- fit$base_rates[used[-1L]]
-  at <- match(rate_terms(fit$x)[used[-1L]], names(fit$coefficients))
-  covariance <- covariance_of(fit)$covariance[at, at, drop = FALSE]
+# Do the ratings have less information about base rates than the prior? The information in the
+# ratings is the inverse of the covariance of the estimates minus the information in the prior.
+# Returns FALSE if the covariance would take too long to compute, that is, more than `max_steps`
+# steps.
+rates_are_prior <- function(fit, max_steps = 2e6) {
+  positive <- which(fit$base_rates > 0)
+  n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive)
+  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || n_steps > max_steps)
+    return(FALSE)
+  rates <- fit$base_rates[positive[-1L]]
+  coefficient_index <- match(rate_terms(fit$x)[positive[-1L]], names(fit$coefficients))
+  covariance <- covariance_of(fit)$covariance[coefficient_index, coefficient_index, drop = FALSE]
   if (is.null(covariance) || anyNA(covariance)) return(FALSE)
   logit <- diag(rates, length(rates)) - rates %o% rates
-  relative <- length(used) * covariance %*% solve(logit)
-  max(Re(eigen(relative, only.values = TRUE)$values)) > 0.5
+  relative_covariance <- length(positive) * covariance %*% solve(logit)
+  max(Re(eigen(relative_covariance, only.values = TRUE)$values)) > 0.5
 }
 
-# Raters x true categories: expected number of ratings by each rater on cases of each category.
+# Returns the expected number of ratings by each rater of cases in each category, a matrix (raters x
+# true categories).
 ratings_by_truth <- function(fit) {
   x <- fit$x
   weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
   rowsum_rows(rating_rater(x), weighted, n_raters(x))
 }
 
-# Raters x true categories: expected number of ratings, and of cases in a calibration sample. Inf
-# for raters whose matrix is known.
+# Returns the number of observations from which each row of a confusion matrix is estimated, a
+# matrix (raters x true categories): the expected number of ratings plus the number of cases in a
+# calibration sample. Inf for raters whose matrix is known.
 sizes_by_truth <- function(fit) {
   out <- ratings_by_truth(fit)
   for (j in which(lengths(fit$known$counts) > 0L)) {
@@ -136,79 +147,92 @@ sizes_by_truth <- function(fit) {
   out
 }
 
-# Share of ratings by raters who confuse the names of two categories, by two standard errors.
+# Returns the share of ratings that come from raters who seem to exchange two categories, see
+# is_opposite().
 share_of_opposite <- function(fit) {
   by_truth <- ratings_by_truth(fit)
-  opposite <- vapply(seq_along(fit$x$raters), function(j) {
+  exchanges_categories <- vapply(seq_along(fit$x$raters), function(j) {
     is_opposite(fit$matrices[j, , ], by_truth[j, ])
   }, NA)
   ratings <- ratings_of_raters(fit$x)
-  sum(ratings[opposite]) / sum(ratings)
+  sum(ratings[exchanges_categories]) / sum(ratings)
 }
 
+# Checks whether a rater seems to exchange two categories: for some true category, a wrong rating
+# is more probable than the right one by at least two standard errors. `n` is the number of ratings
+# per true category.
 is_opposite <- function(matrix, n) {
-  used <- n > 0 & !is.na(matrix[, 1L])
-  if (sum(used) < 2L) return(FALSE)
-  right <- diag(matrix)[used]
-  confused <- vapply(which(used), function(k) max(matrix[setdiff(which(used), k), k]), 0)
-  error <- function(p) p * (1 - p) / n[used]
-  any(right - confused < -2 * sqrt(error(right) + error(pmin(confused, 1))))
+  has_ratings <- n > 0 & !is.na(matrix[, 1L])
+  if (sum(has_ratings) < 2L) return(FALSE)
+  p_right <- diag(matrix)[has_ratings]
+  p_most_frequent_error <- vapply(which(has_ratings),
+    function(k) max(matrix[setdiff(which(has_ratings), k), k]), 0)
+  variance <- function(p) p * (1 - p) / n[has_ratings]
+  any(
+    p_right - p_most_frequent_error <
+      -2 * sqrt(variance(p_right) + variance(pmin(p_most_frequent_error, 1)))
+  )
 }
 
 # ---- Names of classes ---------------------------------------------------------------------------
 
-# Parameters of the fit after its classes are renamed to the categories that most ratings give them.
-# NULL if no class changes its name.
+# Assigns to each latent class the category that most of its ratings have. Returns the parameters of
+# the fit in the new order of classes, NULL if the order does not change.
 renamed_theta <- function(core, x, model, known) {
   n <- n_categories(x)
-  gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
-  name <- core_best_names(as.vector(t(gain)), n)
-  if (identical(name, seq_len(n))) return(NULL)
-  class <- order(name)
-  matrices <- core$confusion[, class, , drop = FALSE]
+  agreement <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
+  class_name <- core_best_names(as.vector(t(agreement)), n)
+  if (identical(class_name, seq_len(n))) return(NULL)
+  class_order <- order(class_name)
+  matrices <- core$confusion[, class_order, , drop = FALSE]
   safe_log <- function(p) log(pmax(p, 1e-15))
-  # Coefficients of the logits, categories x columns. Those of the last category are 0.
-  size <- (n - 1L) * max(1L, length(known$base$names))
-  rates <- rbind(matrix(core$theta[seq_len(size)], n - 1L), 0)[class, , drop = FALSE]
+  # Coefficients of the logits of base rates (categories x columns), relative to the last category.
+  n_rate_parameters <- (n - 1L) * max(1L, length(known$base$names))
+  rates <- rbind(
+    matrix(core$theta[seq_len(n_rate_parameters)], n - 1L), 0
+  )[class_order, , drop = FALSE]
   rates <- as.vector(rates[-n, , drop = FALSE] - rep(rates[n, ], each = n - 1L))
-  right <- apply(matrices, 1L, diag) # categories x raters
-  errors <- safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
-  correct <- rep(diag(n) == 1, n_raters(x))
-  errors[correct] <- NA
-  errors <- errors - rep(colMeans(errors, na.rm = TRUE), each = n)
-  errors[correct] <- 0
-  mean_logit <- if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(right, 1e-6), 1 - 1e-6)))
+  accuracy <- apply(matrices, 1L, diag) # categories x raters
+  log_errors <- safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
+  is_correct <- rep(diag(n) == 1, n_raters(x))
+  log_errors[is_correct] <- NA
+  log_errors <- log_errors - rep(colMeans(log_errors, na.rm = TRUE), each = n)
+  log_errors[is_correct] <- 0
+  mean_logit <-
+    if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(accuracy, 1e-6), 1 - 1e-6)))
   levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
-  c(rates, mean_logit, safe_log(right) - safe_log(1 - right), errors, levels)
+  c(rates, mean_logit, safe_log(accuracy) - safe_log(1 - accuracy), log_errors, levels)
 }
 
 # ---- Raters who always give the same answer -----------------------------------------------------
 
-# Names of the raters who always give the same answer (see core/ratings/constant.hpp). They are
-# computed once per panel and stored in field `panel$constant`, not again for groups of its cases.
+# Returns the names of the raters who always give the same answer, which would be improbable by
+# chance (see core/ratings/constant.hpp). Field `panel$constant` contains them if they were computed
+# for the whole panel before; groups of its cases use the same names.
 constant_raters <- function(x) {
   if (has_counts(x)) return(character())
   x$panel$constant %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
 }
 
-# `x` without constant raters. If the other raters carry no information, all are kept, and
-# `only_constant` is TRUE.
+# Drops constant raters. If the other raters carry no information, keeps all raters and sets field
+# `only_constant` to TRUE.
 without_constant_raters <- function(x) {
   x$panel$constant <- constant_raters(x)
   left_out <- match(intersect(x$panel$constant, x$raters), x$raters)
   if (length(left_out) == 0L) return(x)
   if (length(left_out) < n_raters(x)) {
-    varied <- x[, -left_out]
-    if (!lacks_information(varied)) {
-      if (has_abstentions(x)) varied$whole <- x
-      return(varied)
+    other_raters <- x[, -left_out]
+    if (!lacks_information(other_raters)) {
+      if (has_abstentions(x)) other_raters$whole <- x
+      return(other_raters)
     }
   }
   x$only_constant <- TRUE
   x
 }
 
-# Is the accuracy not identified from the raters that are left?
+# Do the ratings carry no information about accuracy? They need a case with two ratings, two
+# categories, and an association between raters.
 lacks_information <- function(x) {
   fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
   fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||

@@ -1,41 +1,45 @@
 # Convergence diagnostics of chains: the formulas of Vehtari, Gelman, Simpson, Carpenter and
 # Buerkner (2021), Bayesian Analysis 16(2), 667-718, as in package posterior.
 
-#' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sizes, by rank, and what each is for
+#' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sample sizes, computed from ranks
 #' @noRd
 NULL
 
-# A row per column of `draws`, whose rows are ordered by chain.
+# Returns the diagnostics of all parameters, a matrix with a row per parameter. Columns of `draws`
+# are parameters; its rows are ordered by chain.
 diagnose_all <- function(draws, chains) {
-  numbers <- c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)
+  template <- c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)
   t(vapply(colnames(draws), function(term) {
     diagnose(matrix(draws[, term], ncol = chains))
-  }, numbers))
+  }, template))
 }
 
-# `x`: draws x chains of one number. NA if all draws are equal.
+# Returns the diagnostics of one parameter: Rhat, effective sample sizes for the centre (bulk) and
+# the tails, and the Monte Carlo standard error of the mean. `x` contains its draws (draws x
+# chains). All diagnostics are NA if all draws are equal.
 diagnose <- function(x) {
   if (anyNA(x) || max(x) - min(x) < 1e-300) return(rep(NA_real_, 4L))
   halves <- split_chains(x)
   bulk <- z_scale(halves)
-  limits <- stats::quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
+  quantiles <- stats::quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
   c(
-    rhat = max(plain_rhat(bulk), plain_rhat(z_scale(abs(halves - limits[[2L]])))),
+    rhat = max(plain_rhat(bulk), plain_rhat(z_scale(abs(halves - quantiles[[2L]])))),
     ess_bulk = plain_ess(bulk),
-    ess_tail = min(vapply(limits[-2L], function(limit) plain_ess(1 * (halves <= limit)), 0)),
+    ess_tail = min(vapply(quantiles[-2L], function(limit) plain_ess(1 * (halves <= limit)), 0)),
     mcse = stats::sd(x) / sqrt(plain_ess(halves))
   )
 }
 
-# Splits each chain into halves, which are columns. With an odd number of draws, the middle one is
-# left out.
+# Splits each chain into halves, which become columns. With an odd number of draws per chain, the
+# middle draw is left out.
 split_chains <- function(x) {
   half <- nrow(x) %/% 2L
   if (nrow(x) > 2L * half) x <- x[-(half + 1L), , drop = FALSE]
   matrix(x, half)
 }
 
-# Normal scores of average ranks over all draws. rank() would sort much more slowly.
+# Replaces draws by the normal scores of their average ranks over all chains. Radix sorting is much
+# faster than rank().
 z_scale <- function(x) {
   order <- order(x, method = "radix")
   runs <- rle(x[order])$lengths
@@ -44,6 +48,8 @@ z_scale <- function(x) {
   x
 }
 
+# Rhat of draws (draws x chains): the square root of the total variance divided by the variance
+# within chains.
 plain_rhat <- function(x) {
   n <- nrow(x)
   means <- colMeans(x)
@@ -51,9 +57,9 @@ plain_rhat <- function(x) {
   sqrt((n * stats::var(means) / within + n - 1) / n)
 }
 
-# Autocovariances of lags 0, 1, ... with divisor n, averaged over chains. The power spectrum of two
-# chains, as real and imaginary part of one sequence, has the sum of their autocovariances as real
-# part. The number of chains is even, see split_chains().
+# Returns autocovariances of lags 0 to n - 1 with divisor n, averaged over chains. Uses the Fourier
+# transform. To halve the number of transforms, two chains are the real and the imaginary part of
+# one sequence. The number of chains is even, because split_chains() has split each chain.
 mean_autocovariance <- function(x) {
   n <- nrow(x)
   size <- stats::nextn(2L * n)
@@ -65,9 +71,10 @@ mean_autocovariance <- function(x) {
   Re(stats::fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
 
+# Effective sample size of draws (draws x chains).
 plain_ess <- function(x) {
   n <- nrow(x)
-  all <- length(x)
+  n_draws <- length(x)
   if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
   covariance <- mean_autocovariance(x)
   within <- covariance[[1L]] * n / (n - 1)
@@ -75,102 +82,112 @@ plain_ess <- function(x) {
   rho <- 1 - (within - covariance) / total
   rho[[1L]] <- 1
   tau <- integrated_time(rho, n)
-  all / max(tau, 1 / log10(all))
+  n_draws / max(tau, 1 / log10(n_draws))
 }
 
-# Geyer's initial monotone sequence: sums of pairs of lags, up to the first that is not positive,
-# each limited to the previous one; and half of the next lag if it is positive.
+# Returns the integrated autocorrelation time by Geyer's initial monotone sequence. Autocorrelations
+# `rho` are summed in pairs of lags, up to the first pair whose sum is not positive. Each sum is
+# limited to the previous one. The next even lag is added if it is positive.
 integrated_time <- function(rho, n) {
   pair <- seq.int(1L, n - 1L, by = 2L)
   sums <- rho[pair] + rho[pair + 1L]
-  most <- sum(2L * (seq_along(sums) - 1L) < n - 5L)
-  ends <- which(!sums > 0)
-  last <- min(ends, most + 1L)
-  even <- rho[pair[[last]]]
-  -1 + 2 * sum(cummin(sums[seq_len(last - 1L)])) + if (even > 0 || sums[[last]] >= 0) even else 0
+  max_pairs <- sum(2L * (seq_along(sums) - 1L) < n - 5L)
+  nonpositive <- which(!sums > 0)
+  last <- min(nonpositive, max_pairs + 1L)
+  next_even <- rho[pair[[last]]]
+  -1 + 2 * sum(cummin(sums[seq_len(last - 1L)])) +
+    if (next_even > 0 || sums[[last]] >= 0) next_even else 0
 }
 
-# Predictive accuracy of posterior draws for new cases: WAIC, and leave-one-out by package loo.
-# Cases with the same ratings, population and known truth have the same value, computed once per
-# row.
+# Predictive accuracy of posterior draws for new cases, by WAIC, and by leave-one-out
+# cross-validation of package loo. Cases with the same ratings, population and known truth have the
+# same likelihood. It is computed once for a row of such cases.
 
-# values: draws x rows, log likelihood of one case of each row; weight: number of cases of each row;
-# row: the row of each pattern. The draws are repeated with the same seed.
+# Repeats the draws with the same seed and computes log likelihoods. Returns a list: `values`, the
+# log likelihood of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
+# the row of each pattern of ratings.
 log_likelihood_draws <- function(fit) {
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
-    "Fit with fewer {.field draws} in {.arg sampling}.")
+    "Fit with fewer draws, by {.code sampling = list(draws = )}.")
   options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
-  found <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
-  list(values = found$log_likelihood, weight = found$weight, row = found$row)
+  drawn <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
+  list(values = drawn$log_likelihood, weight = drawn$weight, row = drawn$row)
 }
 
-# For each row: expected log predictive density of a case, and its effective number of parameters.
+# Returns a matrix with a row per row of cases: `elpd`, the expected log predictive density of a
+# case by WAIC, and `p`, its effective number of parameters. `values` contains log likelihoods
+# (draws x rows).
 waic_rows <- function(values) {
   p <- apply(values, 2L, stats::var)
   cbind(elpd = log_sum_exp(t(values)) - log(nrow(values)) - p, p = p)
 }
 
-# Sum over cases, and its standard error, of values with an element per row.
+# Returns the sum of a value over all cases, and the standard error of the sum. `value` has an
+# element per row of cases, `weight` is the number of cases of each row.
 sum_over_cases <- function(value, weight) {
   n <- sum(weight)
   sum <- sum(weight * value)
   c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
 }
 
-# A table of both criteria (leave-one-out if package loo is installed), and `of_case`, the expected
-# log predictive density of each case, NA for cases without ratings or known truth.
+# Returns a list: `table` with a row for WAIC and a row for leave-one-out cross-validation (NA
+# without package loo); and `of_case`, the expected log predictive density of each case by WAIC, NA
+# for cases without ratings or known truth.
 criteria_of_fit <- function(fit) {
-  found <- log_likelihood_draws(fit)
-  waic <- waic_rows(found$values)
+  likelihoods <- log_likelihood_draws(fit)
+  waic <- waic_rows(likelihoods$values)
   row <- function(criterion, elpd, p, worst_k) {
-    total <- sum_over_cases(elpd, found$weight)
+    total <- sum_over_cases(elpd, likelihoods$weight)
     tibble::tibble(
       criterion = criterion, elpd = total[["estimate"]], std.error = total[["std.error"]],
-      parameters = sum(found$weight * p), worst_k = worst_k
+      parameters = sum(likelihoods$weight * p), worst_k = worst_k
     )
   }
   loo <- if (rlang::is_installed("loo")) {
-    of <- loo_rows(fit, found)
-    row("loo", of$pointwise[, "elpd_loo"], of$pointwise[, "p_loo"], max(of$diagnostics$pareto_k))
+    loo_result <- loo_rows(fit, likelihoods)
+    row("loo", loo_result$pointwise[, "elpd_loo"], loo_result$pointwise[, "p_loo"],
+      max(loo_result$diagnostics$pareto_k))
   } else {
     row("loo", NA_real_, NA_real_, NA_real_)
   }
   table <- rbind(row("waic", waic[, "elpd"], waic[, "p"], NA_real_), loo)
-  row <- replace(found$row, found$row == 0L, NA)
+  row <- replace(likelihoods$row, likelihoods$row == 0L, NA)
   list(table = table, of_case = waic[row[fit$x$index], "elpd"])
 }
 
-loo_rows <- function(fit, found, ...) {
+# Runs loo::loo() on rows of cases. `found` is a result of log_likelihood_draws().
+loo_rows <- function(fit, likelihoods, ...) {
   chain <- rep(seq_len(fit$sampling$chains), each = fit$sampling$kept)
-  size <- loo::relative_eff(exp(found$values - max(found$values)), chain_id = chain)
-  suppressWarnings(loo::loo(found$values, r_eff = size, ...))
+  size <- loo::relative_eff(exp(likelihoods$values - max(likelihoods$values)), chain_id = chain)
+  suppressWarnings(loo::loo(likelihoods$values, r_eff = size, ...))
 }
 
-# Expands rows to cases, in their order: package loo subtracts the cases of two models.
-by_case <- function(result, found, fit) {
-  row <- found$row[fit$x$index]
-  at <- rep(row, weights_of_cases(fit$x) * (row > 0L))
-  result$pointwise <- result$pointwise[at, , drop = FALSE]
-  result$diagnostics <- lapply(result$diagnostics, `[`, at)
+# Expands a result of package loo from rows of cases to cases, in the order of the ratings. Package
+# loo compares two models by differences between cases, so both need the same order.
+expand_to_cases <- function(result, likelihoods, fit) {
+  row_of_distinct_case <- likelihoods$row[fit$x$index]
+  row_of_case <- rep(row_of_distinct_case, weights_of_cases(fit$x) * (row_of_distinct_case > 0L))
+  result$pointwise <- result$pointwise[row_of_case, , drop = FALSE]
+  result$diagnostics <- lapply(result$diagnostics, `[`, row_of_case)
   columns <- rownames(result$estimates)
   result$estimates[] <- t(vapply(columns, function(column) {
-    sum_over_cases(result$pointwise[, column], rep(1, length(at)))
+    sum_over_cases(result$pointwise[, column], rep(1, length(row_of_case)))
   }, c(0, 0)))
   result[columns] <- result$estimates[, 1L]
   result[paste0("se_", columns)] <- result$estimates[, 2L]
   result["psis_object"] <- list(NULL)
-  structure(result, dims = c(nrow(fit$draws), length(at)))
+  structure(result, dims = c(nrow(fit$draws), length(row_of_case)))
 }
 
 #' @rawNamespace S3method(loo::loo,draws_fit)
 loo.draws_fit <- function(x, ...) { # nolint: object_name.
-  found <- log_likelihood_draws(x)
-  by_case(loo_rows(x, found, ...), found, x)
+  likelihoods <- log_likelihood_draws(x)
+  expand_to_cases(loo_rows(x, likelihoods, ...), likelihoods, x)
 }
 
 #' @rawNamespace S3method(loo::waic,draws_fit)
 waic.draws_fit <- function(x, ...) { # nolint: object_name.
-  found <- log_likelihood_draws(x)
-  by_case(suppressWarnings(loo::waic(found$values, ...)), found, x)
+  likelihoods <- log_likelihood_draws(x)
+  expand_to_cases(suppressWarnings(loo::waic(likelihoods$values, ...)), likelihoods, x)
 }

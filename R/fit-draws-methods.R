@@ -5,7 +5,7 @@
 #' Returns the posterior draws of a fit by `method = "bayes"` of [fit_raters()]. Package
 #' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`.
 #'
-#' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit has its ratings, prior, seed and
+#' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
 #' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
@@ -16,12 +16,14 @@
 #'     second is positive;
 #'   * `p[rater,truth,rating]`: probabilities of ratings, for more than two categories;
 #'   * `right[rater]`: accuracies, in models with uniform errors;
-#'   * `mu[truth,rating]` and `nu[truth]`: the centre of the panel and its precision, with
-#'     `others = "partial"`;
-#'   * `accuracy[system]`: share of these cases that a system gets right, if only raters determine
-#'     the true category (a cut distribution: the system's answers do not inform about it).
+#'   * `mu[truth,rating]` and `nu[truth]`: mean probabilities of ratings over raters, and the
+#'     precision (concentration) of the raters around them, with `others = "partial"` in
+#'     [rater_prior()];
+#'   * `accuracy[system]`: share of the fitted cases that a system gets right, if only raters
+#'     determine the true category (a cut distribution: the system's answers do not inform about
+#'     it).
 #'
-#'   The rater is left out of names if all raters have the same parameters.
+#'   Names of parameters do not contain the rater if all raters have the same parameters.
 #' @family estimation
 #' @examples
 #' tests <- data.frame(
@@ -53,7 +55,8 @@ draws <- function(x) {
   )
 }
 
-# For posterior::as_draws() and related functions, which look for columns with these names.
+# Method for posterior::as_draws() and posterior::as_draws_df(), which use the columns `.chain`,
+# `.iteration` and `.draw`.
 #' @rawNamespace S3method(posterior::as_draws,draws_fit,as_draws_of_fit)
 as_draws_of_fit <- function(x, ...) posterior::as_draws_df(draws(x))
 
@@ -67,37 +70,40 @@ tidy_draws <- function(x, ..., conf_level = default_conf_level()) {
 
 parameter_table <- function(fit, conf_level, mixing) {
   draws <- unname(fit$draws)
-  at <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
+  quantiles <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   mixing <- unname(mixing)
   table <- tibble::as_tibble(fit$terms[c("term", "rater", "truth", "rating", "population")])
   tibble::add_column(table,
-    estimate = at[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = at[1L, ],
-    conf.high = at[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
+    estimate = quantiles[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = quantiles[1L, ],
+    conf.high = quantiles[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
     rhat = mixing[, 1L], ess_bulk = mixing[, 2L], ess_tail = mixing[, 3L],
     contraction = unname(contraction(fit)),
     reason = ifelse(is.na(mixing[, 1L]), "the same in all draws", NA_character_)
   )
 }
 
-# The printed table, which is computed together with the fit.
+# Returns the table of parameters that print() shows. It is computed when the model is fitted, so
+# that printing is fast.
 view_of_draws <- function(fit) {
   watched <- is_watched(fit$terms)
   fit$draws <- fit$draws[, watched, drop = FALSE]
   fit$terms <- fit$terms[watched, ]
   level <- default_conf_level()
   table <- parameter_table(fit, level, fit$diagnostics)
-  weak <- !is.na(table$contraction) & table$contraction < least_contraction
-  table$prior <- ifelse(weak, "mostly prior", "")
+  is_mostly_prior <- !is.na(table$contraction) & table$contraction < least_contraction
+  table$prior <- ifelse(is_mostly_prior, "mostly prior", "")
   view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
 }
 
-# Relative reduction of the variance from prior to posterior: 0 if ratings carry no information.
+# Returns the relative reduction of the variance of each parameter from prior to posterior: 0 if the
+# ratings carry no information about it. Priors are Beta(a, total - a).
 contraction <- function(fit) {
   a <- fit$terms$a
   total <- fit$terms$total
   1 - apply(fit$draws, 2L, stats::var) / (a * (total - a) / (total^2 * (total + 1)))
 }
 
+# Parameters with a smaller contraction are marked as "mostly prior".
 least_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
@@ -125,7 +131,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   )
 }
 
-# Assumptions of the model. For machines the independence of errors is known to be wrong.
+# Returns sentences about the assumptions of the model. If raters are machines, it adds that their
+# errors are not independent.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit), lean_words(fit, fit$x$categories[[2L]])))
@@ -133,7 +140,7 @@ assumption_of <- function(fit) {
   c(
     paste0(
       "Assumed: raters err ", if (model_is_dependent(fit$model)) {
-        "together as the model says, which the ratings alone do not show"
+        "with the dependence of the model, which ratings cannot show"
       } else {
         "independently given the truth"
       }, "; errors that all share look like truth."
@@ -145,71 +152,76 @@ assumption_of <- function(fit) {
   )
 }
 
-# For some of the draws: matrices of raters (a list, truths x ratings), base rates of each
-# population, and parameters of dependence.
-laws_of_draws <- function(fit, most) {
-  some <- unique(round(seq(1, nrow(fit$draws), length.out = most)))
-  lapply(some, function(d) law_of_values(fit, fit$draws[d, ]))
+# Returns the parameters in `n_draws` draws at equal distances, a list with an element per draw. See
+# law_of_values().
+laws_of_draws <- function(fit, n_draws) {
+  rows <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
+  lapply(rows, function(d) law_of_values(fit, fit$draws[d, ]))
 }
 
-law_of_values <- function(fit, at) {
+# Converts a vector of parameters to a list: `base_rates` (populations x categories); `matrices`, a
+# list with the confusion matrix of each rater (true category x rating); and `shared`, parameters of
+# correlated errors, NULL if the model has none.
+law_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
   size <- length(x$categories)
-  of_matrix <- grepl("^(right|sens|spec|p)\\b", terms$term)
-  common <- all(is.na(terms$rater))
+  is_matrix_term <- grepl("^(right|sens|spec|p)\\b", terms$term)
+  has_common_matrix <- all(is.na(terms$rater))
   matrices <- lapply(x$raters, function(rater) {
-    right <- at[of_matrix & terms$rater %in% if (common) NA else rater]
+    right <- values[is_matrix_term & terms$rater %in% if (has_common_matrix) NA else rater]
     if (size > 2L && length(right) > 1L) return(matrix(right, size, byrow = TRUE))
     matrix_with_equal_errors(right, size)
   })
-  rates <- at[startsWith(terms$term, "base_rate")]
-  shared <- at[is_shared_term(terms$term)]
+  rates <- values[startsWith(terms$term, "base_rate")]
+  shared <- values[is_shared_term(terms$term)]
   list(
     base_rates = matrix(rates, ncol = size, byrow = TRUE), matrices = matrices,
     shared = if (length(shared) > 0L) matrix(shared, size)
   )
 }
 
-# Posterior of other cases: the mean over some of the draws.
+# Posterior probabilities of other cases are means over 200 of the draws.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
   population <- population_in_fit(fit, pattern_covariates(x))
-  parts <- lapply(laws_of_draws(fit, 200L), function(law) {
+  posteriors <- lapply(laws_of_draws(fit, 200L), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
     if (!dependent) return(posterior_of_law(rates, law$matrices, x))
     joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
     joint / rowSums(joint)
   })
-  Reduce(`+`, parts) / length(parts)
+  Reduce(`+`, posteriors) / length(posteriors)
 }
 
-# Patterns x categories. `rates`: base rates of each pattern.
+# Returns posterior probabilities (patterns x categories) for given confusion matrices, if errors
+# are independent. `rates` are the base rates of each pattern (patterns x categories).
 posterior_of_law <- function(rates, matrices, x) {
-  cells <- simplify2array(matrices) # truths x ratings x raters
+  probabilities <- simplify2array(matrices) # truths x ratings x raters
   log_rows <- vapply(seq_len(ncol(rates)), function(k) {
-    log(cells[cbind(k, rating_category(x), rating_rater(x))])
+    log(probabilities[cbind(k, rating_category(x), rating_rater(x))])
   }, numeric(length(rating_rater(x))))
   sums <- rowsum_rows(rating_pattern(x), matrix(log_rows, ncol = ncol(rates)), n_patterns(x))
   softmax(sums + log(rates))
 }
 
-# The population of each row of `values`, which must be a population of the fit.
+# Returns the number of the population of each row of `values`, a data frame of covariates. Raises
+# an error if a row belongs to no population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
   if (is.null(table)) return(rep(1L, nrow(values)))
   lacking <- setdiff(names(table), names(values))
   abort_if(lacking, "columns", "{.arg newdata} must have the covariates of the fit.",
     x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
-  out <- population_of(values, table)
-  strange <- unique(population_labels(values[names(table)])[is.na(out)])
-  abort_argument_if(strange, "newdata", "must be of populations of the fit.",
-    x = "{.val {strange}} {?is/are} not among {.val {population_labels(table)}}.")
-  out
+  population <- population_of(values, table)
+  unknown <- unique(population_labels(values[names(table)])[is.na(population)])
+  abort_argument_if(unknown, "newdata", "must be of populations of the fit.",
+    x = "{.val {unknown}} {?is/are} not among {.val {population_labels(table)}}.")
+  population
 }
 
-# Base rates of cases, from means of the draws.
+# Base rates of cases are posterior means.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates <- colMeans(fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE])
   rates <- matrix(rates, ncol = n_categories(fit$x), byrow = TRUE)
@@ -220,7 +232,7 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
   aperm(fit$matrices, c(2L, 3L, 1L))
 }
 
-# Measures of tests, computed from some of the draws.
+# Measures of tests are computed in 1000 of the draws, and summarised by quantiles.
 tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) {
@@ -229,14 +241,16 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
     as.double(seq_len(populations) == population_in_fit(fit, group))
   }
   weight <- weight / sum(weight)
-  all <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
+  measures <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
     numbers <- test_numbers(add_combined(matrices, both), drop(weight %*% law$base_rates), rates)
     back_transform(numbers)
   }))
-  quantiles <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
-  part <- function(i) array(quantiles[i, , , ], dim(quantiles)[-1L])
-  list(value = part(2L), error = apply(all, 1:3, stats::sd), low = part(1L), high = part(3L))
+  quantiles <- apply(measures, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2,
+    na.rm = TRUE)
+  quantile_array <- function(i) array(quantiles[i, , , ], dim(quantiles)[-1L])
+  list(value = quantile_array(2L), error = apply(measures, 1:3, stats::sd),
+    low = quantile_array(1L), high = quantile_array(3L))
 }
 
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.

@@ -1,131 +1,147 @@
-# Latent class models by posterior draws; the sampler is in src/core/posterior.
+# Latent class models that are fitted by posterior draws. The sampler is in src/core/posterior.
 
-#' @srrstats {BS2.6, BS2.9} draws, chains and warmup have limits; each chain has a separate stream
-#' @srrstats {BS4.0, BS4.3, BS4.4, BS4.5} Gibbs; draws until effective sizes suffice, or a warning
-#' @srrstatsNA {BS1.3a, BS2.7, BS2.8, BS2.11} chains start where the sampler puts them
-#' @srrstatsNA {BS2.10} one seed makes all streams, which differ
+#' @srrstats {BS2.6, BS2.9} draws, chains and warmup have limits; each chain has a separate random
+#'   stream
+#' @srrstats {BS4.0, BS4.3, BS4.4, BS4.5} Gibbs sampling continues until effective sample sizes
+#'   suffice; otherwise the fit warns
+#' @srrstatsNA {BS1.3a, BS2.7, BS2.8, BS2.11} the sampler chooses the starting values of chains
+#' @srrstatsNA {BS2.10} one seed determines the different random streams of all chains
 #' @srrstatsNA {BS3.1, BS3.2, UL2.3} there are no regressors that could be collinear
 #' @noRd
 NULL
 
-# `checked`: see resolve_known(). Fields in addition to those of other fits: draws (a matrix,
-# ordered by chain, with a column per parameter); terms (a row per parameter); diagnostics (of the
-# parameters in is_watched()); systems (draws of the accuracy of systems, where only raters
-# determine the truth); prior (see resolve_prior()); sampling; switched; task and seed to repeat
-# the draws.
+# Fits the model by posterior draws. `checked` is a list of resolve_known(): the ratings and what is
+# known of cases and raters. The fit has these fields in addition to those of other fits:
+#   draws        a matrix with a column per parameter, whose rows are ordered by chain
+#   terms        a data frame with a row per parameter, see new_terms()
+#   diagnostics  convergence diagnostics of the parameters for which is_watched() is TRUE
+#   systems      draws of the accuracies of systems, if only raters determine the truth
+#   prior        parameters of the priors, see resolve_prior()
+#   sampling     numbers of chains and of draws
+#   switched     share of draws in which categories have exchanged names
+#   task, seed   arguments of the sampler, with which the draws can be repeated
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
   check_drawn_model(model, x)
   sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
-  named <- names(prior$raters)
+  raters_with_prior <- names(prior$raters)
   prior <- resolve_prior(prior, x, model)
-  check_settled(named, prior, model, checked)
-  dependent <- model_is_dependent(model)
-  learnable <- if (dependent) check_learnable(x, model, nrow(prior$base_rates), named)
+  check_prior_identifies(raters_with_prior, prior, model, checked)
+  is_dependent <- model_is_dependent(model)
+  rank_check <- if (is_dependent) check_learnable(x, model, nrow(prior$base_rates),
+    raters_with_prior)
   fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed())
-  fit$learnable <- learnable
-  fit$named <- named
+  fit$learnable <- rank_check
+  fit$named <- raters_with_prior
   warn_mixing(fit)
-  if (dependent) warn_dependence(fit)
+  if (is_dependent) warn_dependence(fit)
   fit
 }
 
 fit_settled <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
-  # Three copies: in the core, in R, and in the user's session.
+  # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
   check_memory(
     3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
-    "Ask for fewer {.field draws} in {.arg sampling}."
+    "Use fewer draws, by {.code sampling = list(draws = )}."
   )
   drawn <- draw_until_mixed(x, task, sampling, seed)
   draws_fit(x, model, known, prior, drawn, task, sampling, seed)
 }
 
-# The sampler supports common or separate accuracies, uniform or free errors, equal difficulty, and
-# base rates by group.
+# Raises an error if the sampler does not support the model. It supports common or separate
+# accuracies of raters, uniform or free errors, cases of equal difficulty, and base rates that
+# differ between groups of cases.
 check_drawn_model <- function(model, x) {
-  known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
+  is_supported <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     !uses_confidence(model)
-  abort_argument_if(!known, "model",
-    "{.code method = \"bayes\"} knows uniform and free errors, of all raters or of each, on cases of
-        equal difficulty.", x = "{.arg model} is the {format(model)}.",
-    i = "A formula may say which cases have base rates of their own.")
-  numbers <- Filter(is.numeric, x$covariates[covariates_used(model, x)])
-  abort_argument_if(length(numbers) > 0L, "model",
-    "By {.code method = \"bayes\"} the covariates of a formula must be factors, strings or
-        logicals: each combination is a population.",
-    x = "{.val {names(numbers)}} {?is/are} {?a number/numbers}.",
+  abort_argument_if(!is_supported, "model",
+    "{.code method = \"bayes\"} needs a model with {.code errors = \"uniform\"} or {.val free},
+        {.code difficulty = \"none\"} and {.code confidence = FALSE}.",
+    x = "{.arg model} is the {format(model)}.",
+    i = "Choose another model, or {.code method = \"likelihood\"}.")
+  numeric_covariates <- Filter(is.numeric, x$covariates[covariates_used(model, x)])
+  abort_argument_if(length(numeric_covariates) > 0L, "model",
+    "With {.code method = \"bayes\"}, the covariates of a formula must be factors, strings or
+        logicals: each combination of their values is a population.",
+    x = "{.val {names(numeric_covariates)}} {?is/are} numeric.",
     i = "Cut numbers into classes with {.fun cut}, or use {.code method = \"likelihood\"}.")
   formula_design(model$base_rates %||% ~1, pattern_covariates(x))
   if (model_is_dependent(model)) check_dependent_panel(model, x)
   abort_if(!weights_are_counts(x), "weights",
-    "Weights that are not counts leave no cases to draw the truth of.",
+    "{.code method = \"bayes\"} needs {.arg weights} that are numbers of cases.",
     i = "Use {.code method = \"likelihood\"}.", row = which(x$weights != round(x$weights)))
 }
 
-# draws and chains; `kept`, draws per chain; warmup; thin, NULL to choose it automatically.
+# Checks argument `sampling`. Returns a list: number of `chains`; `kept`, draws per chain; `warmup`,
+# sweeps per chain that are discarded first; `thin`, sweeps per draw, NULL to choose it
+# automatically; and number of `threads`.
 check_sampling <- function(sampling) {
-  given <- check_settings_list(sampling, "sampling",
+  settings <- check_settings_list(sampling, "sampling",
     c("draws", "chains", "warmup", "thin", "threads"))
   count <- function(name, default, least, most) {
-    check_count(given[[name]] %||% default, name, least, most)
+    check_count(settings[[name]] %||% default, name, least, most)
   }
   chains <- count("chains", 4L, 1L, 1000L)
   draws <- count("draws", 4000L, 4L * chains, 1e7)
   list(
     chains = chains, kept = as.integer(ceiling(draws / chains)),
     warmup = count("warmup", 1000L, 0L, 1e7),
-    thin = if (!is.null(given$thin)) count("thin", 1L, 1L, 1e6),
-    threads = check_threads(given$threads %||% default_threads())
+    thin = if (!is.null(settings$thin)) count("thin", 1L, 1L, 1e6),
+    threads = check_threads(settings$threads %||% default_threads())
   )
 }
 
-# Two raters in one population are not identified: the posterior would be the prior.
-check_settled <- function(named, prior, model, checked) {
+# Raises an error if the parameters are not identified, as for two raters in one population: their
+# posterior would be the prior. `raters_with_prior` names the raters with an informative prior.
+check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
-  settled <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
+  is_identified <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     has_counts(x) || model$accuracy == "common" || knows_some(checked$known)
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
-    "prior", "{.code others = \"partial\"} is for free errors that are independent.",
+    "prior", "{.code others = \"partial\"} needs a model with free and independent errors.",
     i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
-  abort_if(!settled && !all(x$raters %in% named), "prior",
-    "The answer would be the prior: two raters of one population cannot tell how good each is.",
-    i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
-        base rates of their own, or known truths.")
+  abort_if(!is_identified && !all(x$raters %in% raters_with_prior), "prior",
+    "The posterior would be the prior: two raters in one population do not identify accuracies.",
+    i = "Give priors for both raters with {.fun rater_prior}. Or use more raters, more populations
+        with different base rates, or known truths.")
 }
 
-# Arguments of the sampler, and the meaning of its parameters.
+# Returns the arguments of the sampler: `prior`; `truth` and `population` of each pattern; and
+# `terms`, a data frame that describes the parameters that are reported.
 sampler_task <- function(x, model, known, prior) {
   common <- model$accuracy == "common"
   raters <- seq_along(x$raters)
   matrix_of <- if (common) rep(1L, length(raters)) else raters
-  first <- match(unique(matrix_of), matrix_of)
+  first_rater <- match(unique(matrix_of), matrix_of)
   size <- length(x$categories)
-  rows <- lapply(first, function(j) {
-    own <- prior$raters[[j]] %||% plain_parameters("vague", size, FALSE)
-    own + (if (length(known$counts) > 0L) known$counts[[j]]) %||% 0
+  rows <- lapply(first_rater, function(j) {
+    prior_counts <- prior$raters[[j]] %||% plain_parameters("vague", size, FALSE)
+    prior_counts + (if (length(known$counts) > 0L) known$counts[[j]]) %||% 0
   })
-  system <- prior$system %||% plain_parameters("vague", size, model$errors == "uniform")
+  system_prior <- prior$system %||% plain_parameters("vague", size, model$errors == "uniform")
   pooled <- prior$others == "partial" && !common
   list(
     prior = list(
       matrix_of = matrix_of, rows = rows,
-      fixed = if (length(known$raters) > 0L) known$raters[first] else list(),
-      system = rep(list(system), length(x$systems)), base_rates = unname(prior$base_rates),
+      fixed = if (length(known$raters) > 0L) known$raters[first_rater] else list(),
+      system = rep(list(system_prior), length(x$systems)), base_rates = unname(prior$base_rates),
       pooled = pooled, raters = length(raters), order = prior$order,
-      dependence = dependence_of(model), pairs = pairs_of(model, x$raters)
+      dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
     ),
     truth = known$truth, population = population_of_patterns(x, model),
     terms = draw_terms(x, if (common) NA_character_ else x$raters, rows, prior, pooled, model)
   )
 }
 
-# The population of each pattern, a row of population_table(); empty if there is only one.
+# Returns the number of the population of each pattern of ratings, which is a row of
+# population_table(). Returns an empty vector if there is only one population.
 population_of_patterns <- function(x, model, table = population_table(model, x)) {
   if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
 }
 
+# As population_of_patterns(), but returns ones if there is only one population.
 populations_in <- function(task, x) {
   if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
 }
@@ -139,104 +155,115 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
   )
 }
 
-# Largest acceptable cost of sampling, in steps.
+# Largest cost of sampling, in elementary steps. Thinning is not increased beyond it.
 most_steps <- 5e9
-enough_draws <- 1000 # effective sample size, or half of the number of draws
+# Effective sample size at which sampling stops. Half of the number of draws suffices if it is less.
+sufficient_sample_size <- 1000
 
-# Increases thinning until the effective sample sizes suffice.
+# Runs the sampler. Runs it again with more thinning (sweeps per draw) until the effective sample
+# sizes suffice or the cost is too high.
 draw_until_mixed <- function(x, task, sampling, seed) {
-  step <- length(rating_rater(x)) * length(x$categories) + length(task$terms$term)
-  # With dependent errors each parameter takes about six evaluations of the likelihood.
-  if (task$prior$dependence != "none") step <- 6 * step * length(task$terms$term)
+  steps_per_sweep <- length(rating_rater(x)) * length(x$categories) + length(task$terms$term)
+  # With correlated errors, each update of a parameter evaluates the likelihood about six times.
+  if (task$prior$dependence != "none") steps_per_sweep <- 6 * steps_per_sweep *
+    length(task$terms$term)
   bar <- progress_bar("Chains", sampling$chains)
   on.exit(bar$close())
   thin <- sampling$thin %||% 1L
-  enough <- min(enough_draws, sampling$chains * sampling$kept / 2)
+  required_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
-    found <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
+    drawn <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
       tick = bar$tick)
-    found$thin <- thin
-    found$kept <- named_draws(found$draws, task$terms)
-    watched <- found$kept[, is_watched(task$terms), drop = FALSE]
-    found$diagnostics <- diagnose_all(watched, sampling$chains)
-    least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
-    # Factor of thinning, if effective sample sizes increase in proportion.
-    times <- 2^max(1, ceiling(log2(enough / least)))
-    sweeps <- sampling$chains * (sampling$warmup + times * thin * sampling$kept)
-    done <- !is.null(sampling$thin) || least >= enough || times * thin > 1024 ||
-      sweeps * step > most_steps
-    if (done) return(found)
-    thin <- as.integer(times * thin)
+    drawn$thin <- thin
+    drawn$kept <- named_draws(drawn$draws, task$terms)
+    watched <- drawn$kept[, is_watched(task$terms), drop = FALSE]
+    drawn$diagnostics <- diagnose_all(watched, sampling$chains)
+    smallest_size <- min(drawn$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+    # Thinning is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to
+    # increase in proportion.
+    factor <- 2^max(1, ceiling(log2(required_size / smallest_size)))
+    n_sweeps <- sampling$chains * (sampling$warmup + factor * thin * sampling$kept)
+    is_done <- !is.null(sampling$thin) || smallest_size >= required_size || factor * thin > 1024 ||
+      n_sweeps * steps_per_sweep > most_steps
+    if (is_done) return(drawn)
+    thin <- as.integer(factor * thin)
   }
 }
 
-# Parameters for which convergence is checked: base rates, correct ratings, and the panel's centre.
+# Returns TRUE for the parameters whose convergence is checked. These are all parameters except
+# probabilities of wrong ratings.
 is_watched <- function(terms) {
   is.na(terms$rating) | is.na(terms$truth) | terms$rating == terms$truth
 }
 
 # ---- Parameters ---------------------------------------------------------------------------------
 
-# A row per reported parameter: term, rater, truth, rating, population; place, its column in the
-# core's draws; and the Dirichlet parameters of its prior, `a` out of `total`.
+# Returns a data frame with a row per reported parameter: its name `term`; the `rater`, `truth`,
+# `rating` and `population` that it describes; `place`, its column in the core's draws; and its
+# prior, of which `a` is the Dirichlet parameter and `total` the sum of the Dirichlet parameters.
 new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
                       rating = NA_character_, population = NA_character_, a = NA_real_,
                       total = NA_real_) {
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
-# Terms of base rates, matrices of raters, and their centre or dependence. In the core's draws, the
-# matrices of systems follow those of raters.
+# Returns the rows of new_terms() for all reported parameters: base rates, confusion matrices of
+# raters, and their mean over raters (if `pooled`) or their correlated errors. In the core's draws,
+# matrices of systems follow the matrices of raters; they are not reported.
 draw_terms <- function(x, raters, rows, prior, pooled, model) {
   size <- length(x$categories)
   rates <- prior$base_rates
   population <- rep(rownames(rates) %||% NA_character_, each = size)
   truth <- rep(x$categories, nrow(rates))
-  whose <- ifelse(is.na(population), "", paste0(",", population))
+  population_suffix <- ifelse(is.na(population), "", paste0(",", population))
   matrices <- Map(matrix_terms, raters, rows, length(rates) + (seq_along(raters) - 1L) * size^2,
     MoreArgs = list(x = x, pooled = pooled))
-  after <- length(rates) + (length(raters) + length(x$systems)) * size^2
+  n_before <- length(rates) + (length(raters) + length(x$systems)) * size^2
   do.call(rbind, unname(c(
     list(new_terms(
-      paste0("base_rate[", truth, whose, "]"), seq_along(rates), truth = truth,
+      paste0("base_rate[", truth, population_suffix, "]"), seq_along(rates), truth = truth,
       population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
     )),
-    matrices, if (pooled) list(centre_terms(x, after)), list(shared_terms(x, model, after))
+    matrices, if (pooled) list(centre_terms(x, n_before)), list(shared_terms(x, model, n_before))
   )))
 }
 
-# Cells of a matrix, row by row.
+# Returns a data frame with a row per cell of a confusion matrix, row by row.
 cells_of <- function(categories) {
   expand.grid(rating = categories, truth = categories, stringsAsFactors = FALSE)
 }
 
-matrix_terms <- function(rater, rows, before, x, pooled) {
+# Returns the rows of new_terms() for one confusion matrix. `rows` contains the Dirichlet parameters
+# of its prior, a vector if errors are uniform. `n_before` is the number of preceding columns.
+matrix_terms <- function(rater, rows, n_before, x, pooled) {
   size <- length(x$categories)
-  who <- if (is.na(rater)) "" else paste0("[", rater, "]")
-  row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
+  rater_suffix <- if (is.na(rater)) "" else paste0("[", rater, "]")
+  new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
     if (pooled) a <- total <- NA_real_
-    new_terms(term, before + place, rater, truth, rating, a = a, total = total)
+    new_terms(term, n_before + place, rater, truth, rating, a = a, total = total)
   }
-  if (!is.matrix(rows)) return(row(paste0("right", who), 1, rows[[1L]], sum(rows)))
+  if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))
   if (size == 2L) {
-    terms <- paste0(c("spec", "sens"), who)
-    return(row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
+    terms <- paste0(c("spec", "sens"), rater_suffix)
+    return(new_row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
   cells <- cells_of(x$categories)
-  words <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
-  row(words, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
+  terms <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
+  new_row(terms, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
     cells$rating)
 }
 
-centre_terms <- function(x, before) {
+# Returns the rows of new_terms() for the mean of the raters' matrices and its precision.
+centre_terms <- function(x, n_before) {
   cells <- cells_of(x$categories)
   terms <- c(
     paste0("nu[", x$categories, "]"), paste0("mu[", cells$truth, ",", cells$rating, "]")
   )
-  new_terms(terms, before + seq_along(terms), truth = c(x$categories, cells$truth),
+  new_terms(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
     rating = c(rep(NA_character_, length(x$categories)), cells$rating))
 }
 
+# Selects the reported parameters from the core's draws, and names the columns.
 named_draws <- function(draws, terms) {
   out <- draws[, terms$place, drop = FALSE]
   colnames(out) <- terms$term
@@ -251,28 +278,29 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   rates <- mean_rates(drawn$draws, x, task, populations)
   means <- colMeans(drawn$draws)
   matrix_of <- task$prior$matrix_of
-  cells <- vapply(matrix_of, function(m) means[matrix_columns(m, size, populations)],
+  mean_cells <- vapply(matrix_of, function(m) means[matrix_columns(m, size, populations)],
     numeric(size^2))
   accuracy <- vapply(unique(matrix_of), function(m) {
     columns <- matrix_columns(m, size, populations)[on_diagonal(size)]
     rowSums(rates$draws * drawn$draws[, columns, drop = FALSE])
   }, numeric(nrow(drawn$draws)))
-  all <- cbind(accuracy, rates$draws)
-  each <- ncol(accuracy) > 1L || length(x$raters) == 1L
+  coefficient_draws <- cbind(accuracy, rates$draws)
+  has_separate_raters <- ncol(accuracy) > 1L || length(x$raters) == 1L
   posterior <- drawn$posterior
-  empty <- is.na(posterior[, 1L])
-  of_population <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
-  posterior[empty, ] <- of_population[populations_in(task, x)[empty], ]
+  is_empty <- is.na(posterior[, 1L])
+  population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
+  posterior[is_empty, ] <- population_rates[populations_in(task, x)[is_empty], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
-    matrices = aperm(array(cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = named_coefficients(colMeans(accuracy), rates$mean, x, each),
-    covariance = if (ncol(all) <= 2000L) unname(stats::cov(all)), draws = drawn$kept,
+    matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
+    coefficients = named_coefficients(colMeans(accuracy), rates$mean, x, has_separate_raters),
+    covariance = if (ncol(coefficient_draws) <= 2000L) unname(stats::cov(coefficient_draws)),
+    draws = drawn$kept,
     terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
-    # `systems`: share of these cases that each system gets right, if only raters determine the
-    # truth.
+    # Field `systems` contains draws of the share of the fitted cases that each system gets right,
+    # if only raters determine the truth.
     populations = population_table(model, x),
     systems = structure(
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
@@ -284,27 +312,29 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   fit
 }
 
-# Mean over populations, weighted by their numbers of cases. `draws`: draws x categories.
+# Computes base rates of the whole panel: means over populations, weighted by their numbers of
+# cases. Returns their `draws` (draws x categories) and posterior `mean`.
 mean_rates <- function(draws, x, task, populations) {
   size <- length(x$categories)
-  share <- rowsum_codes(populations_in(task, x), pattern_weights(x), populations)
-  share <- share / sum(share)
-  each <- lapply(seq_len(populations), function(p) {
-    share[[p]] * draws[, (p - 1L) * size + seq_len(size), drop = FALSE]
+  weight <- rowsum_codes(populations_in(task, x), pattern_weights(x), populations)
+  weight <- weight / sum(weight)
+  weighted_draws <- lapply(seq_len(populations), function(p) {
+    weight[[p]] * draws[, (p - 1L) * size + seq_len(size), drop = FALSE]
   })
-  found <- Reduce(`+`, each)
-  list(draws = found, mean = colMeans(found))
+  rate_draws <- Reduce(`+`, weighted_draws)
+  list(draws = rate_draws, mean = colMeans(rate_draws))
 }
 
-# Columns of the core's draws that contain matrix m, row by row.
+# Returns the columns of the core's draws that contain confusion matrix number `m`, row by row.
 matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
 
-# Columns of correct ratings among the columns of a matrix.
+# Returns the indices of the diagonal (correct ratings) among the columns of a confusion matrix.
 on_diagonal <- function(size) seq(1L, size^2, size + 1L)
 
-# The largest Rhat and the smallest effective sample size of the parameters in is_watched().
+# Returns the largest Rhat and the smallest effective sample size of the parameters whose
+# convergence is checked.
 worst_mixing <- function(fit) {
   c(
     max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
@@ -325,13 +355,13 @@ warn_mixing <- function(fit) {
   warn_if(!has_mixed(worst), "no_convergence",
     "Chains have not mixed: Rhat {decimals(worst[[1L]], 3L)}, effective sample size
         {round(worst[[2L]])}.",
-    i = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors.")
-  # Informative priors of all raters distinguish the categories.
+    i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
+  # If all raters have informative priors, the priors distinguish the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",
-    "In {percent(fit$switched)} of the draws categories have changed names.",
-    i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
-        categories apart.", categories = fit$x$categories)
+    "In {percent(fit$switched)} of the draws, categories have exchanged names.",
+    i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that
+        distinguish the categories.", categories = fit$x$categories)
   warn_if(fit$stuck > 0.01, "prior",
-    "The priors contradict the order of categories that was asked for.",
+    "The priors contradict the constraint {.arg order} of {.fun rater_prior}.",
     i = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors.")
 }

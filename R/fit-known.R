@@ -3,9 +3,12 @@
 # Field `known` of a fit without known truth or known raters.
 nothing_known <- list(truth = integer(), raters = list())
 
-# `x`, with patterns split by the known truth of their cases. `known`, for the core: truth, a
-# category per pattern (0 if unknown), and raters, a matrix or NULL per rater. `given`: the user's
-# arguments.
+# Checks the arguments `known_truth` and `known_raters`. Returns a list:
+#   x      the ratings; their patterns are split, so that all cases of a pattern have the same truth
+#   known  for the core: `truth`, the true category of each pattern (0 if unknown); `raters`, for
+#          each rater a confusion matrix or NULL; and, if there are calibration samples, `counts`,
+#          for each rater a table of counts or NULL
+#   given  the arguments as the user gave them, for refits
 resolve_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
@@ -15,33 +18,33 @@ resolve_known <- function(x, truth, raters) {
   }
   if (!is.null(raters)) {
     known$raters <- check_known_raters(raters, x)
-    counted <- vapply(known$raters, is.list, NA)
-    if (any(counted)) {
-      known$counts <- lapply(known$raters, function(law) if (is.list(law)) law$counts)
-      known$raters[counted] <- list(NULL)
+    has_counts <- vapply(known$raters, is.list, NA)
+    if (any(has_counts)) {
+      known$counts <- lapply(known$raters, function(element) if (is.list(element)) element$counts)
+      known$raters[has_counts] <- list(NULL)
     }
   }
   list(x = x, known = known, given = list(truth = truth, raters = raters))
 }
 
-# Category of each case, 0 if it is not known.
+# Returns the code of the true category of each case, 0 if it is not known.
 check_known_truth <- function(truth, x, arg = "known_truth") {
-  given <- as_truth_table(truth, arg, names(x$keys))
+  truth_table <- as_truth_table(truth, arg, names(x$keys))
   cases <- as_label(x$cases)
-  off <- which(!given$case %in% cases)
+  off <- which(!truth_table$case %in% cases)
   abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",
-    x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
-  known_codes(given, cases, x$categories, arg)
+    x = "{.val {truth_table$case[off]}} {?is/are} not among them.", row = off)
+  known_codes(truth_table, cases, x$categories, arg)
 }
 
-# For each rater a confusion matrix, a list with `counts` of a calibration sample, or NULL if the
-# rater is not known.
+# Returns a list with an element per rater: a confusion matrix, a list with the `counts` of a
+# calibration sample, or NULL if the rater is not known.
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
   abort_argument_if(!ok || !has_unique_names(raters), "known_raters",
     "must be a list with the names of raters, each once.", not = raters,
-    i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
+    i = "Give a confusion matrix, or the probability of a correct rating, for each known rater.")
   unknown <- setdiff(names(raters), x$raters)
   abort_argument_if(unknown, "known_raters", "must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
@@ -56,20 +59,20 @@ check_known_matrix <- function(matrix, rater, categories) {
     accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1)
     return(matrix_with_equal_errors(accuracy, n))
   }
-  shaped <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
+  has_shape <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
     all(matrix >= 0)
-  counts <- shaped && are_counts(matrix)
-  ok <- shaped && (counts || all(abs(rowSums(matrix) - 1) < 1e-6))
+  is_count_table <- has_shape && are_counts(matrix)
+  ok <- has_shape && (is_count_table || all(abs(rowSums(matrix) - 1) < 1e-6))
   abort_argument_if(!ok, "known_raters",
-    "A known rater must have a probability in [0, 1], or a {n} x {n} matrix of probabilities with
-        the true category in rows, which sum to one; or a table of as many counts, of truth by
-        answer.", x = "That of {.val {rater}} is {describe(matrix)}.")
+    "An element of {.arg known_raters} must be a probability in [0, 1], or a {n} x {n} matrix of
+        probabilities (true categories in rows, which sum to one) or of counts (true categories in
+        rows, answers in columns).", x = "The element for {.val {rater}} is {describe(matrix)}.")
   matrix <- in_order_of(categories, matrix, rater)
   matrix <- matrix(as.double(matrix), n)
-  if (counts) list(counts = matrix) else matrix / rowSums(matrix)
+  if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }
 
-# Is it a table of counts, not a matrix of probabilities?
+# Does a matrix contain counts instead of probabilities?
 are_counts <- function(x) {
   is.numeric(x) && is.matrix(x) && all(as.double(x) %in% round(as.double(x))) &&
     (inherits(x, "table") || any(rowSums(x) > 1))
@@ -84,24 +87,27 @@ in_order_of <- function(categories, matrix, rater) {
       x = "It has {.val {names}}.", row = NA_integer_, column = rater,
       found = setdiff(names, categories))
   }
-  place <- function(names) if (is.null(names)) seq_along(categories) else match(categories, names)
-  matrix[place(labels[[1L]]), place(labels[[2L]]), drop = FALSE]
+  positions <-
+    function(names) if (is.null(names)) seq_along(categories) else match(categories, names)
+  matrix[positions(labels[[1L]]), positions(labels[[2L]]), drop = FALSE]
 }
 
-# Default model of a fit: counts need free errors per rater.
+# Returns the default model of fit_raters(). Counts of a calibration sample need a model with a
+# separate confusion matrix for each rater.
 model_for_known <- function(raters) {
   if (is.list(raters) && any(vapply(raters, are_counts, NA))) dawid_skene() else k_model()
 }
 
 abort_counts_need_pooled <- function() {
   abort_argument("known_raters",
-    "Counts of a calibration sample go with free errors of each rater around a centre, and with
-        weights of cases that are counts.",
-    i = "Use {.code model = dawid_skene()} and such weights, or give matrices of probabilities.",
+    "{.arg known_raters} can contain counts only with {.code model = dawid_skene()} and weights of
+        cases that are whole numbers.",
+    i = "Use this model and such weights, or give matrices of probabilities.",
     call = NULL)
 }
 
-# Raters x true categories: number of rated cases with known truth, including calibration samples.
+# Returns the number of rated cases with known truth, a matrix (raters x true categories). For one
+# judge with a calibration sample, these are the cases of the sample.
 known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
@@ -112,15 +118,16 @@ known_by_truth <- function(fit) {
   matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), n_raters(x))
 }
 
-# Number of cases with known truth for each coefficient; NA if there is none.
+# Returns, for each coefficient, the number of cases with known truth that inform it; NA if there
+# are none.
 known_sizes <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
   if (!rests_on_known(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
-  size <- rowSums(known_by_truth(fit))[match(terms, rater_terms(x))]
-  all <- terms %in% c(rate_terms(x), "rater_accuracy")
-  size[all] <- sum(pattern_weights(x)[known_patterns(fit)])
-  replace(size, size %in% 0, NA)
+  n_known <- rowSums(known_by_truth(fit))[match(terms, rater_terms(x))]
+  uses_all_cases <- terms %in% c(rate_terms(x), "rater_accuracy")
+  n_known[uses_all_cases] <- sum(pattern_weights(x)[known_patterns(fit)])
+  replace(n_known, n_known %in% 0, NA)
 }
 
 rests_on_known <- function(fit) any(known_patterns(fit)) || !is.null(fit$calibrated)
@@ -135,13 +142,14 @@ is_known_rater <- function(fit, field = "raters") {
   if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
 }
 
-# Raters with a calibration sample.
+# Returns TRUE for raters with a calibration sample.
 is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
-# Patterns with ratings or a known truth.
+# Returns TRUE for patterns that have ratings or a known truth.
 judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))
 
-# Number of cases that each gold case represents, the inverse of its probability of being chosen.
+# Returns the sampling weight of gold cases: the number of cases that each of them represents, which
+# is the inverse of its sampling probability. `rows` are their rows in `gold`.
 drawn_weight <- function(gold, rows) {
   if (is.null(gold$probability)) rep(1, length(rows)) else 1 / gold$probability[rows]
 }
@@ -160,8 +168,9 @@ drawn_weight <- function(gold, rows) {
 #'   * A data frame with columns `case` and `truth` (or `category`).
 #'   * A vector without names, in the order of the cases. [ratings()] must have got a row per case,
 #'     and all cases of `x` must still be in that order.
-#' @param expected Accuracies of systems in the population of cases, in \[0, 1\], which are known in
-#'   simulations only. Named by system, or in the order of the systems of `x`. `NA` is not known.
+#' @param expected Accuracies of systems in the population of cases, in \[0, 1\], which are known
+#'   only in simulations: a vector named by system, or in the order of the systems of `x`. `NA` if
+#'   an accuracy is not known; `NULL`, the default, if none is known.
 #' @return `x`, with its truth. A truth that `x` contained before is replaced.
 #' @family simulation
 #' @seealso [simulation_study()] and [plan_cases()], which take functions that return such ratings.
@@ -198,17 +207,17 @@ with_truth <- function(x, truth, expected = NULL) {
   x
 }
 
-# The number of the true category of each case, NA if it is not known.
+# Returns the code of the true category of each case, NA if it is not known.
 case_truth <- function(truth, x) {
-  in_order <- is.atomic(truth) && !is.null(truth) && is.null(names(truth)) && is.null(dim(truth))
-  if (!in_order) {
+  is_unnamed <- is.atomic(truth) && !is.null(truth) && is.null(names(truth)) && is.null(dim(truth))
+  if (!is_unnamed) {
     code <- check_known_truth(truth, x, "truth")
     return(replace(code, code == 0L, NA))
   }
-  if (in_database(x)) abort_no_cases("A truth is one of each case")
-  lack <- why_no_order(truth, x)
-  abort_argument_if(lack, "truth",
-    "must have a category for each case of {.arg x}, or name the cases.", x = lack)
+  if (in_database(x)) abort_no_cases("{.arg truth} needs single cases")
+  order_fault <- why_no_order(truth, x)
+  abort_argument_if(order_fault, "truth",
+    "must have a category for each case of {.arg x}, or name the cases.", x = order_fault)
   truth_codes(as_label(truth), x$categories, "truth")
 }
 
@@ -217,10 +226,10 @@ check_expected <- function(expected, systems) {
   if (is.logical(expected) && all(is.na(expected))) expected <- expected + 0
   ok <- is.numeric(expected) && length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
-  place <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
-  abort_argument_if(!ok || anyNA(place), "expected",
+  position <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
+  abort_argument_if(!ok || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
     x = if (ok) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
     i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
-  setNames(as.double(expected)[place], systems)
+  setNames(as.double(expected)[position], systems)
 }

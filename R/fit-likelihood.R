@@ -1,5 +1,5 @@
-# Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
-# formulas are in src/core/model.
+# Latent class models that are fitted by maximum likelihood or maximum posterior density, or by
+# least squares on pairs of ratings. The formulas are in src/core/model.
 
 fit_model.rater_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
@@ -8,12 +8,13 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   check_model_size(x)
   judge <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
   if (length(judge) == 1L) {
-    # A single known rater has no panel with a common centre, and base rates need no prior.
-    usual <- is_pooled(model) || identical(model$prior, weak_prior)
-    if (usual && lengths(known$raters[judge]) > 0L) model$prior <- list()
-    calibrated <- isTRUE(lengths(known$counts[judge]) > 0L) && is_pooled(model) &&
+    # With only one rater, whose matrix is known, default priors are not used: there are no other
+    # raters to pool with.
+    has_default_prior <- is_pooled(model) || identical(model$prior, weak_prior)
+    if (has_default_prior && lengths(known$raters[judge]) > 0L) model$prior <- list()
+    has_calibration <- isTRUE(lengths(known$counts[judge]) > 0L) && is_pooled(model) &&
       !any(known$truth > 0L) && weights_are_counts(x)
-    if (calibrated) {
+    if (has_calibration) {
       return(fit_one_judge(if (n_raters(x) > 1L) x[, judge] else x, model, known$counts[judge]))
     }
   }
@@ -29,45 +30,47 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[fields] <- core[fields]
   fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
-  fit <- without_the_unknown(fit, core$naturals)
+  fit <- drop_undetermined(fit, core$naturals)
   accuracies <- fit$coefficients[core$naturals$term == "rater_accuracy"]
   fit$rater_accuracy <- mean(accuracies, na.rm = TRUE)
-  # A fit to pairs does not maximise the log likelihood.
-  counted <- weights_are_counts(x)
-  if (!counted || method == "pairs") fit$log_likelihood <- NA_real_
+  # Fits by method "pairs" do not maximise the likelihood. Weights that are not counts have none.
+  has_count_weights <- weights_are_counts(x)
+  if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
   # With perfect agreement the estimate is on a boundary, so there are no standard errors.
-  if (!counted || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
+  if (!has_count_weights || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   fit <- add_answering(fit)
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# Identification of a fit, given whether its parameters are identified. On entry `fit$identified` is
-# that of the K-model.
+# Returns "yes" if the fit is identified, otherwise a code of the reason. On entry, `fit$identified`
+# is the code for the K-model. `parameters` is TRUE if the rank of the model's parameters is full.
 identified_as <- function(fit, parameters) {
   code <- fit$identified
   if (needs_association(fit$model, fit$x)) code <- shown_by_association(fit$x, code)
-  # Gold cases and known raters identify what agreement does not.
-  known <- knows_some(fit$known)
-  if (known) code <- "yes"
+  # Gold cases and known raters identify the fit even if agreement does not.
+  has_known <- knows_some(fit$known)
+  if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
-  # The decision about abstentions, see resolve_abstain()
+  # If raters abstained, the decision about abstentions has a separate code.
   decision <- fit$x$panel$abstain
-  if (known || is.null(fit$model$abstain) || is.null(decision)) return(code)
+  if (has_known || is.null(fit$model$abstain) || is.null(decision)) return(code)
   by_replies <- decision$by_replies && uses_abstentions(fit$model)
   if (by_replies || decision$identified != "yes") decision$identified else code
 }
 
+# Fits the model in the core and returns the core's list of estimates.
 fit_core <- function(x, model, method, known, start, tick) {
   model <- model_for(model, x, method)
   weight <- pattern_weights(x)
   # The stopping rule must not depend on the scale of weights that are not counts.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
-    parts <- if (!is.null(model$abstain)) abstain_parts(
+    abstain_arguments <- if (!is.null(model$abstain)) abstain_parts(
       x, uses_abstentions(model) && has_abstentions(x), x$panel$abstain$constant
     )
     # Convergence tolerance of probabilities: 1e-8
-    return(core_fit_pooled(x$patterns, weight, known, c(model, parts), FALSE, 1e-8, pooled_rounds,
+    return(core_fit_pooled(
+      x$patterns, weight, known, c(model, abstain_arguments), FALSE, 1e-8, pooled_rounds,
       1L, tick)[[1L]])
   }
   if (length(known$counts) > 0L) abort_counts_need_pooled()
@@ -75,29 +78,33 @@ fit_core <- function(x, model, method, known, start, tick) {
     core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
   core <- fit(start)
-  free <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
-  if (!free || knows_some(known) || !core$identified) return(core)
-  # If classes do not have the names that most ratings give them, refits from starting values with
-  # these names. Without priors only the names change.
+  has_free_errors <- model$accuracy == "rater" && model$errors == "free" &&
+    model$difficulty == "none"
+  if (!has_free_errors || knows_some(known) || !core$identified) return(core)
+  # A latent class should be the category that most of its ratings have. If it is not, the model is
+  # refitted from starting values in which it is. Without priors, only the order of classes changes.
   theta <- renamed_theta(core, x, model, known)
   if (is.null(theta)) core else fit(list(theta = theta, raters = n_raters(x)))
 }
 
-pooled_rounds <- 20000L # largest number of iterations
+pooled_rounds <- 20000L # largest number of iterations of a pooled fit
 
-# Fits keep about a dozen tables with a number for each rater, true category and rating.
-check_model_size <- function(x, most = 1e7) {
+# Raises an error if a fit would need too much memory. Fits have about twelve tables with a number
+# for each rater, true category and rating.
+check_model_size <- function(x, max_parameters = 1e7) {
   raters <- n_raters(x)
   categories <- n_categories(x)
-  abort_argument_if(raters * categories^2 > most, "x", "A model of errors has a number for each
-        rater, true category and rating, of which there must be no more than {number(most)}.",
-    x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
+  abort_argument_if(raters * categories^2 > max_parameters, "x",
+    "A model of errors has a parameter for each
+        rater, true category and rating, and can have at most {number(max_parameters)} parameters.",
+    x = "{count_noun(raters, 'rater')} and {number(categories)} categories have
         {number(raters * categories^2)}.", i = "Join rare categories.
         {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
 }
 
-# The model for the core. Priors do not apply to sums of squares. With weights that are
-# probabilities, priors would outweigh the data. `rated`: the ratings that have the confidence.
+# Returns the model as a list for the core. Priors are dropped for fits by least squares
+# (`method = "pairs"`), and for weights that are probabilities, against which priors would be too
+# strong. `rated` contains the ratings whose levels of confidence are used.
 model_for <- function(model, x, method, rated = x) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
   if (uses_confidence(model)) {
@@ -107,63 +114,66 @@ model_for <- function(model, x, method, rated = x) {
   unclass(model)
 }
 
-# The model of a fit for the core, including the estimated centre of its prior.
+# Returns the model of a fit as a list for the core. A pooled prior includes its estimated mean
+# rows.
 model_of_fit <- function(fit) {
-  out <- model_for(fit$model, fit$x, fit$method)
-  if (is_pooled(out)) out$prior$rows <- fit$centre$rows
-  out
+  core_model <- model_for(fit$model, fit$x, fit$method)
+  if (is_pooled(core_model)) core_model$prior$rows <- fit$centre$rows
+  core_model
 }
 
-# Names of coefficients. `naturals` has for each coefficient its kind (`term`), the number of its
-# rater or category (`of`) and of its threshold, level or formula column (`part`); 0 is none.
+# Returns the names of coefficients. `naturals` contains, for each coefficient, its kind (`term`),
+# the number of its rater or category (`of`, 0 if none), and the number of its threshold, level of
+# confidence or column of the formula (`part`, 0 if none).
 latent_terms <- function(naturals, x, columns) {
   term <- naturals$term
-  owner <- replace(naturals$of, naturals$of == 0L, NA)
-  part <- replace(naturals$part, naturals$part == 0L, NA)
-  owners <- ifelse(startsWith(term, "base_rate"), x$categories[owner], x$raters[owner])
+  owner_number <- replace(naturals$of, naturals$of == 0L, NA)
+  part_number <- replace(naturals$part, naturals$part == 0L, NA)
+  owner_labels <- ifelse(startsWith(term, "base_rate"), x$categories[owner_number],
+    x$raters[owner_number])
   levels <- x$confidence$levels %||% NA_character_
   thresholds <- paste0(head(x$categories, -1L), "|", x$categories[-1L])
-  parts <- ifelse(term == "threshold", thresholds[part], levels[part])
-  inside <- apply(cbind(owners, parts), 1L, function(word) {
+  part_labels <- ifelse(term == "threshold", thresholds[part_number], levels[part_number])
+  bracket_text <- apply(cbind(owner_labels, part_labels), 1L, function(word) {
     paste(word[!is.na(word)], collapse = ": ")
   })
-  out <- paste0(term, ifelse(inside == "", "", sprintf("[%s]", inside)))
-  if (is.null(columns)) return(out)
-  replace(out, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
+  terms <- paste0(term, ifelse(bracket_text == "", "", sprintf("[%s]", bracket_text)))
+  if (is.null(columns)) return(terms)
+  replace(terms, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 
-# Sets to NA: dispersion, difficulty, slopes and thresholds in whose direction the likelihood is
-# flat (if the curvature was computed); and raters without ratings that share no parameter with
-# others. Standard errors of parameters at a limit are NA, because the curvature there is not
-# informative.
-without_the_unknown <- function(fit, naturals) {
-  free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
-  loose <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
+# Sets parameters to NA that the ratings do not determine: dispersion, difficulty, slopes and
+# thresholds, if the likelihood is flat in their direction; and parameters of raters without
+# ratings, unless a pooled prior or known errors determine them. Field `unsure` lists coefficients
+# without a standard error, which are these and probabilities on a boundary, where curvature is
+# meaningless.
+drop_undetermined <- function(fit, naturals) {
+  has_no_prior <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
+  can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
   fit$unsure <- integer()
-  if (free && any(loose)) {
-    flat <- is.na(variances(fit))
-    if (!all(flat)) fit$coefficients[flat & loose] <- NA_real_
+  if (has_no_prior && any(can_be_flat)) {
+    is_flat <- is.na(variances(fit))
+    if (!all(is_flat)) fit$coefficients[is_flat & can_be_flat] <- NA_real_
   }
-  probability <- !naturals$term %in%
+  is_probability <- !naturals$term %in%
     c("dispersion", "slope", "threshold", "base_rate_coefficient")
-  fit$unsure <- which(on_boundary(fit$coefficients) & probability)
-  counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
-  rated <- tabulate(rating_rater(fit$x)[counts], n_raters(fit$x)) > 0L
-  uninformed <- !fit$informed & !is_pooled(fit$model)
-  lacking <- which((!rated | uninformed) & !is_known_rater(fit) & !is_counted_rater(fit))
-  if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
-    rater_terms <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
-    unknown <- which(rater_terms & naturals$of %in% lacking)
-    fit$coefficients[unknown] <- NA_real_
-    fit$matrices[lacking, , ] <- NA_real_
-    fit$unsure <- c(fit$unsure, unknown)
+  fit$unsure <- which(on_boundary(fit$coefficients) & is_probability)
+  has_weight <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
+  rated <- tabulate(rating_rater(fit$x)[has_weight], n_raters(fit$x)) > 0L
+  is_uninformed <- !fit$informed & !is_pooled(fit$model)
+  unknown_raters <- which((!rated | is_uninformed) & !is_known_rater(fit) & !is_counted_rater(fit))
+  if (fit$model$accuracy == "rater" && length(unknown_raters) > 0L) {
+    is_rater_term <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
+    unknown_coefficients <- which(is_rater_term & naturals$of %in% unknown_raters)
+    fit$coefficients[unknown_coefficients] <- NA_real_
+    fit$matrices[unknown_raters, , ] <- NA_real_
+    fit$unsure <- c(fit$unsure, unknown_coefficients)
   }
   fit
 }
 
-# Errors of the coefficients, computed on demand: `covariance`, NULL if there is none, and
-# `variance`, NULL if there is none either. `unsure`: numbers of coefficients without a standard
-# error. NULL if no coefficient has one.
+# Computes the `covariance` matrix and the `variance` of the coefficients when they are needed.
+# Coefficients in `fit$unsure` have no standard error (NA). Returns NULL if no coefficient has one.
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
@@ -177,7 +187,8 @@ covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   out
 }
 
-# Known truths belong to the fitted ratings. New ratings have none.
+# Returns posterior probabilities and probabilities of ratings for other ratings `x`. Known truths
+# belong to the fitted ratings, so they are not used.
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
     x$patterns, pattern_weights(x),
@@ -208,29 +219,30 @@ warn_latent <- function(fit) {
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
-  # Exchanging the names of two categories would increase agreement with the truth.
-  mean <- colMeans(fit$matrices, na.rm = TRUE)
-  gain <- mean + t(mean) - outer(diag(mean), diag(mean), `+`)
+  # Categories are reported if exchanging two of them in the mean confusion matrix would increase
+  # its diagonal.
+  mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
+  gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
   switched <- fit$x$categories[rowSums(gain > 1e-6, na.rm = TRUE) > 0]
   warn_if(switched, "switched",
-    "Under the fitted model raters mostly call these categories by each other's names:
+    "In the fitted model, raters mostly confuse these categories with each other:
         {.val {switched}}.",
-    i = "The likelihood does not determine the names of latent classes. Join categories, choose a
-        simpler model, or check who the raters are.", categories = switched)
+    i = "The likelihood does not determine which latent class is which category. Join categories,
+        choose a simpler model, or check who the raters are.", categories = switched)
 }
 
 #' @export
 logLik.rater_fit <- function(object, ...) {
-  likely <- object$method == "likelihood"
+  has_likelihood <- object$method == "likelihood"
   structure(
-    if (likely) object$log_likelihood else NA_real_,
+    if (has_likelihood) object$log_likelihood else NA_real_,
     # With a pooled prior the effective number of parameters is not known.
-    df = if (likely && is.null(object$centre)) object$parameters else NA_integer_,
+    df = if (has_likelihood && is.null(object$centre)) object$parameters else NA_integer_,
     nobs = stats::nobs(object), class = "logLik"
   )
 }
 
 warn_convergence <- function(method) {
   warn_fallible("no_convergence", "The {method} fit did not converge.",
-    i = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors.")
+    i = "Estimates are from the last iteration. Try a simpler model, or stronger priors.")
 }

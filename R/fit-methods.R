@@ -1,8 +1,8 @@
-# Predictions of a fit, for its cases and for new ones.
+# Predictions of a fit for its cases and for new cases.
 
 #' Most probable categories
 #'
-#' Computes the most probable category of each case, for the cases of the fit or new ones.
+#' Computes the most probable category of each case, for the cases of the fit or for new cases.
 #'
 #' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
@@ -37,29 +37,30 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   check_dots_empty(...)
   type <- check_choice(type)
   if (is.data.frame(newdata) && has_formula(object$model)) return(base_rates(object, newdata))
-  judged <- posterior_of_cases(object, newdata)
-  if (type == "probability") return(new_ground_truth(judged$x, judged$posterior))
-  best <- most_probable(judged$posterior)
-  best$category <- category_factor(best$category, judged$x)
-  case_table(judged$x, best)
+  predicted <- posterior_of_cases(object, newdata)
+  if (type == "probability") return(new_ground_truth(predicted$x, predicted$posterior))
+  best <- most_probable(predicted$posterior)
+  best$category <- category_factor(best$category, predicted$x)
+  case_table(predicted$x, best)
 }
 
 #' @rdname predict.rater_fit
 #' @export
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
-  judged <- posterior_of_cases(x, newdata)
-  best <- most_probable(judged$posterior)
-  case_table(judged$x, c(
+  predicted <- posterior_of_cases(x, newdata)
+  best <- most_probable(predicted$posterior)
+  case_table(predicted$x, c(
     list(
-      .fitted = category_factor(best$category, judged$x), .probability = best$probability,
-      .tied = best$tied, .entropy = entropy(judged$posterior)
+      .fitted = category_factor(best$category, predicted$x), .probability = best$probability,
+      .tied = best$tied, .entropy = entropy(predicted$posterior)
     ),
-    split_columns(judged$posterior, paste0(".posterior_", judged$x$categories))
+    split_columns(predicted$posterior, paste0(".posterior_", predicted$x$categories))
   ))
 }
 
-# The ratings to predict from, and the posterior of each of their patterns.
+# Returns a list: `x`, the ratings from which categories are predicted; and `posterior`, posterior
+# probabilities (patterns x categories).
 posterior_of_cases <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_model(fit, "Judging new cases")
@@ -68,36 +69,40 @@ posterior_of_cases <- function(fit, newdata) {
   list(x = x, posterior = posterior(fit, x))
 }
 
-# The same ratings, coded with the fit's numbers of categories and raters.
+# Recodes the categories and raters of other ratings with the numbers that the fit uses. Raises an
+# error if the fit has no such category or rater.
 as_new_cases <- function(fit, x) {
-  known <- fit$x
-  place <- match(x$categories, known$categories)
-  strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
+  fitted <- fit$x
+  new_code <- match(x$categories, fitted$categories)
+  strange <- x$categories[intersect(which(is.na(new_code)), rating_category(x))]
   abort_if(strange, "category", "{.arg newdata} must have the categories of the fit.",
-    x = "{.val {strange}} {?is/are} not among {.val {known$categories}}.", row = NA_integer_,
+    x = "{.val {strange}} {?is/are} not among {.val {fitted$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
-  x <- recode_levels(recode_ratings(x, place, known$categories), fit)
-  x$ordered <- known$ordered
+  x <- recode_levels(recode_ratings(x, new_code, fitted$categories), fit)
+  x$ordered <- fitted$ordered
   if (!distinguishes_raters(fit)) return(x)
-  must <- "must have ratings by the raters of the fit."
-  check_named_raters(x, "newdata", must)
-  recode_raters(x, match_to_fit(x$raters, known$raters, rating_rater(x), must), known$raters)
+  requirement <- "must have ratings by the raters of the fit."
+  check_named_raters(x, "newdata", requirement)
+  recode_raters(x, match_to_fit(x$raters, fitted$raters, rating_rater(x), requirement),
+    fitted$raters)
 }
 
-# Positions of `labels` among the labels of the fit (`known`). Fails if a label is missing there and
-# its code is in `used`.
+# Returns the positions of `labels` among the labels of the fit (`known`). Raises an error if a
+# label is missing there and a rating has its code; `used` contains the codes of all ratings. `must`
+# is the message.
 match_to_fit <- function(labels, known, used, must) {
-  place <- match(labels, known)
-  strange <- labels[intersect(which(is.na(place)), used)]
+  position <- match(labels, known)
+  strange <- labels[intersect(which(is.na(position)), used)]
   abort_argument_if(strange, "newdata", must,
     x = "{.val {strange}} {?is/are} not among {.val {known}}.")
-  place
+  position
 }
 
 distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
 
-# For each row: the first category with the highest probability, the probability, and the number of
-# ties.
+# Returns a list with an element per row of a matrix of probabilities: `category`, the first
+# category with the highest probability; `probability`; and `tied`, the number of categories with
+# it.
 most_probable <- function(probability) {
   highest <- row_top(probability)
   tied <- probability >= highest * (1 - tie_tolerance)
@@ -107,20 +112,20 @@ most_probable <- function(probability) {
   )
 }
 
-# Relative tolerance; the core uses the same.
+# Relative difference of probabilities that counts as a tie. The core uses the same tolerance.
 tie_tolerance <- 1e-9
 
-# For each row, in bits.
+# Returns the entropy of each row of probabilities, in bits.
 entropy <- function(probability) {
   -rowSums(ifelse(probability > 0, probability * log2(probability), 0))
 }
 
 #' Panels from a fitted model
 #'
-#' Simulates ratings from a fit: true categories from the base rates, then ratings of the same cases
-#' by the same raters. Each rater rates the same cases as in the data; missing ratings remain
-#' missing. Statistics of such panels are a parametric bootstrap. Cases with known truth keep it.
-#' The panels have no systems, because a fit does not model them.
+#' Simulates panels of ratings from a fit, for example for a parametric bootstrap. True categories
+#' are drawn from the base rates, and then ratings from the confusion matrices. Each rater rates the
+#' same cases as in the data; missing ratings remain missing. Cases with known truth keep their true
+#' category. The panels have no systems, because a fit does not model them.
 #'
 #' @param object A [fit_raters()] result that is identified.
 #' @param nsim Number of panels, 1 by default.
@@ -141,10 +146,10 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   nsim <- check_count(nsim, "nsim")
   check_has_model(object, "Drawing panels")
   abort_argument_if(object$identified != "yes" || anyNA(object$base_rates), "object",
-    "There is nothing to draw from: the fit is not identified.",
+    "Ratings cannot be drawn: the fit is not identified.",
     x = "The reason: {reason_of_fit(object)}.")
   abort_if(!weights_are_counts(object$x), "weights",
-    "Weights that are not counts leave no cases to draw.",
+    "Ratings cannot be drawn: {.arg weights} of the fit are not numbers of cases.",
     row = which(object$x$weights != round(object$x$weights)))
   check_panel_size(object$x)
   run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
@@ -159,45 +164,50 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   )
 }
 
-# Weights may represent more cases than fit into memory.
-check_panel_size <- function(x, most = 1e8) {
-  n <- sum(pattern_cases(x) * pattern_lengths(x))
-  abort_if(n > most, "weights", "A panel with more than {number(most)} ratings cannot be drawn.",
-    x = "The weights of its cases stand for {number(n)}.",
+# Raises an error if a panel would have too many ratings for the memory. Weights can stand for many
+# cases.
+check_panel_size <- function(x, max_ratings = 1e8) {
+  n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
+  abort_if(n_ratings > max_ratings, "weights",
+    "A panel with more than {number(max_ratings)} ratings cannot be drawn.",
+    x = "The weights of its cases stand for {number(n_ratings)}.",
     i = "Fit with smaller weights, or draw from a {.fun rater_design} with
         {.fun simulate_ratings}.", row = which.max(x$weights))
 }
 
+# Draws one panel of ratings from a fit.
 draw_from_fit <- function(fit) {
   x <- fit$x
   cases <- rep.int(seq_along(x$index), weights_of_cases(x))
   pattern <- pattern_of_case(x)[cases]
   categories <- n_categories(x)
-  law <- drawing_law(fit)
+  distribution <- drawing_law(fit)
   truth <- draw_truth(fit, pattern)
-  given <- known_patterns(fit)[pattern]
-  truth[given] <- fit$known$truth[pattern[given]]
-  stratum <- sample.int(length(law$strata), length(cases), replace = TRUE, prob = law$strata)
+  has_known_truth <- known_patterns(fit)[pattern]
+  truth[has_known_truth] <- fit$known$truth[pattern[has_known_truth]]
+  stratum <- sample.int(length(distribution$strata), length(cases), replace = TRUE,
+    prob = distribution$strata)
   row <- rep.int(seq_along(cases), pattern_lengths(x)[pattern])
-  at <- ratings_in(x, pattern)
-  rater <- rating_rater(x)[at]
+  rating_index <- ratings_in(x, pattern)
+  rater <- rating_rater(x)[rating_index]
   class <- ((stratum - 1L) * categories + truth)[row]
-  drawn <- stats::runif(length(row))
+  uniform <- stats::runif(length(row))
   rating <- rep.int(1L, length(row))
-  so_far <- numeric(length(row))
+  cumulative <- numeric(length(row))
   for (k in seq_len(categories - 1L)) {
-    so_far <- so_far + law$probability(class, k, at)
-    rating <- rating + (drawn > so_far)
+    cumulative <- cumulative + distribution$probability(class, k, rating_index)
+    rating <- rating + (uniform > cumulative)
   }
-  if (has_counts(x)) rating <- rating[order(row, rating)] # numbered slots, no raters
+  # In counts without names of raters, ratings of a case are sorted.
+  if (has_counts(x)) rating <- rating[order(row, rating)]
   x["confidence"] <- list(if (uses_confidence(fit$model)) {
-    draw_confidence(fit, row, at, rater, rating == truth[row])
+    draw_confidence(fit, row, rating_index, rater, rating == truth[row])
   })
-  weighted <- !is.null(x$weights)
+  has_weights <- !is.null(x$weights)
   x[c("abstained", "silent_systems", "weights")] <- list(NULL)
   x <- set_core_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL
-  if (weighted) {
+  if (has_weights) {
     x$cases <- seq_along(cases)
     x$rows <- x$keys <- NULL
   }
@@ -210,26 +220,26 @@ draw_from_fit <- function(fit) {
   x
 }
 
-# Draws true categories of cases of these patterns.
+# Draws the true category of each case. `pattern` is the pattern of ratings of each case.
 draw_truth <- function(fit, pattern) {
   if (has_formula(fit$model)) return(draw_categories(pattern_rates(fit), pattern))
   sample.int(n_categories(fit$x), length(pattern), TRUE, fit$base_rates)
 }
 
-# Draws a category from each of these rows of probabilities.
+# Draws a category for each element of `rows`, which are rows of the matrix `probability`.
 draw_categories <- function(probability, rows) {
-  below <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
-  1L + as.integer(rowSums(stats::runif(length(rows)) > below))
+  cumulative <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
+  1L + as.integer(rowSums(stats::runif(length(rows)) > cumulative))
 }
 
-# A list of the distributions from which simulate() draws. `strata`: probabilities of the strata
-# of difficulty. `probability(class, k, at)`: probability of category k for the ratings at
-# positions `at`, given the class (true category within stratum) of each.
+# Returns the distributions from which simulate() draws, as a list. `strata`: probabilities of the
+# strata of difficulty. `probability`: a function that returns the probability of category `k` for
+# the ratings with indices `at`, given the `class` of each (true category within stratum).
 drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
-    "Ratings with dependent errors are not drawn.", call = NULL)
+    "Ratings cannot be drawn from a model with {.field dependence}.", call = NULL)
   x <- fit$x
   n <- n_categories(x)
   probability <- rating_probabilities(fit) # classes x ratings x raters
@@ -247,14 +257,13 @@ drawing_law.rater_fit <- function(fit) {
 #' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
 #' @section More ratings:
-#' `new` adds ratings to those of the fit. The model is refitted to all ratings and starts from
-#' the previous estimates. If there are few new ratings, the refit takes much less time than the
-#' first fit.
-#' Cases and raters may be those of the fit or new; systems must be those of the fit. With a new
-#' category, or if the fit was not identified, the refit does not use the previous estimates.
-#' Ratings cannot be added if raters form groups, or if there are reruns, counts, weighted cases,
-#' covariates or a database: collect all ratings in `x` instead. A survey design is kept unless `x`
-#' or `new` is given.
+#' The ratings in `new` are added to the ratings of the fit. The model is refitted to all ratings
+#' and starts from the previous estimates. If there are few new ratings, the refit takes much less
+#' time than the first fit. Cases and raters may be those of the fit or new; systems must be those
+#' of the fit. With a new category, or if the fit was not identified, the refit does not use the
+#' previous estimates. Ratings cannot be added if raters form groups, or if there are reruns,
+#' counts, weighted cases, covariates or a database: collect all ratings in `x` instead. A survey
+#' design is kept unless `x` or `new` is given.
 #'
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters Arguments of [fit_raters()] to change. If the
@@ -282,42 +291,43 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")
   if (!is.null(new)) x <- add_ratings(x, new)
-  warm <- !is.null(new) && missing(model) && is.null(method) &&
+  starts_from_fit <- !is.null(new) && missing(model) && is.null(method) &&
     n_categories(x) == n_categories(object$x)
   method <- method %||% method_to_refit(object, model, known_truth, known_raters)
   abort_argument_if(!missing(prior) && !identical(method, "bayes"), "prior",
-    "{.arg prior} is for {.code method = \"bayes\"}.",
-    i = "Other fits have priors in {.fun rater_model}.")
+    "{.arg prior} can be used only with {.code method = \"bayes\"}.",
+    i = "For other methods, set priors in {.fun rater_model}.")
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
-    if (warm) start_of(object))
+    if (starts_from_fit) start_of(object))
   if (missing(x) && is.null(new)) fit$design <- object$design
   warn_unchecked(fit)
   add_differential_test(fit)
 }
 
-# Fits a model again, with other ratings or settings. Arguments that are not given are those of
-# `fit`: model, method, prior, sampling, known truths and known raters. All refits of the package
-# use this function (`tools/ids.R`).
+# Fits a model again, with other ratings or settings. The defaults of the arguments are the settings
+# of `fit`. All refits of the package must use this function; `tools/ids.R` checks it.
 fit_again <- function(fit, x = fit$x, model = fit$model,
                       method = method_to_refit(fit, model, known_truth, known_raters),
                       known_truth = fit$given$truth, known_raters = fit$given$raters,
                       prior = fit$given$prior, start = NULL, sampling = fit$given$sampling) {
-  drawn <- identical(method, "bayes")
+  uses_draws <- identical(method, "bayes")
   fit_checked(with_votes(as_ratings(x)), model, method, known_truth, known_raters, start,
-    if (drawn) prior, if (drawn) sampling)
+    if (uses_draws) prior, if (uses_draws) sampling)
 }
 
-# The method of a fit; if it cannot fit `model`, the default method of that model (NULL).
+# Returns the method of a refit: the method of the fit or, if it cannot fit `model`, NULL for the
+# default method of the model. Known truths and known raters need the method "likelihood".
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
-  know <- !is.null(known_truth) || !is.null(known_raters)
-  can <- switch(fit$method,
-    algebraic = is_k_model(model) && !know, pairs = has_pairs(model) && !know, TRUE
+  has_known <- !is.null(known_truth) || !is.null(known_raters)
+  can_refit <- switch(fit$method,
+    algebraic = is_k_model(model) && !has_known, pairs = has_pairs(model) && !has_known, TRUE
   )
-  if (can) fit$method else if (know) "likelihood"
+  if (can_refit) fit$method else if (has_known) "likelihood"
 }
 
-# Starting values: parameters, and the number of raters that they include; NULL for a fit without.
+# Returns the parameters of a fit as starting values of a refit, and the number of raters that they
+# describe. Returns NULL if the fit has no parameters or is not identified.
 start_of <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = fit$theta, raters = n_raters(fit$x))

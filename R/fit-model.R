@@ -1,9 +1,9 @@
 #' The K-model
 #'
-#' Defines the model of Lehner's method, which is also the implicit model when agreement is read as
-#' accuracy. Every rater is right on every case with the same probability. Each wrong category has
-#' the same probability. These are the three *K-properties*: equal rater accuracy, equal error
-#' probabilities, equal problem difficulty.
+#' Defines the model of Lehner's method, which is also the implicit model when agreement is
+#' interpreted as accuracy. It assumes three *K-properties*: all raters have the same accuracy
+#' (equal rater accuracy), all wrong categories have the same probability (equal error
+#' probabilities), and accuracy is the same on all cases (equal problem difficulty).
 #'
 #' @srrstats {UL4.1} a model without a fit
 #' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
@@ -18,10 +18,10 @@ k_model <- function() plain_k_model
 
 #' Models of raters
 #'
-#' Defines a latent class model of raters. There is an argument for each K-property, which sets how
-#' far the model relaxes it; [k_model()] relaxes none. Base rates may depend on covariates by a
-#' formula. `dawid_skene()` is the model of Dawid and Skene (1979), with a separate confusion matrix
-#' for every rater.
+#' Defines a latent class model of raters. Three arguments relax the K-properties of [k_model()]:
+#' `accuracy`, `errors` and `difficulty`. Base rates may depend on covariates by a formula.
+#' `dawid_skene()` is the model of Dawid and Skene (1979), with a separate confusion matrix for
+#' every rater.
 #'
 #' @section Axes:
 #' * `accuracy` (equal rater accuracy): `"common"`, or an accuracy per `"rater"`.
@@ -39,17 +39,19 @@ k_model <- function() plain_k_model
 #' thresholds. There are a slope and K - 1 thresholds for all raters, or for each rater
 #' (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered, and are
 #' treated as equally spaced. With two categories, the order is not needed, and the model is the
-#' free model. The fit is by maximum likelihood, without priors; `base_rates` may be a formula.
+#' same as with free errors. The fit is by maximum likelihood, without priors; `base_rates` may be a
+#' formula.
 #'
 #' @section Confidence:
 #' With `confidence = TRUE` a rating consists of the answer and its level of
-#' [confidence][ratings()]. Levels have one distribution for correct answers and one for wrong ones,
-#' the same for all raters and categories. Their ratio never decreases from a level to the next.
-#' [tidy()][tidy.rater_fit] returns both, as `confidence_right[level]` and
-#' `confidence_wrong[level]`. If the level is missing, only the answer is used; the same holds for
-#' the answers of a system that joins the raters. The fit is by maximum likelihood, without priors.
-#' Strata of difficulty are not available. The likelihood is of answers and levels, so AIC cannot
-#' compare it with models without confidence. All other models ignore confidence.
+#' [confidence][ratings()]. Levels have one distribution for correct answers and another for wrong
+#' answers, the same for all raters and categories. The ratio of the two probabilities of a level
+#' never decreases from a level to the next. [tidy()][tidy.rater_fit] returns them as
+#' `confidence_right[level]` and `confidence_wrong[level]`. If the level is missing, only the answer
+#' is used; the same holds for the answers of a system that joins the raters. The fit is by maximum
+#' likelihood, without priors. Strata of difficulty are not available. AIC cannot compare the model
+#' with models without confidence, because its likelihood includes the levels. All other models
+#' ignore confidence.
 #'
 #' In simulated panels of 500 cases, four raters of accuracy .55 to .75 and three levels
 #' (bench/confidence.R), 89% of consensus labels are correct, and 83% without confidence. The root
@@ -94,17 +96,17 @@ k_model <- function() plain_k_model
 #' terms: the ease of category k and the skill of the rater. They are normal with standard
 #' deviations `ups` and `tau`. Errors are distributed over categories as in the panel, with a
 #' Dirichlet distribution of size `a` around equal shares. All four parameters are estimated, under
-#' priors that are worth a few ratings; [glance()][tidy.rater_fit] returns them. The estimate of a
-#' cell thus uses the rater's other categories and the other raters. With many ratings it is
-#' determined by the ratings in the cell.
+#' priors that are equivalent to a few ratings; [glance()][tidy.rater_fit] returns them. The
+#' estimate of a cell thus uses the rater's other categories and the other raters. If the cell has
+#' many ratings, the estimate is determined by these ratings.
 #'
 #' Base rates have a Dirichlet prior with parameter 2 for each category. For example, 2 positive
 #' cases of 200, rated by three good raters, give a base rate of .015 instead of .010. If the only
 #' rater has a known matrix, neither this prior nor the weak one is used. The fit is by EM with
 #' squared extrapolation. It starts from vote shares and, with at most ten raters, from the ratings
-#' of each. Classes are named so that most ratings agree with their names. Standard errors are
-#' conditional on the centre. `logLik()` is the likelihood of the ratings at the estimate; `AIC` and
-#' `BIC` are `NA`: compare models under `"none"`.
+#' of each. Latent classes are matched to categories so that most ratings agree with them. Standard
+#' errors are conditional on the estimated mean rows. `logLik()` is the likelihood of the ratings at
+#' the estimate. `AIC` and `BIC` are `NA`; to compare models, use `prior = "none"`.
 #'
 #' @section Formulas of covariates:
 #' With [covariates][ratings()] of cases, `base_rates` may be a formula such as `~ site + age`: a
@@ -131,15 +133,16 @@ k_model <- function() plain_k_model
 #' @param prior `"pooled"`, only for free errors per rater, and their default. `"weak"`, the default
 #'   of other models. `"none"`, the default of models with a formula. Or a list of some of the
 #'   parameters in *Priors*. Models with ordinal errors or confidence have no priors.
-#' @param base_rates A formula of covariates, see *Formulas of covariates*; `~ 1` is one set of base
-#'   rates for all cases.
-#' @param confidence `TRUE` or `FALSE`: does the model use the raters' confidence? See *Confidence*.
+#' @param base_rates A formula of covariates, see *Formulas of covariates*. The default `~ 1` is one
+#'   set of base rates for all cases.
+#' @param confidence `TRUE` or `FALSE` (the default): does the model use the raters' confidence? See
+#'   *Confidence*.
 #' @param dependence,pairs Dependence of errors given the truth, see *Dependence*: `"none"`,
 #'   `"easy"` or `"pairs"`. `pairs` is a list of pairs of raters, such as `list(c("a", "b"))`.
-#' @param abstain For ratings with abstentions (see [ratings()]): `"depends"`, whether a rater
-#'   answers depends on the truth; `"ignored"`, abstentions are missing ratings; or `NULL`, the
-#'   first if it predicts the answers better. Only for `prior = "pooled"`; see *Abstentions* in
-#'   [ground_truth()].
+#' @param abstain For ratings with abstentions (see [ratings()]): `"depends"` if the probability
+#'   that a rater answers depends on the truth; `"ignored"` if abstentions are missing ratings. The
+#'   default `NULL` uses `"depends"` if it predicts the answers better. Only for `prior = "pooled"`;
+#'   see *Abstentions* in [ground_truth()].
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
@@ -181,7 +184,7 @@ rater_model <- function(accuracy = c("common", "rater"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
                         prior = NULL, base_rates = ~1, confidence = FALSE,
                         dependence = c("none", "easy", "pairs"), pairs = NULL, abstain = NULL) {
-  shared <- check_dependence(dependence, pairs, errors, difficulty, confidence)
+  dependence_field <- check_dependence(dependence, pairs, errors, difficulty, confidence)
   check_flag(confidence, "confidence")
   check_no_formula(accuracy, "accuracy")
   check_no_formula(difficulty, "difficulty")
@@ -189,46 +192,47 @@ rater_model <- function(accuracy = c("common", "rater"),
     accuracy = check_choice(accuracy), errors = check_choice(errors),
     difficulty = check_choice(difficulty), system = check_choice(system)
   )
-  strata <- model$difficulty == "strata"
-  abort_argument_if(strata && confidence, "difficulty",
+  has_strata <- model$difficulty == "strata"
+  abort_argument_if(has_strata && confidence, "difficulty",
     "A model with {.code confidence = TRUE} cannot have strata of difficulty.")
-  ordinal <- model$errors == "ordinal"
-  abort_argument_if(strata && ordinal, "difficulty",
+  is_ordinal <- model$errors == "ordinal"
+  abort_argument_if(has_strata && is_ordinal, "difficulty",
     "A model with {.code errors = \"ordinal\"} cannot have strata of difficulty.")
   model$base_rates <- check_formula(base_rates)
-  formula <- has_formula(model)
-  if (!formula) model$base_rates <- NULL
-  poolable <- model$accuracy == "rater" && model$errors == "free" && !strata && !formula
-  if (ordinal || confidence) {
-    given <- !is.null(prior) && !identical(prior, "weak")
-    abort_argument_if(given && length(check_prior(prior)) > 0L, "prior",
+  uses_formula <- has_formula(model)
+  if (!uses_formula) model$base_rates <- NULL
+  can_pool <- model$accuracy == "rater" && model$errors == "free" && !has_strata && !uses_formula
+  if (is_ordinal || confidence) {
+    has_prior <- !is.null(prior) && !identical(prior, "weak")
+    abort_argument_if(has_prior && length(check_prior(prior)) > 0L, "prior",
       "Models with ordinal errors or confidence are fitted without priors.",
       i = "Leave {.arg prior} out.")
     prior <- "none"
   }
-  usual <- if (poolable) "pooled" else if (formula) "none" else "weak"
-  model$prior <- check_prior(prior %||% usual, poolable)
+  default_prior <- if (can_pool) "pooled" else if (uses_formula) "none" else "weak"
+  model$prior <- check_prior(prior %||% default_prior, can_pool)
   class(model) <- c("rater_model", "fallible_result")
   model$confidence <- if (confidence) TRUE
-  model$dependence <- shared
+  model$dependence <- dependence_field
   if (!is.null(abstain)) model$abstain <- check_choice(abstain, c("depends", "ignored"), "abstain")
   abort_argument_if(uses_abstentions(model) && !is_pooled(model), "abstain",
-    "{.code abstain = \"depends\"} is for {.code prior = \"pooled\"}: free errors of each rater, on
+    "{.code abstain = \"depends\"} needs {.code prior = \"pooled\"}: free errors of each rater, on
         cases that are equally difficult, without a formula of base rates.",
     i = "Use {.fun dawid_skene}.")
   model
 }
 
 check_no_formula <- function(value, arg) {
-  abort_argument_if(rlang::is_formula(value), arg, "A formula is for {.arg base_rates} only.",
-    i = "Write a law of your own, see {.fun rater_family}, or estimate by groups of cases.")
+  abort_argument_if(rlang::is_formula(value), arg,
+    "{.arg {arg}} cannot be a formula; only {.arg base_rates} can.",
+    i = "Define a model with {.fun rater_family}, or use {.arg by} of {.fun estimate_accuracy}.")
 }
 
-# Ordinal errors need ordered categories.
+# Raises an error if the model has ordinal errors and the categories have no order.
 check_order <- function(model, x) {
   abort_argument_if(model$errors == "ordinal" && !x$ordered && n_categories(x) > 2L, "model",
-    "A model with {.code errors = \"ordinal\"} needs categories in an order.",
-    x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
+    "A model with {.code errors = \"ordinal\"} needs ordered categories.",
+    x = "Categories of {.arg x} are not ordered: {.val {x$categories}}.",
     i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
 }
 
@@ -243,24 +247,26 @@ weak_prior <- list(
   base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
 )
 
-# A prior that is estimated together with the fit. A fit also has its `rows`.
+# The pooled prior, whose parameters are estimated together with the confusion matrices. In a fit,
+# it also has `rows`, the estimated Dirichlet parameters.
 pooled_prior <- list(pooled = TRUE)
 
 is_pooled <- function(model) isTRUE(model$prior$pooled)
 
-# Returns a complete list, which is empty for no prior.
+# Checks argument `prior` and returns a list with all parameters of the prior; an empty list if
+# there is no prior. `poolable`: does the model allow a pooled prior?
 check_prior <- function(prior, poolable = FALSE) {
   abort_argument_if(identical(prior, "pooled") && !poolable, "prior",
-    "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
+    "{.code prior = \"pooled\"} needs free errors of each rater, on cases that are equally
         difficult, without a formula of base rates.",
-    i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.")
+    i = "Use it with {.fun dawid_skene} or {.code rater_model(\"rater\", \"free\")}.")
   if (is_string(prior, c("pooled", "weak", "none"))) {
     return(switch(prior, pooled = pooled_prior, weak = weak_prior, none = list()))
   }
-  known <- names(weak_prior)
-  unknown <- if (is.list(prior)) setdiff(names2(prior), known)
+  parameter_names <- names(weak_prior)
+  unknown <- if (is.list(prior)) setdiff(names2(prior), parameter_names)
   abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",
-    "must be a list with some of {.val {known}}, or
+    "must be a list with some of {.val {parameter_names}}, or
         {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}.",
     x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
   for (name in names(prior)) {
@@ -279,7 +285,8 @@ is_k_model <- function(model) {
     !model_is_dependent(model) && !has_formula(model)
 }
 
-# Does the model differ from the core's models in more than the K-properties?
+# Does the model have ordinal errors or confidence? The compiled estimators of accuracy in the core
+# do not support such models.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
 has_k_properties <- function(model) {
@@ -301,7 +308,7 @@ format.rater_model <- function(x, ...) {
     sprintf("rater model (%s)", axes)
   }
   paste0(
-    name, if (uses_confidence(x)) " with confidence", dependence_words(x), formula_words(x)
+    name, if (uses_confidence(x)) " with confidence", format_dependence(x), formula_words(x)
   )
 }
 
@@ -314,14 +321,14 @@ print.rater_model <- function(x, ...) {
 model_lines <- function(x) UseMethod("model_lines")
 
 model_lines.own_model <- function(x) {
-  sprintf("<rater_model> %s, known by its posterior only", x$words)
+  sprintf("<rater_model> %s, user-defined, with posterior probabilities only", x$words)
 }
 
 model_lines.rater_model <- function(x) {
   meaning <- c(
     common = "all raters are equally accurate", rater = "raters differ in accuracy",
     uniform = "all errors are equally probable",
-    distance = "errors near the truth are likelier, or less likely",
+    distance = "errors near the truth are more likely, or less likely",
     free = "errors have any probabilities",
     ordinal = "a signal in the order of the categories, cut at thresholds",
     none = "all cases are equally difficult",
@@ -330,7 +337,7 @@ model_lines.rater_model <- function(x) {
   prior <- if (length(x$prior) == 0L) {
     "none"
   } else if (is_pooled(x)) {
-    "pooled  matrices lie around a centre of the panel, which is estimated too"
+    "pooled  matrices vary around mean rows of the panel, which are also estimated"
   } else if (identical(x$prior, weak_prior)) {
     "weak"
   } else {

@@ -1,7 +1,9 @@
-# One judge with a calibration sample from other cases: base rates are the shares of its ratings,
-# corrected by its error rates in the sample (Rogan and Gladen, 1978).
+# Fits of one judge (a rater) with a calibration sample of other cases. Base rates are the shares of
+# the judge's ratings, corrected by its error rates in the sample (Rogan and Gladen, 1978). A
+# verdict is a rating by the judge.
 
-# `x`: ratings by this rater only. `counts`: a list of the counts of its sample.
+# Fits the base rates. `x` contains only ratings by the judge. `counts` is a list with one matrix,
+# the counts of the calibration sample (true categories x verdicts).
 fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
   weight <- pattern_weights(x)[rating_pattern(x)]
@@ -9,21 +11,23 @@ fit_one_judge <- function(x, model, counts) {
     counts = counts[[1L]], verdicts = rowsum_codes(rating_category(x), weight, n)
   )
   sample$lack <- why_no_calibration(sample, x$categories)
-  law <- if (is.null(sample$lack)) calibrated_rates(sample) else
+  solution <- if (is.null(sample$lack)) calibrated_rates(sample) else
     list(rates = rep(1 / n, n), matrix = diag(n))
-  posterior <- rbind(t(law$rates * law$matrix), law$rates, deparse.level = 0L)
-  place <- rep(n + 1L, n_patterns(x))
-  place[rating_pattern(x)] <- rating_category(x)
+  posterior <- rbind(t(solution$rates * solution$matrix), solution$rates, deparse.level = 0L)
+  posterior_row <- rep(n + 1L, n_patterns(x))
+  posterior_row[rating_pattern(x)] <- rating_category(x)
   numbers <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
-  coefficients <- numbers(law$rates, law$matrix)
+  coefficients <- numbers(solution$rates, solution$matrix)
   fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood",
     list(truth = integer(), counts = counts),
     identified = names(sample$lack) %||% "yes",
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
-    rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE, base_rates = law$rates,
-    posterior = (posterior / rowSums(posterior))[place, , drop = FALSE], parameters = NA_integer_,
+    rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE,
+    base_rates = solution$rates,
+    posterior = (posterior / rowSums(posterior))[posterior_row, , drop = FALSE],
+    parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
-    matrices = array(law$matrix, c(1L, n, n)),
+    matrices = array(solution$matrix, c(1L, n, n)),
     coefficients = setNames(coefficients, c(rater_terms(x), rate_terms(x))),
     calibrated = sample
   )
@@ -33,30 +37,34 @@ fit_one_judge <- function(x, model, counts) {
   fit
 }
 
-# Reason why a sample cannot correct shares, named by a code; or NULL.
+# Returns the reason why base rates cannot be estimated, named by a code, or NULL. `sample` contains
+# `counts` of the calibration sample and `verdicts`, the numbers of ratings in each category.
 why_no_calibration <- function(sample, categories) {
   counts <- sample$counts
   empty <- categories[rowSums(counts) == 0]
   if (length(empty) > 0L) return(c(uncalibrated = paste("no calibration case is", empty[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # A rating must be evidence for its category; with two categories also under smoothed rates.
+  # The true category must make its rating more probable than other categories do. With two
+  # categories, smoothed rates must also satisfy this, because the interval uses them.
   n <- nrow(counts)
-  raw <- counts / rowSums(counts)
-  for (matrix in list(raw, if (n == 2L) smoothed_rates(counts) else raw)) {
-    off <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
-    if (length(off) > 0L || rcond(matrix) < 1e-10) return(c(judge = paste0(
+  shares <- counts / rowSums(counts)
+  for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {
+    confused <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
+    if (length(confused) > 0L || rcond(matrix) < 1e-10) return(c(judge = paste0(
       "the judge is no better than chance ",
-      if (n > 2L && length(off) > 0L) paste("at recognising", off[[1L]], ""),
+      if (n > 2L && length(confused) > 0L) paste("at recognising", confused[[1L]], ""),
       "in its calibration sample"
     )))
   }
 }
 
-# Adds one case to each cell. Variances and the interval for two categories use these rates.
+# Returns the confusion matrix after one case is added to each cell. Variances, and the interval for
+# two categories, use these rates, which are never 0 or 1.
 smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
-# Base rates and the judge's matrix, by the inverse of the matrix if this gives probabilities.
-# Otherwise, with two categories the nearer limit; with more, the joint maximum likelihood.
+# Estimates base rates and the judge's confusion matrix. Base rates are computed by the inverse of
+# the matrix. If a base rate is negative, the estimate is the nearer of 0 and 1 for two categories,
+# and the joint maximum likelihood estimate for more categories.
 calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
@@ -65,10 +73,11 @@ calibrated_rates <- function(sample) {
   maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
 }
 
-# Maximum likelihood by EM: the matrix and the base rates, or the matrix at `fixed` base rates.
-maximise_calibrated <- function(sample, rates, fixed = FALSE, most = 1e5) {
+# Maximises the likelihood by EM. Estimates the judge's matrix and base rates; with `fixed`, only
+# the matrix, given the base rates `rates`. `max_iterations` is the largest number of iterations.
+maximise_calibrated <- function(sample, rates, fixed = FALSE, max_iterations = 1e5) {
   matrix <- smoothed_rates(sample$counts)
-  for (round in seq_len(most)) {
+  for (iteration in seq_len(max_iterations)) {
     shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
     joint <- rates * matrix * rep(sample$verdicts / shares, each = length(rates))
     before <- c(rates, matrix)
@@ -79,9 +88,9 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE, most = 1e5) {
   list(rates = rates, matrix = matrix)
 }
 
-# Covariance of numbers(rates, matrix) by the delta method. Inputs are the shares of ratings and the
-# matrix, row by row. Derivatives of the base rates are those of the inverse matrix, also if the
-# estimate is clipped.
+# Returns the covariance matrix of the results of numbers(rates, matrix), by the delta method. The
+# random variables are the shares of verdicts and the rows of the matrix. Derivatives of base rates
+# are those of the solution by the inverse matrix, even if the estimate was moved to a limit.
 calibrated_covariance <- function(fit, numbers) {
   sample <- fit$calibrated
   counts <- sample$counts
@@ -89,69 +98,74 @@ calibrated_covariance <- function(fit, numbers) {
   matrix <- fit$matrices[1L, , ]
   n <- length(rates)
   slopes <- kronecker(t(c(1, -rates)), t(solve(counts / rowSums(counts))))
-  moved <- function(change) {
+  numbers_after <- function(change) {
     numbers(rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE))
   }
-  moves <- differences(moved, numeric(n * (n + 1L)))
+  jacobian <- differences(numbers_after, numeric(n * (n + 1L)))
   shares <- rbind(sample$verdicts / sum(sample$verdicts), smoothed_rates(counts))
   sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sizes), function(i) {
-    slopes <- moves[, (i - 1L) * n + seq_len(n)]
+    slopes <- jacobian[, (i - 1L) * n + seq_len(n)]
     slopes %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(slopes) / sizes[[i]]
   }))
 }
 
-# Draws of base rates (one per row) from Dirichlet distributions of the matrix and of the shares of
-# ratings. Uses the inverse of the drawn matrix, or EM if the inverse gives no probabilities.
-calibrated_draws <- function(sample, draws = 1000L, most = 1e4) {
+# Draws base rates (draws x categories). Shares of verdicts and rows of the matrix are drawn from
+# Dirichlet distributions. Base rates are computed by the inverse of the drawn matrix, or by EM if a
+# rate would be negative. `max_iterations` is the largest number of iterations.
+calibrated_draws <- function(sample, draws = 1000L, max_iterations = 1e4) {
   n <- length(sample$verdicts)
   dirichlet <- function(counts) {
-    out <- matrix(stats::rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
-    out / rowSums(out)
+    rate_draws <- matrix(stats::rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
+    rate_draws / rowSums(rate_draws)
   }
   with_run_seed(draw_seed(), {
     shares <- dirichlet(sample$verdicts)
     matrices <- vapply(seq_len(n), function(k) dirichlet(sample$counts[k, ]), shares)
   })
-  out <- t(vapply(seq_len(draws), function(i) solve(matrices[i, , ], shares[i, ]), shares[1L, ]))
-  off <- which(rowSums(out < 0) > 0)
-  if (length(off) == 0L) return(out)
-  rates <- pmax(out[off, , drop = FALSE], 1e-3)
-  for (round in seq_len(most)) {
+  rate_draws <- t(vapply(seq_len(draws), function(i) solve(matrices[i, , ], shares[i, ]),
+    shares[1L, ]))
+  negative_draws <- which(rowSums(rate_draws < 0) > 0)
+  if (length(negative_draws) == 0L) return(rate_draws)
+  rates <- pmax(rate_draws[negative_draws, , drop = FALSE], 1e-3)
+  for (iteration in seq_len(max_iterations)) {
     before <- rates
-    mixed <- Reduce(`+`, lapply(seq_len(n), function(k) rates[, k] * matrices[off, , k]))
-    by_verdict <- shares[off, ] / mixed
+    verdict_probability <- Reduce(`+`,
+      lapply(seq_len(n), function(k) rates[, k] * matrices[negative_draws, , k]))
+    by_verdict <- shares[negative_draws, ] / verdict_probability
     rates <- rates * vapply(seq_len(n), function(k) {
-      rowSums(matrix(by_verdict * matrices[off, , k], ncol = n))
+      rowSums(matrix(by_verdict * matrices[negative_draws, , k], ncol = n))
     }, rates[, 1L])
     if (max(abs(rates - before)) < 1e-6) break
   }
-  out[off, ] <- rates
-  out
+  rate_draws[negative_draws, ] <- rates
+  rate_draws
 }
 
-# Standard errors of the results of test_numbers() for the judge.
-judged_errors <- function(fit, at, rates) {
+# Returns the standard errors of the judge's measures in test_numbers(), in the shape of
+# `estimates`, which contains their estimates.
+standard_errors_of_judge <- function(fit, estimates, rates) {
   variance <- calibrated_covariance(fit, function(base_rates, matrix) {
     as.vector(test_numbers(array(matrix, c(1L, dim(matrix))), base_rates, rates))
   })
-  at[] <- ifelse(is.finite(at), sqrt(diag(variance)), NA)
-  at
+  estimates[] <- ifelse(is.finite(estimates), sqrt(diag(variance)), NA)
+  estimates
 }
 
-# Describes the calibration sample.
+# Returns a sentence about the calibration sample; NULL if there is none.
 calibration_words <- function(fit) {
   counts <- fit$calibrated$counts
   if (!is.null(counts)) sprintf("Calibration sample: %s is right on %s", fit$x$raters,
     toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
 }
 
-# Shift of an estimate for two categories if more ratings are `category`, whatever the truth.
-lean_words <- function(fit, category, lean = 0.05) {
+# Returns a sentence that shows how sensitive an estimate is to a change of the judge, for two
+# categories: the shift if it gives `category` to a share `share` of cases more, whatever the truth.
+lean_words <- function(fit, category, share = 0.05) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
-    "If it said ", category, " to ", 100 * lean, " in 100 more of these cases, good and bad alike,",
-    " the estimate would be ", decimals(lean / (sum(diag(matrix)) - 1)), " too high."
+    "If it rated ", category, " in ", 100 * share, " of 100 more of these cases, whatever their ",
+    "truth, the estimate would be ", decimals(share / (sum(diag(matrix)) - 1)), " too high."
   )
 }
 
@@ -164,55 +178,60 @@ calibration_assumption <- function(fit) {
 
 check_not_one_judge <- function(fit) {
   abort_argument_if(inherits(fit, "judge_fit"), "x",
-    "must rest on the ratings of several raters, or on gold cases.",
-    x = "One judge with a calibration sample gives base rates only.")
+    "must be based on ratings of several raters, or on gold cases.",
+    x = "One judge with a calibration sample gives only base rates.")
 }
 
-# Intervals of base rates, one per row. At 0 and 1 their width is never zero.
+# Returns confidence intervals of base rates, a matrix with a row per category. If an estimate is 0
+# or 1, its interval is widened by the profile likelihood, so that its width is never zero.
 calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
   out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
     t(apply(sample$draws, 2L, stats::quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in seq_len(nrow(out))) {
-    join <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k) # joins all others
-    joined <- list(
-      counts = crossprod(join, sample$counts %*% join), verdicts = drop(sample$verdicts %*% join)
+    # Joins all categories except k, so that there are two categories.
+    indicator <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k)
+    two_categories <- list(
+      counts = crossprod(indicator, sample$counts %*% indicator),
+      verdicts = drop(sample$verdicts %*% indicator)
     )
-    swapped <- list(counts = joined$counts[2:1, 2:1], verdicts = rev(joined$verdicts))
-    out[k, 1L] <- min(out[k, 1L], guarded_end(joined, z))
-    out[k, 2L] <- max(out[k, 2L], 1 - guarded_end(swapped, z))
+    swapped <- list(counts = two_categories$counts[2:1, 2:1],
+      verdicts = rev(two_categories$verdicts))
+    out[k, 1L] <- min(out[k, 1L], profile_limit(two_categories, z))
+    out[k, 2L] <- max(out[k, 2L], 1 - profile_limit(swapped, z))
   }
   out
 }
 
-# For two categories: the interval of Lang and Reiczigel (2014), as printed by Lee et al. (2025).
+# Returns the interval of Lang and Reiczigel (2014) for two categories, in the form of Lee et al.
+# (2025). Counts are adjusted before the variances are computed. `z` is a normal quantile.
 adjusted_interval <- function(sample, z) {
   total <- sum(sample$verdicts) + z^2
   share <- (sample$verdicts[[2L]] + z^2 / 2) / total
-  right <- diag(smoothed_rates(sample$counts))
-  variance <- right * (1 - right) / (rowSums(sample$counts) + 2)
-  youden <- sum(right) - 1
-  rate <- (share + right[[1L]] - 1) / youden
+  p_right <- diag(smoothed_rates(sample$counts))
+  variance <- p_right * (1 - p_right) / (rowSums(sample$counts) + 2)
+  youden <- sum(p_right) - 1
+  rate <- (share + p_right[[1L]] - 1) / youden
   centre <- rate + 2 * z^2 * (rate * variance[[2L]] - (1 - rate) * variance[[1L]])
-  spread <- z / youden * sqrt(
+  half_width <- z / youden * sqrt(
     share * (1 - share) / total + (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
   )
-  ends <- clip01(centre + c(-spread, spread))
+  ends <- clip01(centre + c(-half_width, half_width))
   rbind(1 - rev(ends), ends, deparse.level = 0L)
 }
 
-# If the estimated base rate of the second of two categories is 1: the rate at which the profile log
-# likelihood is z^2 / 2 below its value at 1. Otherwise 1.
-guarded_end <- function(sample, z) {
+# Returns the lower limit of the second of two base rates if its estimate is 1: the rate at which
+# the profile log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is below 1.
+profile_limit <- function(sample, z) {
   counts <- sample$counts
   verdicts <- sample$verdicts
   if (verdicts[[2L]] / sum(verdicts) < counts[2L, 2L] / sum(counts[2L, ])) return(1)
-  likely <- function(rate) {
+  log_likelihood <- function(rate) {
     matrix <- maximise_calibrated(sample, c(1 - rate, rate), fixed = TRUE)$matrix
     p <- rbind(matrix, c(1 - rate, rate) %*% matrix)
     n <- rbind(counts, verdicts)
     sum((n * log(p))[n > 0])
   }
-  excess <- function(rate) 2 * (likely(1) - likely(rate)) - z^2
+  excess <- function(rate) 2 * (log_likelihood(1) - log_likelihood(rate)) - z^2
   if (excess(0) <= 0) 0 else stats::uniroot(excess, c(0, 1), tol = 1e-10)$root
 }

@@ -8,12 +8,13 @@
 #' The log odds of category k against the first category are a linear function of the covariates of
 #' a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err independently:
 #' the probability of a rating depends only on the rater and the true category. Coefficients from
-#' majority labels, or from the answers of a classifier, are biased towards zero; these are not.
+#' majority labels, or from the answers of a classifier, are biased towards zero; coefficients of
+#' this model are not.
 #' The model is identified by three raters, by two raters if base rates differ (Hui and Walter,
 #' 1980, see [rater_model()]), or by gold cases or known raters. One coder or classifier needs gold
 #' cases or known errors: `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be a
 #' random sample. Their sampling probabilities may also depend on ratings and on covariates in the
-#' formula. The likelihood conditions on these, so no sampling weights are needed.
+#' formula. The likelihood conditions on ratings and covariates, so no sampling weights are needed.
 #'
 #' @section Standard errors:
 #' They are robust (sandwich). Let \eqn{q} be the posterior probabilities. The score of a case is
@@ -93,36 +94,38 @@ NULL
 
 is_regression <- function(fit) has_formula(fit$model) && inherits(fit, "latent_fit")
 
-# Does argument `what` ask for the coefficients of the regression?
+# Returns TRUE if argument `what` is "regression", and FALSE if it is NULL.
 wants_regression <- function(what) {
   !is.null(what) && nzchar(check_choice(what, "regression", "what"))
 }
 
-# Patterns x coefficients: influence of a case of each pattern.
+# Returns the influence of one case of each pattern of ratings on each coefficient, a matrix
+# (patterns x coefficients).
 influence_of <- function(fit) {
   x <- fit$x
   check_memory(as.double(n_patterns(x)) * length(fit$theta), "scores of cases",
-    "Take fewer cases or raters.")
+    "Use fewer cases or raters.")
   na_real(core_latent_influence(
     x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
   ))
 }
 
-# Robust covariance of the coefficients, and degrees of freedom of their intervals.
+# Returns the robust `covariance` matrix of the regression coefficients, and `df`, the degrees of
+# freedom of their intervals.
 regression_errors <- function(fit, cluster = NULL) {
   abort_argument_if(!is_regression(fit), "object",
     "must be a fit by likelihood with a formula of base rates.",
-    x = "It is one of the {format(fit$model)}.")
+    x = "It is a fit of the {format(fit$model)}.")
   x <- fit$x
   design <- fit$design
   abort_argument_if(!is.null(cluster) && !is.null(design), "cluster",
-    "must be left out: the fit has a survey design, with its clusters.")
+    "{.arg cluster} must be left out: the survey design of the fit contains the clusters.")
   cluster <- check_case_values(cluster, x, "cluster")
   terms <- terms_of_rates(fit)
   out <- matrix(NA_real_, length(terms), length(terms), dimnames = list(terms, terms))
   if (fit$identified != "yes") return(list(covariance = out, df = Inf))
   influence <- influence_of(fit)[x$index, match(terms, names(fit$coefficients))] *
-    # A row with a count represents independent cases.
+    # A row whose weight is a count represents independent cases, whose squares are summed.
     weights_of_cases(x)^(if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1)
   if (!is.null(design)) {
     influence[design$row, ] <- influence
@@ -151,18 +154,20 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
     !!!normal_columns(x$coefficients[rownames(errors$covariance)], errors$covariance, errors$df,
       conf_level)
   )
-  ends <- c("estimate", "conf.low", "conf.high")
-  if (exponentiate) out[ends] <- exp(out[ends])
+  scaled_columns <- c("estimate", "conf.low", "conf.high")
+  if (exponentiate) out[scaled_columns] <- exp(out[scaled_columns])
   out
 }
 
+# Returns columns of a table of estimates: estimates, standard errors, intervals and tests. The
+# distribution is t with `df` degrees of freedom (normal if `df` is Inf).
 normal_columns <- function(estimate, covariance, df, conf_level) {
   check_level(conf_level)
-  error <- sqrt(diag(covariance))
-  half <- stats::qt((1 + conf_level) / 2, df) * error
-  statistic <- estimate / error
-  list(estimate = estimate, std.error = error, conf.low = estimate - half,
-    conf.high = estimate + half, statistic = statistic,
+  std_error <- sqrt(diag(covariance))
+  half_width <- stats::qt((1 + conf_level) / 2, df) * std_error
+  statistic <- estimate / std_error
+  list(estimate = estimate, std.error = std_error, conf.low = estimate - half_width,
+    conf.high = estimate + half_width, statistic = statistic,
     p.value = 2 * stats::pt(-abs(statistic), df))
 }
 
@@ -171,7 +176,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
   data <- pattern_covariates(x$x)
   stack_rows(names(data), function(term) {
     column <- data[[term]]
-    # The other values are compared with the first one.
+    # Levels of a factor are compared with the first level.
     values <- x$known$base$xlev[[term]] %||% c(FALSE, TRUE)
     contrast <- paste(values[-1L], "-", values[[1L]])
     if (is.numeric(column)) {
@@ -188,12 +193,13 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
       }, numeric(n_categories(x$x)))
       as.vector(means[, -1L] - means[, 1L])
     }
-    at <- x$coefficients[terms_of_rates(x)]
-    slopes <- differences(difference, at)
+    coefficients <- x$coefficients[terms_of_rates(x)]
+    jacobian <- differences(difference, coefficients)
     cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
       category = category_factor(cell$category, x$x),
-      !!!normal_columns(difference(at), slopes %*% errors$covariance %*% t(slopes), errors$df,
+      !!!normal_columns(difference(coefficients), jacobian %*% errors$covariance %*% t(jacobian),
+        errors$df,
         conf_level)
     )
   })
@@ -201,16 +207,19 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
 
 # ---- Errors that depend on covariates -----------------------------------------------------------
 
-# Likelihood ratio tests, for each rater and covariate, against errors that differ between groups.
+# Returns a table of likelihood ratio tests, with a row per rater and covariate. The alternative is
+# that errors of the rater differ between groups of cases.
 tidy_differential <- function(x) {
   if (!is.null(x$differential)) return(x$differential)
   out <- tibble::as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
     stringsAsFactors = FALSE))
-  testable <- x$identified == "yes" && x$model$accuracy == "rater" && !uses_confidence(x$model) &&
+  is_testable <- x$identified == "yes" && x$model$accuracy == "rater" &&
+    !uses_confidence(x$model) &&
     length(x$model$prior) == 0L && weights_are_counts(x$x) &&
     (length(unique(rating_rater(x$x))) > 2L || knows_some(x$known))
-  rater <- replace(match(out$rater, x$x$raters), !testable, NA)
-  ratios <- stack_rows(seq_along(rater), function(i) ratio_of_groups(x, rater[[i]], out$term[[i]]))
+  rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
+  ratios <- stack_rows(seq_along(rater),
+    function(i) likelihood_ratio_of_groups(x, rater[[i]], out$term[[i]]))
   out$statistic <- ratios[, 1L]
   out$df <- ratios[, 2L]
   out$p.value <- stats::pchisq(out$statistic, out$df, lower.tail = FALSE)
@@ -221,74 +230,79 @@ tidy_differential <- function(x) {
   out
 }
 
-# TRUE for patterns whose value is above the median over cases. If no value is above it, TRUE for
-# patterns whose value is the median.
+# Divides cases into two halves by a numeric covariate. Returns TRUE for patterns whose value is
+# above the median over cases or, if no value is above it, for patterns whose value is the median.
 upper_half <- function(value, x) {
   weight <- pattern_weights(x)
   order <- order(value)
-  cut <- value[order][[which(2 * cumsum(weight[order]) >= sum(weight))[[1L]]]]
-  if (any(value > cut)) value > cut else value >= cut
+  cut_value <- value[order][[which(2 * cumsum(weight[order]) >= sum(weight))[[1L]]]]
+  if (any(value > cut_value)) value > cut_value else value >= cut_value
 }
 
-# Statistic and degrees of freedom of the test in which rater `j` is a different rater in each group
-# of cases. Groups are the levels of a factor, or the halves of a number.
-ratio_of_groups <- function(fit, j, term) {
-  none <- c(NA_real_, NA_real_)
-  if (is.na(j) || is_known_rater(fit)[[j]]) return(none)
+# Returns the statistic and the degrees of freedom of the test for rater number `j` and covariate
+# `term`; NA if there is no test. In the alternative model, the rater is a different rater in each
+# group of cases. Groups are the levels of a factor, or the halves of a numeric covariate.
+likelihood_ratio_of_groups <- function(fit, j, term) {
+  no_test <- c(NA_real_, NA_real_)
+  if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
   if (is.numeric(value) && length(unique(value)) > 2L) value <- upper_half(value, x)
   rater <- rating_rater(x)
-  # Groups in which the rater has no ratings get the number of the first group, which changes
-  # nothing.
+  # Groups in which the rater has no ratings are joined to the first group. This does not change the
+  # likelihood.
   group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
-  more <- max(group)
-  if (more == 0L) return(none)
-  x$patterns$rater <- rater + more * (rater > j) + group[rating_pattern(x)] * (rater == j)
-  x$raters <- seq_len(n_raters(x) + more)
+  n_added <- max(group)
+  if (n_added == 0L) return(no_test)
+  x$patterns$rater <- rater + n_added * (rater > j) + group[rating_pattern(x)] * (rater == j)
+  x$raters <- seq_len(n_raters(x) + n_added)
   x$patterns$raters <- n_raters(x)
   known <- fit$known
-  if (length(known$raters) > 0L) known$raters <- append(known$raters, vector("list", more), j)
+  if (length(known$raters) > 0L) known$raters <- append(known$raters, vector("list", n_added), j)
   core <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
   df <- core$parameters - fit$parameters
-  if (!core$identified || df == 0) return(none)
+  if (!core$identified || df == 0) return(no_test)
   c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
 }
 
-# Adds the test to a fit, and warns if it rejects. Large fits are tested only on request.
-add_differential_test <- function(fit, most = 1e8) {
-  work <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
-  if (!is_regression(fit) || work > most) return(fit)
+# Adds the tests to a fit, and warns if a test rejects. Fits that take more than `max_steps` steps
+# are not tested here; users can test them with tidy(fit, "differential").
+add_differential_test <- function(fit, max_steps = 1e8) {
+  n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
+  if (!is_regression(fit) || n_steps > max_steps) return(fit)
   fit$differential <- tidy_differential(fit)
-  off <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
-  warn_if(off, "differential", "Errors seem to depend on the covariates of
-      {.code {formula_text(fit$model)}}: {cli::qty(length(off))}rater{?s} {.val {off}}.",
-    x = "Coefficients of the base rates then contain differences in errors.",
-    i = "See {.code tidy(fit, \"differential\")}. Name such a rater differently in each group, as in
-        {.code paste(rater, group)}: its errors may then differ between groups.",
-    raters = off)
+  rejected_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
+  warn_if(rejected_raters, "differential", "Errors seem to depend on the covariates of
+      {.code {formula_text(fit$model)}}: {cli::qty(length(rejected_raters))}rater{?s}
+      {.val {rejected_raters}}.",
+    x = "The coefficients of base rates are then biased by these differences.",
+    i = "See {.code tidy(fit, \"differential\")}. To allow different errors, give a rater a separate
+        name in each group of cases, as in {.code paste(rater, group)}.",
+    raters = rejected_raters)
   fit
 }
 
 note_of_regression <- function(fit) {
   if (!is_regression(fit)) return(NULL)
-  p <- stats::na.omit(fit$differential$p.adjusted)
-  tested <- if (length(p) > 0L) paste("smallest p-value of tests by rater", show_p(min(p))) else
+  p_values <- stats::na.omit(fit$differential$p.adjusted)
+  test_text <- if (length(p_values) > 0L) paste("smallest p-value of tests by rater",
+    show_p(min(p_values))) else
     "not tested"
   sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
-    toString(all.vars(fit$model$base_rates)), tested)
+    toString(all.vars(fit$model$base_rates)), test_text)
 }
 
 # ---- Survey designs -----------------------------------------------------------------------------
 
-# `x` with the weights of a survey design, scaled to the number of cases; and the design, with the
-# `row` of each case.
+# Gives the ratings the weights of a survey design, scaled to the number of cases. Returns a list:
+# `x`, the ratings; and `design`, a list of the `survey` design and of the `row` of each case in it.
 resolve_design <- function(x, design) {
   check_installed("survey", "for a survey design")
   abort_argument_if(!inherits(design, "survey.design2"), "design",
     "must be a survey design with a row per case, made by {.fun survey::svydesign}.", not = design)
-  abort_argument_if(!is.null(x$weights), "design", "A survey design has the weights of the cases.",
-    x = "{.arg x} has weights too.", i = "Make {.arg x} without {.arg weights}.")
+  abort_argument_if(!is.null(x$weights), "design",
+    "{.arg design} cannot be used if {.arg x} has weights.",
+    x = "The design contains the weights.", i = "Create {.arg x} without {.arg weights}.")
   weight <- stats::weights(design)
   case <- replace_key_columns(design$variables, names(x$keys))[["case"]]
   row <- match(as_label(x$cases), as_label(case))

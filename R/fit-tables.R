@@ -1,6 +1,6 @@
 # The printed form of a fit.
 
-#' @srrstats {UL4.3, UL4.3a} prints as much as fits on a screen
+#' @srrstats {UL4.3, UL4.3a} the printed form fits on one screen
 #' @noRd
 schema_of.rater_fit <- function(x) { # nolint: object_name.
   identified <- x$identified == "yes"
@@ -19,7 +19,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
-        "For labels take ground_truth(ratings), which averages over models"
+        "For labels, use ground_truth(ratings), which averages over models"
       }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
       note_of_regression(x)
     ),
@@ -38,7 +38,7 @@ line_of_fit <- function(fit, title = title_of_fit(fit)) {
 
 title_of_fit <- function(fit) {
   x <- fit$x
-  # Weights that are counts are numbers of cases.
+  # If weights are counts, a row of the ratings represents that number of cases.
   cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
   toString(c(
     format(fit$model), fit$method, count_noun(cases, "case"), count_noun(ncol(x), "rater")
@@ -55,28 +55,29 @@ lines_of_fit <- function(fit) {
 }
 
 format_accuracy <- function(fit) {
-  mean <- fit$rater_accuracy
+  mean_accuracy <- fit$rater_accuracy
   if (fit$model$accuracy != "rater") {
     error <- fit$accuracy_error %||% NA
     return(paste0(
-      sprintf("Accuracy of every rater: %.3f", mean),
+      sprintf("Accuracy of every rater: %.3f", mean_accuracy),
       if (!is.na(error)) sprintf(" (standard error %.3f)", error)
     ))
   }
   raters <- fit$x$raters
-  if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean))
+  if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean_accuracy))
   accuracy <- stats::coef(fit)[seq_along(raters)]
-  ends <- c(which.min(accuracy), which.max(accuracy))
-  ends <- paste(sprintf("%.3f (%s)", accuracy[ends], raters[ends]), collapse = " to ")
-  sprintf("Accuracy of raters: %s, mean %.3f", ends, mean)
+  extremes <- c(which.min(accuracy), which.max(accuracy))
+  extremes <- paste(sprintf("%.3f (%s)", accuracy[extremes], raters[extremes]),
+    collapse = " to ")
+  sprintf("Accuracy of raters: %s, mean %.3f", extremes, mean_accuracy)
 }
 
-# For models with confidence.
+# Returns a sentence about the highest level of confidence; NULL for models without confidence.
 format_modelled_confidence <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
-  most <- utils::tail(fit$x$confidence$levels, 1L)
-  share <- percent(stats::coef(fit)[level_terms(most)])
-  sprintf("Confidence is %s in %s of right and %s of wrong answers", most, share[[1L]],
+  highest_level <- utils::tail(fit$x$confidence$levels, 1L)
+  share <- percent(stats::coef(fit)[level_terms(highest_level)])
+  sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level, share[[1L]],
     share[[2L]])
 }
 
@@ -85,17 +86,20 @@ likelihood_lines <- function(fit) UseMethod("likelihood_lines")
 likelihood_lines.k_fit <- function(fit) NULL
 
 likelihood_lines.posterior_fit <- function(fit) {
-  "Only the posterior is known: there is no log-likelihood to compare"
+  "The model has only posterior probabilities: there is no log-likelihood to compare"
 }
 
 likelihood_lines.judge_fit <- function(fit) {
-  c(calibration_words(fit), "Base rates are the shares of its ratings, corrected by this sample")
+  c(
+    calibration_words(fit),
+    "Base rates are the shares of the rater's ratings, corrected by its errors in this sample"
+  )
 }
 
 likelihood_lines.rater_fit <- function(fit) {
   value <- stats::coef(fit)
   centre <- fit$centre
-  prior <- mostly_prior(fit)
+  raters_mostly_prior <- mostly_prior(fit)
   c(
     if (isTRUE(value["dispersion"] > 0)) sprintf(
       "An error one category nearer to the truth is %.2f times as likely", value[["dispersion"]]
@@ -113,34 +117,37 @@ likelihood_lines.rater_fit <- function(fit) {
       )
     },
     if (!is.null(centre)) paste(
-      "Matrices lie around a centre of the panel, which weighs as much as",
+      "Matrices vary around mean rows of the panel, which have the weight of",
       sprintf("%.1f ratings of a category", centre$c)
     ),
-    if (length(prior) > 0L) paste("Fewer than that, so mostly prior:", shorten(prior))
+    if (length(raters_mostly_prior) > 0L) paste("Raters with fewer ratings (mostly prior):",
+      shorten(raters_mostly_prior))
   )
 }
 
 format_known <- function(fit) {
-  cases <- count_cases(fit$x, known_patterns(fit))
+  n_cases <- count_cases(fit$x, known_patterns(fit))
   list_raters <- function(label, known) {
     if (any(known)) paste(label, shorten(fit$x$raters[known]))
   }
   c(
-    if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
+    if (n_cases > 0L) paste("The truth of", count_noun(n_cases, "case"), "was given"),
     list_raters("Known raters:", is_known_rater(fit)),
     list_raters("Calibration samples:", is_counted_rater(fit))
   )
 }
 
-# Confusion matrices of a fit, for summary().
+# Returns the tables that summary() prints: parameters, and confusion matrices of at most six
+# raters.
 summary_of_fit <- function(x) {
   matrices <- confusion(x)
   if (has_one_matrix(x)) matrices <- list(`a rater` = matrices[[1L]])
   shown <- head(matrices, 6L)
-  more <- length(matrices) - length(shown)
+  n_hidden <- length(matrices) - length(shown)
   views <- Map(function(matrix, name) {
     view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
-      if (more > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more", more)))
+      if (n_hidden > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more",
+        n_hidden)))
   }, shown, names(shown))
   c(list(view_of_fit(x, title = "Parameters", most = 12L)), unname(views))
 }
@@ -150,7 +157,7 @@ view_of_fit <- function(x, ...) {
   view(tidy(x), columns, level = default_conf_level(), ...)
 }
 
-# Tables and matrices of fits.
+# Functions that return tables and matrices of fits.
 
 #' Base rates and confusion matrices of a fit
 #'
@@ -162,13 +169,16 @@ view_of_fit <- function(x, ...) {
 #' @param newdata A data frame of covariates, for a model with a formula of base rates (see
 #'   [rater_model()]).
 #' @param ... Not used.
-#' @return `base_rates()`: a tibble with one row and a column of probabilities per category; the
-#'   mean over cases if base rates differ between cases. With `newdata`, a row per row of `newdata`,
-#'   with its columns first. `confusion()`: a list of matrices of probabilities, named by rater,
-#'   with the true category in rows and the rating in columns (Table 1 of Lehner, 2015). They are
-#'   means over strata of difficulty, and the same for all raters if the model does not distinguish
-#'   raters. All values are `NA` if the model is not identified. If the model includes abstentions,
-#'   there is a column `(abstains)`.
+#' @return `base_rates()`: a tibble with one row and a column of probabilities per category. They
+#'   are means over cases if base rates differ between cases. With `newdata`, the tibble has a row
+#'   per row of `newdata`; its first columns are those of `newdata`.
+#'
+#'   `confusion()`: a list of matrices of probabilities, named by rater, with the true category in
+#'   rows and the rating in columns (Table 1 of Lehner, 2015). They are means over strata of
+#'   difficulty, and the same for all raters if the model does not distinguish raters. If the model
+#'   includes abstentions, there is a column `(abstains)`.
+#'
+#'   All values are `NA` if the model is not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -219,7 +229,8 @@ named_matrices <- function(fit, matrices) {
   setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
 }
 
-# n x n: `right` on the diagonal, and equal shares of `wrong` in the rest of each row.
+# Returns an n x n matrix with `right` on the diagonal. The rest of each row has equal entries,
+# which sum to `wrong`.
 matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
   out <- matrix(wrong / (n - 1), n, n)
   diag(out) <- right
@@ -244,8 +255,8 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
   if (is.null(out)) {
     n <- length(terms)
     abort_argument_if(n > most_covariances, "object",
-      "A covariance matrix of more than {most_covariances} parameters is not made.",
-      x = "There are {n}.", i = "{.fun tidy} has their standard errors.")
+      "The covariance matrix of a fit can have at most {most_covariances} parameters.",
+      x = "The fit has {n}.", i = "Use {.fun tidy} for standard errors.")
     out <- matrix(NA_real_, n, n)
     diag(out) <- errors$variance %||% NA_real_
   }
@@ -265,8 +276,12 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   chosen_rows(out, parm)
 }
 
-most_covariances <- 5000L # largest number of parameters of a covariance matrix without values
+# Largest number of parameters for which vcov() returns a matrix without covariances (NA outside the
+# diagonal).
+most_covariances <- 5000L
 
+# Returns a list: `covariance`, the covariance matrix of the coefficients, and `variance`, their
+# variances. Both are NULL if they are not available.
 covariance_of <- function(fit) UseMethod("covariance_of")
 
 covariance_of.rater_fit <- function(fit) {
@@ -274,7 +289,7 @@ covariance_of.rater_fit <- function(fit) {
   list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
 }
 
-# Variances of the coefficients.
+# Returns the variances of the coefficients, NA if they are not available.
 variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
 
 #' @export
@@ -282,20 +297,20 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 
 #' Tables of a fit
 #'
-#' Returns parameters, their intervals, and a summary of a fit.
+#' Returns the parameters of a fit with their intervals, and a summary of the fit.
 #'
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()`: a tibble with a row per parameter.
-#'   * `term`; `rater`, `NA` for parameters without a rater.
-#'   * `estimate`, `std.error`; `conf.low`, `conf.high`, of level `conf_level` in
-#'     `tidy(x, conf_level = )`.
+#'   * `term`: name of the parameter; `rater`: its rater, `NA` for parameters without a rater.
+#'   * `estimate`, `std.error`; `conf.low`, `conf.high`: limits of the interval, whose nominal
+#'     coverage is `conf_level` in `tidy(x, conf_level = )`.
 #'   * `n`: number of ratings of the rater, or of cases if there is no rater.
 #'
 #'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
 #'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
-#'   standard errors treat the centre and the weight of the prior as known. The standard error of an
-#'   accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five simulated
-#'   designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
+#'   standard errors treat the mean rows and the weight of the prior as known. The standard error of
+#'   an accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five
+#'   simulated designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
 #'   `rater_model("rater")` contained 90% and 91% in two of them.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
@@ -303,9 +318,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   boundary has an interval only with cases of known truth, whose number is then `n`. Other
 #'   parameters have normal intervals.
 #'
-#'   `glance()`: a tibble with one row. `format()`: a string.
+#'   `glance()`: a tibble with one row.
 #'   * `agreement`: share of pairs of raters who agree; `kappa`: Fleiss' kappa; `chance_kappa`:
-#'     kappa with chance agreement 1 / number of categories; `rater_accuracy`.
+#'     kappa with chance agreement 1 / number of categories; `rater_accuracy`: mean accuracy of
+#'     raters.
 #'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns`: their numbers.
 #'   * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood.
 #'   * `nobs`: number of cases with a rating.
@@ -314,7 +330,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   * `abstain`, if ratings have abstentions: `"depends"` or `"ignored"`.
 #'   * `answers_logLik`: log likelihood of the answers given which raters answered. It can be
 #'     compared between `"depends"` and `"ignored"`.
-#'   * `answer_c`, `answer_spread`: size and spread of the centre of answering.
+#'   * `answer_c`, `answer_spread`: parameters of the prior of the probabilities of answering, its
+#'     size (equivalent number of ratings) and spread.
+#'
+#'   `format()`: a string.
 #'
 #'   If abstentions are modelled, `logLik` is the log likelihood of answers and abstentions, and
 #'   `rater_accuracy` refers to answers. Rows `answered[rater: category]` of `tidy()` contain the
@@ -324,7 +343,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   robust standard errors, odds ratios and intervals of the coefficients, see [regression].
 #'
 #'   For a fit by `"bayes"`, `tidy(x, conf_level = )` has a row per parameter of [draws()].
-#'   * `term`; `rater`, `truth`, `rating`, `population`: to which it refers.
+#'   * `term`: name of the parameter; `rater`, `truth`, `rating`, `population`: to which it refers.
 #'   * `estimate`: posterior median; `std.error`: posterior standard deviation; `mean`.
 #'   * `conf.low`, `conf.high`: limits of an interval of probability `conf_level`.
 #'   * `mcse`: Monte Carlo standard error of the mean; `rhat`, `ess_bulk`, `ess_tail`.
@@ -332,8 +351,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'     information and near 1 if the prior does not matter.
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `glance()` then also has `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, and `switched`,
-#'   the share of draws in which categories swapped names.
+#'   `glance()` then also has `draws` and `chains`, their numbers; `thin`, sweeps per draw;
+#'   `worst_rhat` and `worst_ess`, the largest Rhat and the smallest effective sample size; and
+#'   `switched`, the share of draws in which categories swapped names.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -351,25 +371,27 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   names <- x$x$raters
   rater <- names[match(terms, rater_terms(x$x))]
   if (!is.null(x$centre)) {
-    # The variance treats the centre as known, so it can be too small. The lower bound is the
-    # standard error with known truth.
-    size <- rowSums(sizes_by_truth(x))[match(rater, names)]
-    error <- pmax(error, ifelse(is.na(size), 0, sqrt(value * (1 - value) / size)))
+    # The variance treats the mean rows of the pooled prior as known, so it can be too small. The
+    # lower bound is the standard error with known truth.
+    n_observations <- rowSums(sizes_by_truth(x))[match(rater, names)]
+    error <- pmax(error,
+      ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
   }
-  shares <- is_probability_term(terms, x)
-  ends <- value + outer(error, z * c(-1, 1))
-  ends[shares, ] <- probability_interval(
-    value[shares], error[shares], z, known_sizes(x)[shares]
+  is_probability <- is_probability_term(terms, x)
+  limits <- value + outer(error, z * c(-1, 1))
+  limits[is_probability, ] <- probability_interval(
+    value[is_probability], error[is_probability], z, known_sizes(x)[is_probability]
   )
   if (!is.null(x$calibrated) && x$identified == "yes") {
-    ends[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
+    limits[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
-  answered <- startsWith(terms, "answered[") # of all raters, category by category
-  rater[answered] <- rep_len(names, sum(answered))
+  # Probabilities of answering are in the order of raters within categories.
+  is_answering_term <- startsWith(terms, "answered[")
+  rater[is_answering_term] <- rep_len(names, sum(is_answering_term))
   n <- rater_totals(x$x)[match(rater, names)]
   tibble::tibble(
-    term = terms, rater = rater, estimate = value, std.error = error, conf.low = ends[, 1L],
-    conf.high = ends[, 2L], n = ifelse(is.na(rater), stats::nobs(x), n)
+    term = terms, rater = rater, estimate = value, std.error = error, conf.low = limits[, 1L],
+    conf.high = limits[, 2L], n = ifelse(is.na(rater), stats::nobs(x), n)
   )
 }
 
@@ -384,12 +406,12 @@ facts_of_fit <- function(fit) {
     AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = stats::nobs(fit)
   )
   if (is.null(fit$centre)) return(facts)
-  centre <- fit$centre[c("c", "tau", "ups", "a")]
+  pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]
   if (!is.null(fit$model$abstain)) {
     facts$abstain <- fit$model$abstain
     names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
-    centre[names(names)] <- fit$answering[names]
+    pooled_parameters[names(names)] <- fit$answering[names]
   }
-  if (fit$identified != "yes") centre[] <- NA_real_
-  c(facts, na_real(centre))
+  if (fit$identified != "yes") pooled_parameters[] <- NA_real_
+  c(facts, na_real(pooled_parameters))
 }

@@ -13,28 +13,29 @@
 #'
 #' @section Intervals:
 #' Intervals are computed by the delta method for log ratios and for log odds of probabilities, from
-#' the curvature at the estimate. They are conditional on the centre if the prior is pooled. With
-#' more than 500 parameters, each row of a matrix has the error that it would have if the expected
-#' true categories were known. This error is too small if raters often disagree. Errors are `NA` if
-#' weights are not counts, and if an estimate is on a boundary (within 1e-6 of 0 or 1), with a
-#' `reason`. With cases of known truth, a sensitivity or specificity on a boundary has Wilson's
-#' interval for the number of such cases.
+#' the curvature of the likelihood at the estimate. If the prior is pooled, they treat its mean rows
+#' as known. With more than 500 parameters, standard errors are computed as if the expected true
+#' categories were known, and are too small if raters often disagree. Standard errors are `NA` if
+#' weights are not counts, and if an estimate is on a boundary (within 1e-6 of 0 or 1). Column
+#' `reason` contains the reason. With cases of known truth, a sensitivity or specificity on a
+#' boundary has Wilson's interval for the number of these cases.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
-#' @param prevalence Base rates for the predictive values: a named probability per category, or with
-#'   two categories the probability of the second one. `NULL` uses those of the fit.
+#' @param prevalence Base rates for the predictive values: a vector of probabilities named by
+#'   category or, with two categories, the probability of the second category. `NULL`, the default,
+#'   uses the base rates of the fit.
 #' @param combine Names of two raters that are also evaluated as one test, in series and in
-#'   parallel.
+#'   parallel; `NULL`, the default, for none.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
 #' @param positive The category of positive results; `NULL`, the default, for a table of all
 #'   categories. With two categories, that table contains each number twice: the specificity of one
 #'   category is the sensitivity of the other.
 #' @return A tibble with a row per rater, category and measure.
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
-#'   * `estimate`, `std.error` (of the estimate itself), `conf.low`, `conf.high`. With a pooled
-#'     prior the error is at least the error with known truth, see [tidy.rater_fit].
-#'   * `note`: `"mostly prior"` for raters with fewer ratings than the size of the centre of a
-#'     pooled prior, otherwise `NA`.
+#'   * `estimate`, `std.error` (not on a log scale), `conf.low`, `conf.high`. With a pooled prior,
+#'     the standard error is at least the standard error with known truth, see [tidy.rater_fit].
+#'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of a pooled prior,
+#'     otherwise `NA`.
 #'   * `reason`: why there is no interval.
 #'
 #'   Measures are:
@@ -46,9 +47,9 @@
 #'   If the fit models abstentions (see [rater_model()]), these measures refer to determinate
 #'   results. With two categories there are further rows, without intervals:
 #'   * `yield`: share of determinate results; `yield_positive`, `yield_negative`: this share in
-#'     cases of the category and in others;
-#'   * `sensitivity_worst`, `sensitivity_best`, `specificity_worst`, `specificity_best`: if all
-#'     indeterminate results are wrong, or correct.
+#'     cases of the category and in cases of the other category;
+#'   * `sensitivity_worst`, `specificity_worst`: values if all indeterminate results are wrong;
+#'     `sensitivity_best`, `specificity_best`: values if all of them are correct.
 #'
 #'   If base rates have a formula of factors and `prevalence` is `NULL`, the first columns are these
 #'   factors. There are further rows of `ppv` and `npv` for each population. The factors are `NA` in
@@ -86,16 +87,16 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   conf_level <- check_level(conf_level)
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, categories)
-  both <- check_combined(combine, raters)
-  prior <- raters %in% mostly_prior(fit)
-  if (length(both) > 0L) {
-    raters <- c(raters, paste(raters[both[1L]], c("and", "or"), raters[both[2L]]))
-    prior <- c(prior, rep(any(prior[both]), 2L))
+  combined <- check_combined(combine, raters)
+  is_mostly_prior <- raters %in% mostly_prior(fit)
+  if (length(combined) > 0L) {
+    raters <- c(raters, paste(raters[combined[1L]], c("and", "or"), raters[combined[2L]]))
+    is_mostly_prior <- c(is_mostly_prior, rep(any(is_mostly_prior[combined]), 2L))
   }
   rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
-  notes <- ifelse(prior, "mostly prior", NA)
+  notes <- ifelse(is_mostly_prior, "mostly prior", NA)
   tidy_tests <- function(group) {
-    tested_table(fit, rows, na_real(tested(fit, rates, both, conf_level, group)), notes)
+    tested_table(fit, rows, na_real(tested(fit, rates, combined, conf_level, group)), notes)
   }
   out <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates, notes))
   # Predictive values differ between populations if they use the base rates of the fit.
@@ -110,39 +111,42 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   out[out$category %in% (positive %||% categories), ]
 }
 
-# `rows`: factors measure, category and rater. `notes`: a note per rater.
+# Returns the table of test_accuracy(). `rows` is a data frame with factors `measure`, `category`
+# and `rater`. `numbers` is a list of tested(), with an entry per row. `notes` has a note per rater.
 tested_table <- function(fit, rows, numbers, notes) {
   numbers <- lapply(numbers, as.vector)
-  # Youden's index is computed as 2 p - 1 from a probability p.
-  times <- ifelse(rows$measure == "youden", 2, 1)
-  column <- function(x) times * x - (times - 1)
+  # For Youden's index, `numbers` contain (index + 1) / 2, which is a probability.
+  scale <- ifelse(rows$measure == "youden", 2, 1)
+  rescale <- function(x) scale * x - (scale - 1)
   on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
   reason <- ifelse(is.null(fit$answered) | is.na(numbers$value), NA, reason_abstain_errors)
   tibble::tibble(
     rater = as.character(rows$rater), category = rows$category,
-    measure = as.character(rows$measure), estimate = column(numbers$value),
-    std.error = times * numbers$error, conf.low = column(numbers$low),
-    conf.high = column(numbers$high), note = notes[as.integer(rows$rater)],
+    measure = as.character(rows$measure), estimate = rescale(numbers$value),
+    std.error = scale * numbers$error, conf.low = rescale(numbers$low),
+    conf.high = rescale(numbers$high), note = notes[as.integer(rows$rater)],
     reason = replace(reason, on_boundary, "the estimate is on a boundary")
   )
 }
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
-# Share of determinate results of tests with two categories, and accuracy if all other results were
-# wrong, or correct (Simel et al., 1987; Shinkins et al., 2013). `notes`: a note per rater.
+# Returns rows of test_accuracy() for fits that model abstentions: shares of determinate results of
+# tests with two categories, and sensitivity and specificity if all other results were wrong, or
+# correct (Simel et al., 1987; Shinkins et al., 2013). `notes` has a note per rater.
 yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
-    answered <- fit$answered[, k]
-    other <- fit$answered[, -k]
-    right <- fit$matrices[, k, k]
-    right_other <- fit$matrices[, -k, -k]
+    p_answered <- fit$answered[, k]
+    p_answered_other <- fit$answered[, -k]
+    sensitivity <- fit$matrices[, k, k]
+    specificity <- fit$matrices[, -k, -k]
     value <- cbind(
-      yield = rates[[k]] * answered + rates[-k] * other, yield_positive = answered,
-      yield_negative = other, sensitivity_worst = answered * right,
-      sensitivity_best = 1 - answered * (1 - right), specificity_worst = other * right_other,
-      specificity_best = 1 - other * (1 - right_other)
+      yield = rates[[k]] * p_answered + rates[-k] * p_answered_other, yield_positive = p_answered,
+      yield_negative = p_answered_other, sensitivity_worst = p_answered * sensitivity,
+      sensitivity_best = 1 - p_answered * (1 - sensitivity),
+      specificity_worst = p_answered_other * specificity,
+      specificity_best = 1 - p_answered_other * (1 - specificity)
     )
     estimate <- as.vector(value)
     tibble::tibble(
@@ -154,9 +158,10 @@ yield_table <- function(fit, rates, notes) {
   })
 }
 
-# Arrays, measures x categories x raters: value, error, and limits of the interval. Youden's index
-# is given as a probability, see measure_test(). `group`: a row of covariates, which selects the
-# population whose base rates are used.
+# Computes measures of tests. Returns a list of arrays (measures x categories x raters): `value`,
+# `error` (standard error), and `low` and `high`, limits of the interval. Youden's index is replaced
+# by the probability (index + 1) / 2. `both` contains the numbers of two raters to combine, or none.
+# `group` is a row of covariates, which selects the population whose base rates are used.
 tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested")
 
 tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
@@ -165,42 +170,44 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   if (length(both) > 0L && !is.null(answered)) {
     answered <- rbind(answered, answered[rep(both[[1L]], 2L), ] * answered[rep(both[[2L]], 2L), ])
   }
-  at <- test_numbers(add_combined(fit$matrices, both), base_rates, rates, answered)
-  error <- test_errors(fit, at, rates, both, group)
+  transformed <- test_numbers(add_combined(fit$matrices, both), base_rates, rates, answered)
+  error <- test_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
-    # The curvature treats the centre as known. The lower bound is the error with known truth.
-    least <- errors_given_truth(fit, rates, both)
-    error <- pmax(error, replace(least, is.na(least), 0))
+    # The curvature treats the mean rows of the pooled prior as known. The lower bound is the
+    # standard error with known truth.
+    min_error <- errors_given_truth(fit, rates, both)
+    error <- pmax(error, replace(min_error, is.na(min_error), 0))
   }
   z <- normal_quantile(conf_level)
-  value <- back_transform(at)
-  slope <- ifelse(is_ratio(dim(at)), value, value * (1 - value))
+  value <- back_transform(transformed)
+  slope <- ifelse(is_ratio(dim(transformed)), value, value * (1 - value))
   numbers <- list(
-    value = value, error = slope * error, low = back_transform(at - z * error),
-    high = back_transform(at + z * error)
+    value = value, error = slope * error, low = back_transform(transformed - z * error),
+    high = back_transform(transformed + z * error)
   )
   if (rests_on_known(fit)) add_known_intervals(numbers, fit, z) else numbers
 }
 
-# Sensitivity and specificity on a boundary have intervals from the cases with known truth.
+# Replaces intervals of sensitivities and specificities on a boundary by Wilson's intervals for the
+# number of cases with known truth.
 add_known_intervals <- function(numbers, fit, z) {
   n <- known_by_truth(fit)
-  size <- numbers$value + NA
-  size[1L, , seq_len(nrow(n))] <- t(n)
-  size[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
-  at <- which(on_boundary(numbers$value) & size > 0)
-  ends <- probability_interval(numbers$value[at], 0, z, size[at])
-  numbers$low[at] <- ends[, 1L]
-  numbers$high[at] <- ends[, 2L]
+  n_known <- numbers$value + NA
+  n_known[1L, , seq_len(nrow(n))] <- t(n)
+  n_known[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
+  boundary_cells <- which(on_boundary(numbers$value) & n_known > 0)
+  limits <- probability_interval(numbers$value[boundary_cells], 0, z, n_known[boundary_cells])
+  numbers$low[boundary_cells] <- limits[, 1L]
+  numbers$high[boundary_cells] <- limits[, 2L]
   numbers
 }
 
 check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
-    "must be of a {.fun rater_model}, by likelihood or posterior draws.",
-    x = "It is one of the {format(fit$model)}, by {fit$method}.",
-    i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
+    "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
+    x = "It is a fit of the {format(fit$model)} by method {.val {fit$method}}.",
+    i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
 }
 
 check_prevalence <- function(prevalence, categories) {
@@ -210,12 +217,12 @@ check_prevalence <- function(prevalence, categories) {
   }
   ok <- is_distribution(prevalence, length(categories)) && setequal(names(prevalence), categories)
   abort_argument_if(!ok, "prevalence",
-    "must be probabilities named {.val {categories}} that sum to one; of two categories the last
-        one's will do.", not = prevalence)
+    "must be probabilities named {.val {categories}} that sum to one, or for two categories the
+        probability of the second.", not = prevalence)
   unname(prevalence[categories])
 }
 
-# Raters with fewer ratings than the size of the centre.
+# Returns the names of raters with fewer ratings than the weight of the pooled prior.
 mostly_prior <- function(fit) {
   if (is.null(fit$centre) || fit$identified != "yes") return(character())
   n <- ratings_of_raters(fit$x)
@@ -224,32 +231,34 @@ mostly_prior <- function(fit) {
 
 # ---- Two tests as one ---------------------------------------------------------------------------
 
-# Numbers of two raters; empty if `combine` is not given.
+# Returns the numbers of the two raters in argument `combine`; empty if it is NULL.
 check_combined <- function(combine, raters) {
   if (is.null(combine)) return(integer())
-  at <- match(as_label(combine), raters)
-  abort_argument_if(length(at) != 2L || anyNA(at) || at[[1L]] == at[[2L]], "combine",
+  rater_numbers <- match(as_label(combine), raters)
+  abort_argument_if(length(rater_numbers) != 2L || anyNA(rater_numbers) ||
+    rater_numbers[[1L]] == rater_numbers[[2L]], "combine",
     "must be the names of two raters of {.arg fit}.", not = combine)
-  at
+  rater_numbers
 }
 
-# Appends to probabilities of an answer by truth (raters x truth x answer) those of "both" and of
-# "either"; errors are independent given the truth. With `variance`, appends variances by the delta
-# method.
+# Adds the two combinations of a pair of raters as further raters: "a and b", and "a or b". `p`
+# contains probabilities of answers (raters x truth x answer), and `both` the numbers of the pair.
+# Errors are assumed to be independent given the truth. With `variance`, the function returns
+# variances instead of probabilities, by the delta method.
 add_combined <- function(p, both, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
-  more <- if (is.null(variance)) {
+  combined <- if (is.null(variance)) {
     c(a * b, 1 - (1 - a) * (1 - b))
   } else {
     variance_a <- variance[both[[1L]], , ]
     variance_b <- variance[both[[2L]], , ]
     c(b^2 * variance_a + a^2 * variance_b, (1 - b)^2 * variance_a + (1 - a)^2 * variance_b)
   }
-  last <- c(aperm(out, c(2L, 3L, 1L)), more) # raters last
-  aperm(array(last, (dim(p) + c(2L, 0L, 0L))[c(2L, 3L, 1L)]), c(3L, 1L, 2L))
+  raters_last <- c(aperm(out, c(2L, 3L, 1L)), combined) # raters last
+  aperm(array(raters_last, (dim(p) + c(2L, 0L, 0L))[c(2L, 3L, 1L)]), c(3L, 1L, 2L))
 }
 
 # ---- Numbers and their errors -------------------------------------------------------------------
@@ -258,22 +267,26 @@ test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
-# Intervals are computed for logarithms of ratios, and for logits of all other measures.
+# Returns TRUE for measures that are ratios. Their intervals are computed for logarithms, and those
+# of all other measures for logits.
 is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 
 back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
 
-# Applies `f` to each rater and category: measures x categories x raters.
+# Calls `f(rater, category)`, which returns eight measures, for all raters and categories. Returns
+# an array (measures x categories x raters).
 apply_to_tests <- function(raters, categories, f) {
   tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
   array(unlist(Map(f, tests$j, tests$k)), c(8L, categories, raters))
 }
 
-# Measures x categories x raters, on the scale of intervals. `answered`: raters x categories,
-# probability that a rater answers; measures then refer to cases with an answer.
+# Computes all measures as logarithms of ratios or as logits, an array (measures x categories x
+# raters). `rates` contains the base rates for predictive values, NULL for `base_rates`. `answered`
+# contains the probability that a rater answers (raters x categories); measures then refer to cases
+# with an answer.
 test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   apply_to_tests(nrow(matrices), length(base_rates), function(j, k) {
-    rate <- rates %||% whole_on_boundary(base_rates)
+    rate <- rates %||% round_on_boundary(base_rates)
     if (!is.null(answered)) {
       rate <- rate * answered[j, ] / sum(rate * answered[j, ])
       base_rates <- base_rates * answered[j, ]
@@ -283,17 +296,19 @@ test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
 }
 
 # Sets estimates on a boundary to 0 or 1, so that they have no errors.
-whole_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
+round_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
-# Sensitivity and specificity of rater j for category k, whose complement is weighted by base rates.
+# Returns the sensitivity and specificity of rater number `j` for category number `k`. The
+# specificity is a mean over all other categories, weighted by base rates.
 sensitivity_specificity <- function(matrices, base_rates, j, k) {
   weights <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
   c(matrices[j, k, k], 1 - sum(weights * matrices[j, -k, k]))
 }
 
-# Measures on the scale of intervals. `right`: sensitivity and specificity.
+# Returns the measures of a test as logarithms of ratios or as logits. `right` contains sensitivity
+# and specificity, `rate` the base rate. Youden's index is replaced by the logit of (index + 1) / 2.
 measure_test <- function(right, rate) {
-  right <- whole_on_boundary(right)
+  right <- round_on_boundary(right)
   logit <- stats::qlogis
   positive <- log(right[[1L]]) - log1p(-right[[2L]])
   negative <- log1p(-right[[1L]]) - log(right[[2L]])
@@ -303,35 +318,37 @@ measure_test <- function(right, rate) {
   )
 }
 
-# Standard errors on the scale of intervals.
-test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 500L) {
+# Returns the standard errors of the results `at` of test_numbers(), that is, of logarithms and
+# logits. With more than `max_parameters` parameters, the true categories are treated as known.
+test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_parameters = 500L) {
   out <- array(NA_real_, dim(at))
   if (fit$identified != "yes") return(out)
-  if (!is.null(fit$calibrated)) return(judged_errors(fit, at, rates))
+  if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, at, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
-  if (length(fit$theta) > most) return(errors_given_truth(fit, rates, both))
+  if (length(fit$theta) > max_parameters) return(errors_given_truth(fit, rates, both))
   # Directions without curvature are left out: parameters are not identified there.
   hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
   # Without scaling, LAPACK can fail to converge.
   scale <- max(abs(hessian))
-  parts <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
-  kept <- parts$values > 1e-7 * max(parts$values)
+  spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
+  has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
   numbers <- function(theta) {
-    law <- law_at(fit, theta, group)
-    as.vector(test_numbers(add_combined(law$matrices, both), law$rates, rates))
+    estimates <- predict_parameters(fit, theta, group)
+    as.vector(test_numbers(add_combined(estimates$matrices, both), estimates$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
-  slopes <- differences(numbers, fit$theta, step) %*% parts$vectors[, kept]
-  variance <- rowSums(slopes^2 / rep(scale * parts$values[kept], each = nrow(slopes)))
+  jacobian <- differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
+  variance <- rowSums(jacobian^2 /
+    rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
   out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
   out
 }
 
-# Base rates (of one population, or the mean over the cases) and matrices at other parameters. They
-# are predictions for patterns without ratings.
-law_at <- function(fit, theta, group = NULL) {
+# Returns the base rates (of one population, or the mean over cases) and confusion matrices for
+# given parameters `theta`. The core computes them as predictions for cases without ratings.
+predict_parameters <- function(fit, theta, group = NULL) {
   x <- fit$x
   n <- n_categories(x)
   known <- fit$known
@@ -339,30 +356,33 @@ law_at <- function(fit, theta, group = NULL) {
     design <- formula_design(fit$model$base_rates, group, known$base)$matrix
     known$design <- design[, -1L, drop = FALSE]
   }
-  size <- max(1L, nrow(known$design))
-  empty <- x$patterns
-  empty$start <- integer(size + 1L)
-  empty$rater <- empty$category <- integer()
-  empty$answer <- matrix(0L, size, ncol(empty$answer))
+  n_populations <- max(1L, nrow(known$design))
+  unrated_patterns <- x$patterns
+  unrated_patterns$start <- integer(n_populations + 1L)
+  unrated_patterns$rater <- unrated_patterns$category <- integer()
+  unrated_patterns$answer <- matrix(0L, n_populations, ncol(unrated_patterns$answer))
   model <- model_of_fit(fit)
   model$level <- integer()
   known$truth <- integer()
   known$counts <- NULL
-  if (!is.null(known$design)) known$population <- seq_len(size)
-  law <- core_latent_probabilities(empty, rep(1, size), known, model, theta)
+  if (!is.null(known$design)) known$population <- seq_len(n_populations)
+  predicted <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known, model,
+    theta)
   # truths x strata x ratings x raters
-  cells <- array(law$probability, c(n, nrow(law$probability) / n, n, n_raters(x)))
+  probabilities <- array(predicted$probability,
+    c(n, nrow(predicted$probability) / n, n, n_raters(x)))
   weight <- 1
-  if (size > 1L) {
-    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * judged_patterns(fit), size)
+  if (n_populations > 1L) {
+    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * judged_patterns(fit),
+      n_populations)
   }
   list(
-    rates = drop(weight %*% law$posterior) / sum(weight),
-    matrices = aperm(apply(cells, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
+    rates = drop(weight %*% predicted$posterior) / sum(weight),
+    matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
   )
 }
 
-# Standard errors as if the expected true categories were known.
+# Returns the standard errors that test_errors() would return if the true categories were known.
 errors_given_truth <- function(fit, rates, both = integer()) {
   p <- add_combined(fit$matrices, both)
   # raters x truth x answer
@@ -373,8 +393,8 @@ errors_given_truth <- function(fit, rates, both = integer()) {
     weights <- base_rates[-k] / sum(base_rates[-k])
     variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
     numbers <- function(right) measure_test(right, (rates %||% base_rates)[[k]])
-    slopes <- differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
-    sqrt(drop(slopes^2 %*% variances))
+    jacobian <- differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
+    sqrt(drop(jacobian^2 %*% variances))
   })
   replace(out, !is.finite(out), NA)
 }

@@ -15,27 +15,29 @@
 #' independent, unless they are reruns. Reruns, and the ratings by a declared group of raters, are
 #' replaced by one vote before fitting, with any method; see [rater_groups].
 #'
-#' * Fits keep about a dozen tables with a number for each rater, true category and rating. Data
-#'   with more than ten million such numbers raise an error that suggests an alternative.
-#' * A model is not identified if it has more parameters than the ratings can distinguish (free
-#'   errors and two raters, or errors by distance and two categories, say). There is then a warning
-#'   of class `fallible_warning_not_identified`, and results are `NA`. The criterion is the rank of
-#'   a matrix of scores of answers drawn at random for raters who rated together. It uses at most
-#'   four categories. With more than 20 raters, it uses the raters of the case with most ratings.
-#' * With free errors per rater, a rater who shares too few cases with others is `NA`, or near the
-#'   centre of the panel. The rest is fitted if base rates and at least three raters are identified.
+#' * The number of raters times the squared number of categories can be at most ten million.
+#'   Otherwise there is an error that suggests an alternative.
+#' * A model is not identified if it has more parameters than the ratings can distinguish, for
+#'   example free errors with two raters, or errors by distance with two categories. There is then a
+#'   warning of class `fallible_warning_not_identified`, and results are `NA`. The criterion is the
+#'   rank of a matrix of scores (derivatives of the log likelihood) of random answers by raters who
+#'   rated together. It uses at most four categories. With more than 20 raters, it uses the raters
+#'   of the case with most ratings.
+#' * With free errors per rater, estimates of a rater who shares too few cases with others are `NA`,
+#'   or near the mean of the panel. The other raters are fitted if base rates and at least three
+#'   raters are identified.
 #' * `fallible_warning_no_convergence`: the maximum was not reached.
 #' * `fallible_warning_weakly_identified`, for free errors per rater: agreement is barely
-#'   distinguishable from chance, or base rates are mostly prior. It is also given if raters who
-#'   use the labels in the opposite sense gave over a third of the ratings. Finally, it is given if
-#'   an interval from a calibration sample is wider than .5.
+#'   distinguishable from chance, or base rates depend mostly on the prior. It is also given if
+#'   raters who use the labels in the opposite sense gave over a third of the ratings. Finally, it
+#'   is given if an interval from a calibration sample is wider than .5.
 #' * `fallible_warning_switched`, for other models: latent classes have swapped names.
 #'
 #' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
 #' least squares (footnote 5 of the paper). Errors are uniform or by distance. The weight of a pair
 #' of raters is the number of their common cases. Priors are not used, and there is no likelihood.
 #' Standard errors are sandwich estimates. The method is a check of the fit by likelihood: if the
-#' two disagree, the model is wrong.
+#' two fits disagree, the model is wrong.
 #'
 #' With `method = "algebraic"`, agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters. Rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
@@ -117,12 +119,13 @@
 #' Unsuitable arguments raise an error of class `fallible_error_argument`; see [conditions].
 #'
 #' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; a single sampler
-#' @srrstats {UL1.4, UL1.4a, UL2.0} what is presumed; warnings where a fit is not identified
+#' @srrstats {UL1.4, UL1.4a, UL2.0} assumptions; warnings if a fit is not identified
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param model A [rater_model()], or a user-defined [rater_family()]. The default is
-#'   [dawid_skene()] if `known_raters` contains counts, and [k_model()] otherwise.
-#' @param method `"algebraic"`, for the [k_model()] only (its default); `"likelihood"`, the default
-#'   for other models; `"pairs"`; or `"bayes"`, see *Posterior draws*.
+#' @param model A model: [k_model()], [rater_model()] or a user-defined [rater_family()]. The
+#'   default is [dawid_skene()] if `known_raters` contains counts, and [k_model()] otherwise.
+#' @param method `"algebraic"`, for the [k_model()] only; `"likelihood"`; `"pairs"`; or `"bayes"`,
+#'   see *Posterior draws*. The default `NULL` is `"algebraic"` for the [k_model()], and
+#'   `"likelihood"` for other models and if cases or raters are known.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
 #'   `truth` (or `category`), or a vector of categories named by case. Cases that are missing, or
 #'   `NA`, are not known.
@@ -135,8 +138,8 @@
 #'   not used.
 #' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
 #'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
-#'   number of sweeps per draw that is kept; by default it is increased until draws are worth 1000
-#'   independent ones. `threads`: number of threads.
+#'   number of sweeps per draw; by default it is increased until effective sample sizes reach 1000
+#'   or half of the number of draws. `threads`: number of threads.
 #' @param design A `survey::svydesign()` with a row per case. Rows are in the order of the cases of
 #'   `x`, which must then be from data with a row per case, or there is a column `case`. The log
 #'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
@@ -172,31 +175,32 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
   check_given()
   x <- with_votes(as_ratings(x))
-  surveyed <- if (!is.null(design)) resolve_design(x, design)
+  with_design <- if (!is.null(design)) resolve_design(x, design)
   check_dots_empty(...)
   if (missing(model)) model <- model_for_known(known_raters)
   for (arg in c(if (!is.null(prior)) "prior", if (length(sampling) > 0L) "sampling")) {
     abort_argument_if(!identical(method, "bayes"), arg,
       "{.arg {arg}} can be used only with {.code method = \"bayes\"}.")
   }
-  fit <- fit_checked(surveyed$x %||% x, model, method, known_truth, known_raters, NULL, prior,
+  fit <- fit_checked(with_design$x %||% x, model, method, known_truth, known_raters, NULL, prior,
     sampling)
   abort_argument_if(!is.null(design) && !is_regression(fit), "design",
-    "A survey design is for models with a formula of base rates, fitted by likelihood.",
+    "{.arg design} needs a model with a formula of base rates and {.code method = \"likelihood\"}.",
     x = "{.arg model} is the {format(model)}.")
-  fit$design <- surveyed$design
+  fit$design <- with_design$design
   warn_unchecked(fit)
   add_differential_test(fit)
 }
 
 check_model <- function(model) {
-  check_class(model, "rater_model", "model", "Give a call, such as {.code k_model()},
-    {.code dawid_skene()} or {.code rater_model()}. How it is fitted is {.arg method}.")
+  check_class(model, "rater_model", "model", "Use a call such as {.code k_model()},
+    {.code dawid_skene()} or {.code rater_model()}. {.arg method} sets how the model is fitted.")
 }
 
-hint_of_models <- "Models are calls in {.arg model}, such as {.code model = dawid_skene()}."
+hint_of_models <- "To choose a model, use {.arg model}, as in {.code model = dawid_skene()}."
 
-# For `start`, see start_of().
+# Checks the arguments and fits the model. All fits of the package use this function. `start`
+# contains starting values of start_of(), or NULL.
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   if (inherits(model, "rater_model")) {
@@ -212,24 +216,25 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   )
   checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
   fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
-  # Stored for print(), which computes nothing.
+  # Printing uses the stored standard error and does not compute it again.
   if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
   warn_fit(fit)
   fit
 }
 
-# Returns the result of resolve_known(), and the method.
+# Checks the arguments of fit_raters(). Returns the list of resolve_known() with an additional
+# element `method`.
 check_fitted <- function(x, model, method, known_truth, known_raters) {
   check_model(model)
   check_memory(
     as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
-    "Take fewer cases, or join categories."
+    "Use fewer cases, or join categories."
   )
-  know <- !is.null(known_truth) || !is.null(known_raters)
-  if (!know) check_several_raters(x)
-  method <- check_method(method, model, x, know)
+  has_known <- !is.null(known_truth) || !is.null(known_raters)
+  if (!has_known) check_several_raters(x)
+  method <- check_method(method, model, x, has_known)
   abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
-    "{.arg known_raters} works only with models that are not your own family.",
+    "{.arg known_raters} cannot be used with a model of {.fun rater_family}.",
     x = "{.arg model} is the {format(model)}.")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   checked <- resolve_known(patterns_for(model, x), known_truth, known_raters)
@@ -239,35 +244,37 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   c(checked, list(method = method))
 }
 
-# Free errors are excluded: different confusion matrices can give the same frequencies of pairs.
+# Can the model be fitted by method "pairs"? Models with free errors cannot: different confusion
+# matrices can give the same frequencies of pairs.
 has_pairs <- function(model) {
   model$errors %in% c("uniform", "distance") && !uses_confidence(model) && !has_formula(model)
 }
 
-# Fits a model to the result of check_fitted().
+# Fits a model. `checked` is a list of check_fitted(), `start` contains starting values or is NULL.
 fit_model <- function(model, checked, start) UseMethod("fit_model")
 
-# The algebraic fit supports only the K-model. A model with parameters per rater needs named raters.
-check_method <- function(method, model, x, know) {
-  if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
+# Checks `method`, replaces NULL by the default, and raises an error if the method cannot fit the
+# model. `has_known`: are cases or raters known?
+check_method <- function(method, model, x, has_known) {
+  if (is.null(method)) method <- if (is_k_model(model) && !has_known) "algebraic" else "likelihood"
   check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method", hint_of_models)
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
-    "Dependent errors are fitted by {.code method = \"bayes\"}.",
+    "A model with {.field dependence} needs {.code method = \"bayes\"}.",
     x = "{.arg model} is the {format(model)}.")
   check_order(model, x)
   check_has_confidence(model, x)
-  simple <- method %in% c("algebraic", "pairs")
-  faults <- c(
-    "Families of models, and models by formula, need a likelihood." =
-      simple && (!is.null(model$family) || has_formula(model)),
-    "Known cases and raters need a likelihood." = simple && know,
-    "Only models with errors that are uniform or by distance, and without confidence, are fitted to
-     pairs of ratings." = method == "pairs" && !has_pairs(model),
-    "{.code method = \"algebraic\"} fits the K-model only." =
+  has_no_likelihood <- method %in% c("algebraic", "pairs")
+  is_impossible <- c(
+    "This {.arg method} cannot fit a model of {.fun rater_family} or with a formula." =
+      has_no_likelihood && (!is.null(model$family) || has_formula(model)),
+    "This {.arg method} cannot use known cases or raters." = has_no_likelihood && has_known,
+    "{.code method = \"pairs\"} needs a model with uniform errors or errors by distance, and without
+     confidence." = method == "pairs" && !has_pairs(model),
+    "{.code method = \"algebraic\"} can fit only the K-model." =
       method == "algebraic" && !is_k_model(model)
   )
-  abort_argument_if(any(faults), "method", names(faults)[faults][1L],
-    x = "{.arg method} is {.val {method}}, {.arg model} the {format(model)}.",
+  abort_argument_if(any(is_impossible), "method", names(is_impossible)[is_impossible][1L],
+    x = "{.arg method} is {.val {method}}, {.arg model} is the {format(model)}.",
     i = "Use {.code method = \"likelihood\"}.")
   if (model$accuracy == "rater") check_named_raters(x, "model",
     "A model with an accuracy for each rater needs the rater of each rating.",
@@ -275,22 +282,29 @@ check_method <- function(method, model, x, know) {
   method
 }
 
-# Fields of all fits: x; model; method; known and given (see resolve_known()); identified ("yes",
-# or a code for why not); agreement and kappa (from the algebraic fit, which also determines
-# `identified` of the K-model); rater_accuracy; base_rates; negative (number of negative base
-# rates). All other fields depend on the class, `kind`: k_fit (the algebraic fit of the K-model);
-# latent_fit (models of the core); draws_fit (posterior draws); family_fit (user-defined models);
-# posterior_fit (a posterior given by the user); score_fit (from scores; also a posterior_fit). A
-# class has these methods:
-# * compute_posterior(): patterns x categories, of ratings whose posterior is not stored
-# * rating_probabilities(): classes (true category within stratum) x ratings x raters
-# * covariance_of(): covariance of the coefficients, or their variances
+# Creates a fit. All fits have these fields:
+#   x, model, method, known, given  the ratings and settings, see resolve_known()
+#   identified                      "yes", or a code of the reason why the fit is not identified
+#   agreement, kappa                from the algebraic fit
+#   rater_accuracy, base_rates      mean accuracy of raters, and base rates
+#   negative                        number of base rates that were estimated as negative
+# Other fields depend on the class, `kind`:
+#   k_fit          the algebraic fit of the K-model
+#   latent_fit     models that the core fits by likelihood
+#   draws_fit      posterior draws
+#   family_fit     user-defined models, see rater_family()
+#   posterior_fit  posterior probabilities that the user gives
+#   score_fit      a fit of scores of a classifier, which is also a posterior_fit
+# Each class has these methods:
+# * compute_posterior(): posterior probabilities of other ratings (patterns x categories)
+# * rating_probabilities(): an array, classes (true category within stratum) x ratings x raters
+# * covariance_of(): covariances or variances of the coefficients
 # * drawing_law(): distributions from which simulate() draws
 # * fit_with(): the same fit with other answers of systems
-# * refitting(): a function of pattern weights that returns the posterior; by default field `refit`
+# * refitting(): a function that returns the posterior for other weights of patterns
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
-# * rule_field() of its model: the function of a method that is used, see new_method()
-# * likelihood_lines(): further lines for print()
+# * rule_field() of its model: name of the function that a method of estimation uses
+# * likelihood_lines(): additional lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
                           by_agreement = fit_algebraic(x)) {
   fit <- c(
@@ -301,7 +315,8 @@ new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
   structure(replace(fit, names(values), values), class = c(kind, "rater_fit", "fallible_result"))
 }
 
-# Accuracy per rater or of all raters, and base rates.
+# Returns the coefficients of a fit: accuracies (one per rater, or one of all raters) and base
+# rates.
 named_coefficients <- function(accuracy, rates, x, by_rater = FALSE) {
   setNames(c(accuracy, rates), c(if (by_rater) rater_terms(x) else "rater_accuracy",
     rate_terms(x)))
@@ -312,63 +327,65 @@ rate_terms <- function(x) sprintf("base_rate[%s]", x$categories)
 
 warn_fit <- function(fit) {
   if (fit$identified == "yes") return(warn_kind(fit))
-  why <- reason_of_fit(fit)
-  warn_fallible("not_identified", "Accuracy cannot be estimated: {why}.",
-    i = "Base rates and all results that depend on them are {.code NA}.", reason = why)
+  reason <- reason_of_fit(fit)
+  warn_fallible("not_identified", "Accuracy cannot be estimated: {reason}.",
+    i = "Base rates and all results that depend on them are {.code NA}.", reason = reason)
 }
 
-# Warnings about an identified fit.
+# Gives the warnings about a fit that is identified.
 warn_kind <- function(fit) UseMethod("warn_kind")
 
 warn_kind.rater_fit <- function(fit) {
   kind <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
-  judges <- fit$x$raters[is_counted_rater(fit) & kind %in% machine_kinds]
-  warn_if(length(judges) > 1L, "known_independent",
-    "The fit assumes that {.val {judges}} err independently, which machines rarely do.",
+  machines_with_counts <- fit$x$raters[is_counted_rater(fit) & kind %in% machine_kinds]
+  warn_if(length(machines_with_counts) > 1L, "known_independent",
+    "The fit assumes that {.val {machines_with_counts}} err independently, which machines rarely
+        do.",
     i = "Put them into one of the {.arg rater_groups}, and give the counts of the group's vote:
-        {.code known_raters = list(panel = counts)}.", raters = judges)
+        {.code known_raters = list(panel = counts)}.", raters = machines_with_counts)
   warn_latent(fit)
 }
 
 warn_kind.judge_fit <- function(fit) {
-  ends <- calibrated_interval(fit$calibrated, default_conf_level())
-  wide <- fit$x$categories[ends[, 2L] - ends[, 1L] > 0.5]
-  warn_if(wide, "weakly_identified",
-    "The calibration sample leaves the share of {.val {wide}} almost open: intervals are wider than
-        .5.",
-    i = "Calibrate on more cases of each category.", categories = wide)
+  limits <- calibrated_interval(fit$calibrated, default_conf_level())
+  wide_categories <- fit$x$categories[limits[, 2L] - limits[, 1L] > 0.5]
+  warn_if(wide_categories, "weakly_identified",
+    "The calibration sample is too small to estimate the base rate of {.val {wide_categories}}: the
+        interval is wider than .5.",
+    i = "Use a calibration sample with more cases of each category.", categories = wide_categories)
 }
 
 warn_kind.k_fit <- function(fit) {
   if (fit$negative == 0L) return(invisible())
   x <- fit$x
-  zero <- x$categories[fit$base_rates == 0]
-  # Patterns with ratings only in categories whose base rate is zero.
+  zero_categories <- x$categories[fit$base_rates == 0]
+  # `n_contradicted` counts the cases with ratings only in categories whose base rate is zero.
   possible <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
-  against <- count_cases(x, setdiff(which(rated_patterns(x)), possible))
+  n_contradicted <- count_cases(x, setdiff(which(rated_patterns(x)), possible))
   warn_fallible("boundary", c(
-    "Base rates that came out negative were set to zero: {.val {zero}}.",
+    "Negative estimates of base rates were set to zero: {.val {zero_categories}}.",
     "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
            sign that the model does not fit. The other base rates were rescaled to sum to one.",
-    if (against > 0) c(
-      "!" = "In {count_noun(against, 'case')} every rater chose such a category, which now has
-             probability zero there. Join rare categories, or check the labels."
+    if (n_contradicted > 0) c(
+      "!" = "In {count_noun(n_contradicted, 'case')} every rater chose a category whose base rate is
+             now zero. Join rare categories, or check the labels."
     )
-  ), negative = fit$negative, categories = zero, against = against)
+  ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
 }
 
-# Why a fit is not identified; NA if it is.
+# Returns the reason why a fit is not identified, NA if it is. `identified` is a code or a vector of
+# codes.
 reason_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
     constant_raters = paste0(reason_constant,
-      "; if an empty cell means that a rater abstained, say `abstain = NA`"),
+      "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
     unrelated = "raters agree no better than by chance, given how often each uses each category",
     labels_only = "ratings identify labels, but accuracies only with known truth",
     replies = paste("raters agree no better than by chance, given how often each answers and",
       "abstains"),
     few_sources = sprintf(
-      "too few raters for %s categories: each tells one category from abstaining", categories
+      "too few raters for %s categories: each separates one category from abstention", categories
     )
   )
   by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
@@ -384,11 +401,13 @@ reason_of_fit <- function(fit) {
 }
 
 reason_of_parameters <- function(model, categories) {
-  limit <- sprintf("ratings by these raters into %s categories can distinguish", categories)
-  sprintf("the %s has more parameters than %s", format(model), limit)
+  what_ratings_allow <- sprintf("ratings by these raters into %s categories can distinguish",
+    categories)
+  sprintf("the %s has more parameters than %s", format(model), what_ratings_allow)
 }
 
-# Converts arguments that represent a fit.
+# Returns the fit that an argument represents: a fit, the fit of an accuracy estimate, or a fit of
+# the K-model to ratings.
 as_fit <- function(fit, arg = "fit") {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
   if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, arg))

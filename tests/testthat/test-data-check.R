@@ -174,7 +174,7 @@ test_that("parts of a panel are those of a slow twin", {
     x <- quiet(ratings(
       cells, case = case, rater = rater, rating = rating, categories = 1:2
     ))
-    count_parts(x) == slow(x)
+    count_connected_groups(x) == slow(x)
   }), NA)
   expect_true(all(same))
 })

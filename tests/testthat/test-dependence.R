@@ -29,9 +29,9 @@ test_that("laws keep the margins of raters, and without anything shared errors a
 })
 
 test_that("what two tests of a pair share is a covariance, as a share of its bound", {
-  both <- coupled(c(0.1, 0.9), c(0.3, 0.7), 0.4)
+  both <- joint_answer_probabilities(c(0.1, 0.9), c(0.3, 0.7), 0.4)
   expect_close(both[2, 2], 0.9 * 0.7 + 0.4 * (0.7 - 0.9 * 0.7))
-  three <- coupled(c(0.5, 0.3, 0.2), c(0.2, 0.2, 0.6), 1)
+  three <- joint_answer_probabilities(c(0.5, 0.3, 0.2), c(0.2, 0.2, 0.6), 1)
   expect_close(rowSums(three), c(0.5, 0.3, 0.2))
   expect_close(colSums(three), c(0.2, 0.2, 0.6))
   expect_close(diag(three), c(0.2, 0.2, 0.2))
@@ -155,7 +155,9 @@ test_that("ranks of truths from the prior among their draws are even, with easy 
         }, numeric(length(truth)))
         for (i in seq_along(truth)) {
           k <- truth[[i]]
-          cells <- coupled(law$matrices[[1]][k, ], law$matrices[[2]][k, ], law$shared[k, 1L])
+          cells <- joint_answer_probabilities(
+            law$matrices[[1]][k, ], law$matrices[[2]][k, ], law$shared[k, 1L]
+          )
           at <- sample.int(4L, 1L, prob = cells)
           said[i, 1:2] <- c(row(cells)[at], col(cells)[at])
         }

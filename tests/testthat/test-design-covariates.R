@@ -33,7 +33,7 @@ test_that("accuracy depends on kinds of cases, and its expectation is computed",
 test_that("fixed kinds stand one after another, dispersion shapes errors", {
   x <- withr::with_seed(1, simulate_ratings(designed(difficulty = list(strata = "fixed"), n = 10L)))
   expect_identical(x$covariates$age, rep(c(20, 40, 60), c(5, 3, 2)))
-  m <- even_matrix(0.6, 3, 2)
+  m <- matrix_with_equal_accuracy(0.6, 3, 2)
   expect_equal(rowSums(m), rep(1, 3))
   expect_equal(diag(m), rep(0.6, 3))
   expect_equal(m[1, 2] / m[1, 3], 2)

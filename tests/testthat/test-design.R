@@ -115,5 +115,5 @@ test_that("the print says what is true of given matrices and copies", {
 test_that("strata that are fixed go with accuracy that does not drift", {
   fixed <- function(...) rater_design(c(0.6, 0.7), difficulty = list(value = 0.2, strata = "fixed"), ...)
   expect_s3_class(fixed(), "rater_design")
-  expect_error(fixed(drift = 0.3), "strata that are drawn", class = "fallible_error_argument")
+  expect_error(fixed(drift = 0.3), "fixed strata", class = "fallible_error_argument")
 })

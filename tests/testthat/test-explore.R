@@ -19,12 +19,15 @@ test_that("a file is mapped, used and judged", {
     session$setInputs(
       layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1
     )
-    expect_identical(current()$raters, c("ann", "bob"))
-    expect_identical(current()$systems, "gpt")
-    expect_identical(tidy(judged()), tidy(suppressWarnings(estimate_accuracy(current()))))
+    expect_identical(loaded_ratings()$raters, c("ann", "bob"))
+    expect_identical(loaded_ratings()$systems, "gpt")
+    expect_identical(
+      tidy(accuracy_result()), tidy(suppressWarnings(estimate_accuracy(loaded_ratings())))
+    )
     session$setInputs(choose = TRUE, common = 1)
     expect_identical(
-      tidy(judged()), tidy(suppressWarnings(estimate_accuracy(current(), common = 1)))
+      tidy(accuracy_result()),
+      tidy(suppressWarnings(estimate_accuracy(loaded_ratings(), common = 1)))
     )
   })
 })
@@ -32,7 +35,7 @@ test_that("a file is mapped, used and judged", {
 test_that("what cannot be read is told, and what was there stays", {
   needs_shiny()
   shiny::testServer(explore_server(lehner_ratings()), {
-    before <- current()
+    before <- loaded_ratings()
     session$setInputs(source = "file", use = 1)
     expect_match(messages()$ratings[[1]]$text, "Choose a file first")
     upload(session, "<html><script>alert(1)</script>", "html")
@@ -40,7 +43,7 @@ test_that("what cannot be read is told, and what was there stays", {
     expect_identical(messages()$ratings[[1]]$kind, "danger")
     expect_match(output$messages$html, "&lt;img src=x onerror=alert(1)&gt;.csv", fixed = TRUE)
     expect_no_match(output$messages$html, input$file$datapath, fixed = TRUE)
-    expect_identical(current(), before)
+    expect_identical(loaded_ratings(), before)
   })
 })
 
@@ -52,7 +55,7 @@ test_that("labels are text, and what is told has no markup", {
     session$setInputs(
       layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1
     )
-    shown <- c(as.character(sentences_of(judged())), as.character(output$messages$html))
+    shown <- c(as.character(sentence_list(accuracy_result())), as.character(output$messages$html))
     expect_false(any(grepl("<script", shown, fixed = TRUE)))
   })
 })
@@ -61,7 +64,7 @@ test_that("the example is at hand", {
   needs_shiny()
   shiny::testServer(explore_server(NULL), {
     session$setInputs(source = "lehner2015", use = 1)
-    expect_identical(tidy(measured()), tidy(agreement(lehner_ratings())))
+    expect_identical(tidy(agreement_result()), tidy(agreement(lehner_ratings())))
     expect_match(output$facts, "10 cases")
     expect_match(output$data, "Fleiss' kappa|Fleiss&#39; kappa")
     session$setInputs(half_width = 0.1)
@@ -85,7 +88,7 @@ told_of <- function(field, value, layout = "long", x = NULL) {
     session$setInputs(use = 1)
     seen$said <- c(
       unlist(messages()), tryCatch(output$messages$html, error = conditionMessage),
-      tryCatch(output$names$html, error = conditionMessage), length(current()$cases)
+      tryCatch(output$names$html, error = conditionMessage), length(loaded_ratings()$cases)
     )
   })
   seen$said
@@ -136,7 +139,7 @@ test_that("links of the folder of uploads to other places are followed before th
   link <- withr::local_tempfile()
   file.symlink(outside, link)
   expect_error(
-    file_columns(list(name = "a", datapath = link)), class = "fallible_error_page"
+    read_uploaded_file(list(name = "a", datapath = link)), class = "fallible_error_page"
   )
 })
 
@@ -160,7 +163,7 @@ test_that("files with more than the page shows are refused before they are parse
   limits <- page_limits(max_cells = 10)
   path <- withr::local_tempfile(lines = votes, fileext = ".csv")
   expect_error(
-    file_columns(list(name = "a", datapath = path), limits), class = "fallible_error_limit"
+    read_uploaded_file(list(name = "a", datapath = path), limits), class = "fallible_error_limit"
   )
   expect_error(explore(max_cells = 0), class = "fallible_error_argument")
 })
@@ -183,8 +186,8 @@ test_that("who rates is asked on the page, and only by the choices that it offer
   expect_error(set_kind(x, "robot"), class = "fallible_error_page")
   shiny::testServer(explore_server(x), {
     session$setInputs(kind = "model")
-    expect_identical(panel_kind(chosen()), "machines")
-    judged()
+    expect_identical(panel_kind(current_ratings()), "machines")
+    accuracy_result()
     expect_match(paste(unlist(messages()$accuracy), collapse = " "), "agreement says little")
   })
 })
@@ -198,11 +201,11 @@ test_that("labels are cleaned, and codes are missing ratings, as the page says",
       layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1,
       na = "unsure, -", clean = TRUE
     )
-    expect_setequal(tolower(current()$categories), c("yes", "no"))
+    expect_setequal(tolower(loaded_ratings()$categories), c("yes", "no"))
     expect_match(output$code, "clean_labels = TRUE", fixed = TRUE)
     expect_match(output$code, "\"unsure\"", fixed = TRUE)
     session$setInputs(na = "", use = 2)
-    expect_length(current()$categories, 3L)
+    expect_length(loaded_ratings()$categories, 3L)
   })
 })
 
@@ -218,8 +221,8 @@ test_that("known truths that are uploaded count", {
     expect_match(output$known$html, "How were they chosen")
     session$setInputs(gold_case = "id", gold_truth = "is", gold_sample = "random")
     same <- quiet(estimate_accuracy(x, known_truth = table, gold_sample = "random"))
-    expect_identical(tidy(judged(), "gold"), tidy(same, "gold"))
-    expect_identical(glance(compared())$cases, 120)
+    expect_identical(tidy(accuracy_result(), "gold"), tidy(same, "gold"))
+    expect_identical(glance(comparison_result())$cases, 120)
     expect_match(output$code, "gold_cases(", fixed = TRUE)
     list <- utils::read.csv(output$cases)
     expect_named(list, c("case", "stratum", "probability", "truth"))
@@ -242,7 +245,7 @@ test_that("the code that the page shows does what the page did", {
     code <- parse(text = output$code)
     made <- new.env(parent = globalenv())
     for (line in as.list(code)[2:5]) quiet(eval(line, made))
-    expect_identical(tidy(made$estimate), tidy(judged()))
+    expect_identical(tidy(made$estimate), tidy(accuracy_result()))
   })
 })
 

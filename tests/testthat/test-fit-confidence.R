@@ -213,10 +213,10 @@ test_that("what it cannot do is refused", {
   model <- rater_model(confidence = TRUE)
   bare <- x
   bare$confidence <- NULL
-  fails(fit_raters(bare, model), "There is none")
+  fails(fit_raters(bare, model), "has no confidence")
   same <- x
   same$confidence$code[] <- 2L
-  fails(fit_raters(same, model), "All of it is \"mid\"")
+  fails(fit_raters(same, model), "All ratings have the level \"mid\"")
   groups <- x
   groups$rater_groups <- c("g", "g", "r3")
   fails(fit_raters(groups, model), "one vote")

@@ -119,7 +119,7 @@ test_that("raters with fewer ratings than the centre counts for are mostly prior
   made <- ratings(table, raters = a:late, weights = n)
   fit <- fit_raters(made, dawid_skene())
   expect_gt(fit$centre$c, 1)
-  expect_output(print(fit), "Fewer than that, so mostly prior: late")
+  expect_output(print(fit), "Raters with fewer ratings (mostly prior): late")
   found <- test_accuracy(fit, combine = c("late", "a"))
   noted <- unique(found$rater[found$note %in% "mostly prior"])
   expect_identical(noted, c("late", "late and a", "late or a"))

@@ -214,7 +214,7 @@ on_databases("what cannot be counted is refused by class", {
   )
   expect_error(
     wide(dplyr::mutate(table, id = ifelse(id == "case 3", "case 4", id)), case = id),
-    "In 1 row", class = "fallible_error_case"
+    "1 row repeats", class = "fallible_error_case"
   )
   expect_error(
     rows(dplyr::mutate(long, who = ifelse(id == "case 3", NA, who))),
@@ -235,7 +235,7 @@ on_databases("what cannot be counted is refused by class", {
   )
   expect_error(
     rows(dplyr::mutate(long, times = ifelse(who == "r1", 7L, times)), weights = times),
-    "same weight", class = "fallible_error_weights"
+    "same in all rows", class = "fallible_error_weights"
   )
   expect_error(wide(table, systems = panel), "Join the table", class = "fallible_error_argument")
   expect_error(rows(long, systems = table), "lacks", class = "fallible_error_columns")
