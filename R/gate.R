@@ -113,7 +113,7 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   gate_words(rows, paste0(rows$system, verb_phrase), at_least)
 }
 
-no_gate_of_machines <- "was computed from the agreement of machines, which is no evidence of
+no_gate_of_machines <- "was computed from the agreement of machines, which is little evidence of
   accuracy."
 
 gate_rows.system_comparison <- function(x, at_least) {

@@ -376,8 +376,8 @@ fewest_clusters <- 5L
 
 # Increases the variance ratio of estimates `x` if gold cases are in clusters. If predictions
 # (`slope`) do not reduce the variance between clusters, the estimate is changed to the mean of gold
-# cases. `cluster`: cluster of each gold case, or NULL. `variance`: variance of a case. `is_counted`:
-# does a gold case count for a mean (gold cases x means)?
+# cases. `cluster`: cluster of each gold case, or NULL. `variance`: variance of a case.
+# `is_counted`: does a gold case count for a mean (gold cases x means)?
 in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
