@@ -189,7 +189,8 @@ warn_doubtful <- function(estimate) {
     paste0(
       if (length(doubtful) > 1L) "The accuracies of " else "The accuracy of ",
       system_words(doubtful),
-      if (length(doubtful) > 1L) " rest" else " rests", " on an assumption that ratings cannot test (",
+      if (length(doubtful) > 1L) " rest" else " rests",
+        " on an assumption that ratings cannot test (",
       verbatim(causes_of_doubt(estimate)[[worst]]), ")"
     )
   }
@@ -223,8 +224,8 @@ machine_words <- function(x) {
   paste0(
     "Raters are ", machines_of(x), ", which often err on the same cases. ",
     "In ", n_sources, " public data sources their agreement was little evidence of accuracy. The ",
-    "interval shows the errors there, and may be too wide for an easy task. 20 random cases with known ",
-    "truth would replace it."
+    "interval shows the errors there, and may be too wide for an easy task. 20 random cases with ",
+    "known truth would replace it."
   )
 }
 
