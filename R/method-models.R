@@ -66,21 +66,20 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
   }
   fit_weight <- pattern_weights(fit$x)
   refit <- refitting(fit)
-  posterior_of_weight <- function(weight) {
+  get_posteriors <- function(weight) {
     is_refitted <- !is.null(refit) && !identical(weight, fit_weight)
     rep(list(if (is_refitted) refit(weight) else fit$posterior), n_systems(fit$x))
   }
-  posterior_point(fit, options, rule, posterior_of_weight, posterior, bins)
+  posterior_point(fit, options, rule, get_posteriors, posterior, bins)
 }
 
-# Estimates of all systems. `posterior_of_weight`: a function of pattern weights that returns a list
+# Estimates of all systems. `get_posteriors`: a function of pattern weights that returns a list
 # with the posterior for each system (patterns x categories). `bins`: a function that returns a
 # table of bins, or NULL.
-posterior_point <- function(fit, options, rule, posterior_of_weight, posterior = FALSE,
-  bins = NULL) {
-  estimator <- posterior_estimator(fit, options, rule, posterior_of_weight)
+posterior_point <- function(fit, options, rule, get_posteriors, posterior = FALSE, bins = NULL) {
+  estimator <- posterior_estimator(fit, options, rule, get_posteriors)
   weight <- pattern_weights(fit$x)
-  posteriors <- posterior_of_weight(weight)
+  posteriors <- get_posteriors(weight)
   point <- new_point(estimator(weight, "accuracy"), estimator, posterior = if (posterior) {
     setNames(lapply(posteriors, `colnames<-`, fit$x$categories), fit$x$systems)
   })
@@ -106,11 +105,10 @@ for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$
 
 # Returns an estimator in R with the same arguments as estimators of the core: pattern weights, and
 # the quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
-posterior_estimator <- function(fit, options, rule, posterior_of_weight) {
-  force(list(fit, options, rule, posterior_of_weight))
+posterior_estimator <- function(fit, options, rule, get_posteriors) {
+  force(list(fit, options, rule, get_posteriors))
   function(weight, quantity) {
-    unlist(for_systems(fit, weight, posterior_of_weight(weight), function(answer, posterior,
-      weight) {
+    unlist(for_systems(fit, weight, get_posteriors(weight), function(answer, posterior, weight) {
       if (quantity == "counts") {
         counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
@@ -159,14 +157,12 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
-  most_probable_category <- most_probable(posterior)
+  top <- most_probable(posterior)
   probability <- posterior[cbind(seq_along(answer), answer)]
-  credit <- (probability >= most_probable_category$probability * (1 -
-    tie_tolerance)) / most_probable_category$tied
+  credit <- (probability >= top$probability * (1 - tie_tolerance)) / top$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
-  bin <- pmin(pmax(floor((1 - most_probable_category$probability) / width + 1e-9 / width), 0),
-    last_bin)
-  sums <- rowsum(weight * cbind(1, most_probable_category$probability, credit), bin)
+  bin <- pmin(pmax(floor((1 - top$probability) / width + 1e-9 / width), 0), last_bin)
+  sums <- rowsum(weight * cbind(1, top$probability, credit), bin)
   bin_number <- as.double(rownames(sums))
   cases <- unname(sums[, 1L])
   probability <- sums[, 2L] / cases
@@ -174,8 +170,7 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   unclipped <- accuracy_of_agreement(agreement, probability, ncol(posterior))
   data.frame(
     lower = pmax(1 - (bin_number + 1) * width, 0), upper = 1 - bin_number * width,
-      probability = probability,
-    cases = cases, agreement = agreement, estimate_raw = unclipped,
+    probability = probability, cases = cases, agreement = agreement, estimate_raw = unclipped,
     estimate = if (options$clip == "bin") clip01(unclipped) else unclipped, row.names = NULL
   )
 }
@@ -301,10 +296,10 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
     list(problem_for(fit, x, fit$known$truth))
   }
   posterior_functions <- lapply(problems, moved_posterior)
-  posterior_of_weight <- function(weight) {
+  get_posteriors <- function(weight) {
     rep_len(lapply(posterior_functions, function(judge) judge(weight)), length(systems))
   }
-  point <- posterior_point(fit, options, rule, posterior_of_weight, posterior, bins)
+  point <- posterior_point(fit, options, rule, get_posteriors, posterior, bins)
   not_identified <- lengths(lapply(problems, `[[`, "lost")) > 0L
   if (any(not_identified)) {
     point$value[not_identified] <- NA_real_
