@@ -61,29 +61,29 @@ augment.gold_plan <- function(x, ...) {
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
-  least <- settled_row(table, settings)
-  no_costs <- tibble::tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
-  line <- paste0("Not reached: ", least$reason)
-  if (!is.na(least$gold)) line <- paste0(
-    if (least$labelled > 0) paste0(number_of(least$more), " more, in all "),
-    count_noun(number_to_draw(least), "gold case"), " of ", number_of(least$cases),
-    " for a half-width of ", decimals(least$half_width), " (",
-    interval_title(settings$conf_level), ", ", least$interval, ")"
+  hardest <- settled_row(table, settings)
+  empty_costs <- tibble::tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
+  line <- paste0("Not reached: ", hardest$reason)
+  if (!is.na(hardest$gold)) line <- paste0(
+    if (hardest$labelled > 0) paste0(number_of(hardest$more), " more, in all "),
+    count_noun(number_to_draw(hardest), "gold case"), " of ", number_of(hardest$cases),
+    " for a half-width of ", decimals(hardest$half_width), " (",
+    interval_title(settings$conf_level), ", ", hardest$interval, ")"
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
     tables = list(
-      answer = table, curve = x$curve, costs = x$costs %||% no_costs,
+      answer = table, curve = x$curve, costs = x$costs %||% empty_costs,
       labelled = tibble::as_tibble(x$chosen$labelled)
     ),
     facts = c(
-      list(of = settings$of, interval = least$interval, gold = number_to_draw(least)),
-      least[c("labelled", "more", "cases", "half_width")],
+      list(of = settings$of, interval = hardest$interval, gold = number_to_draw(hardest)),
+      hardest[c("labelled", "more", "cases", "half_width")],
       settings[c("conf_level", "target", "choice")],
-      least[c("worth", "worth_lowest", "worth_highest")]
+      hardest[c("worth", "worth_lowest", "worth_highest")]
     ),
     line = line, caption = gold_caption(settings), shown = view_of_gold(table, settings),
-    notes = gold_plan_notes(x, least),
+    notes = gold_plan_notes(x, hardest),
     more = "augment() (the cases to label), tidy(), glance(), plot()"
   ))
 }
@@ -116,20 +116,22 @@ view_of_gold <- function(table, settings) {
   if (length(unique(table$system)) > 3L) {
     table <- table[table$interval == settled_interval(table, settings), ]
   }
-  unbounded <- is.na(table$highest) & !is.na(table$lowest)
-  numbers <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
+  no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
+  number_columns <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
-  table[numbers] <- lapply(table[numbers], function(n) ifelse(is.na(n), "NA", number_of(n)))
-  table$highest[unbounded] <- "or more"
-  view(table, c("system", "interval", numbers, `half-width` = "half_width", "worth"),
+  table[number_columns] <- lapply(table[number_columns],
+    function(n) ifelse(is.na(n), "NA", number_of(n)))
+  table$highest[no_upper_limit] <- "or more"
+  view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
 
 gold_plan_notes <- function(x, settled) {
-  lacking <- drop_missing(x$answer, "reason")
-  drawn <- length(x$chosen$new$case)
+  not_reached_rows <- drop_missing(x$answer, "reason")
+  n_drawn <- length(x$chosen$new$case)
   c(
-    paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
+    paste0("Not reached, ", not_reached_rows$interval, ", ", not_reached_rows$system, ": ",
+      not_reached_rows$reason,
       recycle0 = TRUE),
     "Worth: number of labels without ratings that one label with ratings replaces",
     if (is.na(settled$worth_lowest)) {
@@ -153,8 +155,8 @@ gold_plan_notes <- function(x, settled) {
       )
     },
     if (x$settings$of == "difference") "Only cases on which the systems differ need a label",
-    if (drawn > 0L) paste0(
-      "Cases to label: ", number_of(drawn), if (settled$labelled > 0) " more", ", drawn ",
+    if (n_drawn > 0L) paste0(
+      "Cases to label: ", number_of(n_drawn), if (settled$labelled > 0) " more", ", drawn ",
       switch(x$settings$choice, random = "at random",
         active = "with probabilities that increase with uncertainty",
         "from strata of uncertainty"), "; see augment()"
@@ -169,15 +171,15 @@ gold_plan_notes <- function(x, settled) {
 # Sentences that compare costs.
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
-  words <- lapply(costs[-1L], function(n) number_of(ceiling(n)))
+  numbers <- lapply(costs[-1L], function(n) number_of(ceiling(n)))
   c(
     if (anyNA(costs$cost[1:2])) "The savings by one more rater cannot be computed" else paste0(
-      "Cost ", words$cost[[1L]], " with these raters, ", words$cost[[2L]], " with one more (",
-      words$gold[[2L]], " gold cases) whose errors are as independent: ",
+      "Cost ", numbers$cost[[1L]], " with these raters, ", numbers$cost[[2L]], " with one more (",
+      numbers$gold[[2L]], " gold cases) whose errors are as independent: ",
       if (which.min(costs$cost[1:2]) > 1L) "one more rater is cheaper" else "gold cases are cheaper"
     ),
     if (nrow(costs) > 2L) paste0(
-      "Cheapest from the start: ", words$gold[[3L]], " gold cases and ", words$ratings[[3L]],
+      "Cheapest from the start: ", numbers$gold[[3L]], " gold cases and ", numbers$ratings[[3L]],
       " ratings"
     )
   )
