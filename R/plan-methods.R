@@ -226,7 +226,8 @@ format_advice <- function(x) {
   root_cases <- sqrt(if (weak_agreement) 200 else 100)
   probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), root_cases)$y
   paste0(
-    "Advice of Lehner (2015): ", if (weak_agreement) "at least 200 cases for chance kappa around .3" else
+    "Advice of Lehner (2015): ",
+    if (weak_agreement) "at least 200 cases for chance kappa around .3" else
       "100 cases are sufficient for chance kappa around .55",
     if (!is.na(probit)) paste0("; in this plan their probability is ",
       decimals(stats::pnorm(probit), 2L))
