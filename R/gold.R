@@ -63,15 +63,17 @@ counts_too_many <- function(evidence) {
     !stand_for(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
-# Estimates quantities from gold cases and predictions; all measurements use this function. `part`:
-# result of gold_part(). `y` (gold cases x quantities): value of each gold case, or its influence on
-# the quantity. `q` (patterns x quantities): prediction of `y` from ratings. `correct`: function
-# that computes corrected means, such as correct_share(). `settle`: function that converts corrected
-# means to the quantities. `variance`: function of the result that returns the variance of a case.
-gold_quantity <- function(part, y, q, correct, settle = identity,
+# Estimates quantities from gold cases and predictions; all measurements use this function.
+# `gold_data`: result of gold_part(). `y` (gold cases x quantities): value of each gold case, or its
+# influence on the quantity. `q` (patterns x quantities): prediction of `y` from ratings. `correct`:
+# function that computes corrected means, such as correct_share(). `settle`: function that converts
+# corrected means to the quantities. `variance`: function of the result that returns the variance of
+# a case.
+gold_quantity <- function(gold_data, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
-  x <- settle(correct(y, q[part$at, , drop = FALSE], prediction_of(q, part$weight), w = part$w))
-  in_clusters(x, part$cluster, variance(x), array(part$w > 0, dim(x$rest)))
+  x <- settle(correct(y, q[gold_data$at, , drop = FALSE], prediction_of(q, gold_data$weight),
+    w = gold_data$w))
+  in_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)))
 }
 
 # Accuracies of systems with numbers `first` or, with `second`, their differences from the
@@ -86,31 +88,32 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   # Without a second system, answer 0 is used. It is never correct, so differences are accuracies.
   second_answers <- if (has_second) evidence$answer[, second, drop = FALSE] else 0L * answers
   at_gold <- function(x) x[evidence$at, , drop = FALSE]
-  part <- gold_part(evidence, answers > 0L & (second_answers > 0L | !has_second))
-  differ <- answers != second_answers & part$weight > 0
-  known <- part$gold > 0 & colSums(differ) > 0 &
-    stand_for(part$weight * differ, part$w * at_gold(differ), part$drawn)
+  gold_data <- gold_part(evidence, answers > 0L & (second_answers > 0L | !has_second))
+  differ <- answers != second_answers & gold_data$weight > 0
+  known <- gold_data$gold > 0 & colSums(differ) > 0 &
+    stand_for(gold_data$weight * differ, gold_data$w * at_gold(differ), gold_data$drawn)
   if (!any(known)) return(list(known = known))
   known_columns <- function(x) x[, known, drop = FALSE]
-  part[c("weight", "w")] <- lapply(part[c("weight", "w")], known_columns)
+  gold_data[c("weight", "w")] <- lapply(gold_data[c("weight", "w")], known_columns)
   differ <- known_columns(differ)
-  n_cases <- colSums(part$weight)
-  differing_share <- colSums(part$weight * differ) / n_cases
+  n_cases <- colSums(gold_data$weight)
+  differing_share <- colSums(gold_data$weight * differ) / n_cases
   # Users may label only cases on which two answers differ, because other cases do not change the
   # difference. The mean is then taken over those cases and multiplied by their share.
-  is_gold <- part$w > 0
+  is_gold <- gold_data$w > 0
   drawn_if_differ <- colSums(is_gold & !at_gold(differ)) == 0 & differing_share < 1 &
     differing_share^colSums(is_gold) < 0.01
-  only_differing <- drawn_if_differ | !part$stands[known]
+  only_differing <- drawn_if_differ | !gold_data$stands[known]
   counts <- rep(!only_differing, each = nrow(differ)) | differ
   predicted_correct <- function(answer) {
-    fill_unrated(predict_answer(evidence$predicted, known_columns(answer)), part$weight)
+    fill_unrated(predict_answer(evidence$predicted, known_columns(answer)), gold_data$weight)
   }
   q_first <- predicted_correct(answers)
   q_second <- if (has_second) predicted_correct(second_answers) else 0
   is_correct <- function(answer) at_gold(known_columns(answer)) == evidence$truth
   x <- gold_quantity(
-    replace(part, c("weight", "w"), list(part$weight * counts, part$w * at_gold(counts))),
+    replace(gold_data, c("weight", "w"), list(gold_data$weight * counts,
+      gold_data$w * at_gold(counts))),
     is_correct(answers) - is_correct(second_answers), differ * (q_first - q_second),
     if (has_second) correct_difference else correct_share,
     function(x) as_part(x, ifelse(only_differing, differing_share, 1), only_differing),
@@ -119,7 +122,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   if (!has_second) x$seen <- x$alone
   c(x, list(
     differ = differing_share,
-    one_right = colSums(part$weight * differ * (q_first + q_second)) / n_cases,
+    one_right = colSums(gold_data$weight * differ * (q_first + q_second)) / n_cases,
     all = n_cases, disputed = colSums(is_gold & at_gold(differ)), known = known
   ))
 }
@@ -154,12 +157,12 @@ as_part <- function(x, share, is_part) {
 # Gold cases that system number `s` answered, in the form of gold_part(); NULL if there are none or
 # if they do not represent all cases that it answered.
 gold_of_system <- function(evidence, s) {
-  part <- gold_part(evidence, evidence$answer[, s] > 0L)
-  if (part$gold == 0L || !part$stands) return(NULL)
+  gold_data <- gold_part(evidence, evidence$answer[, s] > 0L)
+  if (gold_data$gold == 0L || !gold_data$stands) return(NULL)
   gold_fields <- c("at", "truth", "cluster", "w")
-  part[gold_fields] <- lapply(part[gold_fields], `[`, part$w > 0)
-  part$weight <- part$weight[, 1L]
-  part
+  gold_data[gold_fields] <- lapply(gold_data[gold_fields], `[`, gold_data$w > 0)
+  gold_data$weight <- gold_data$weight[, 1L]
+  gold_data
 }
 
 # Share of shared errors, with its interval, estimated from the accuracy on gold cases. It is 0 if

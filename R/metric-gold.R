@@ -8,22 +8,22 @@
 # from ratings only, with `sampling` and `hidden` errors.
 metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   evidence <- estimate$gold$evidence
-  part <- gold_tables(evidence, s, n_categories(plan))
+  gold_data <- gold_tables(evidence, s, n_categories(plan))
   ranges <- ranges_of_plan(plan)
   measurements <- NULL
   reason <- rep_len(unname(why_no_gold(estimate, s) %||% NA_character_), nrow(rows))
   needs_no_gold <- FALSE
-  if (!is.null(part)) {
-    if (part$all_known) {
+  if (!is.null(gold_data)) {
+    if (gold_data$all_known) {
       columns <- c("estimate", "reason")
-      rows[columns] <- point_rows(estimate, plan, part$gold_table * part$gold, s)[columns]
+      rows[columns] <- point_rows(estimate, plan, gold_data$gold_table * gold_data$gold, s)[columns]
       rows[is.na(rows$estimate), interval_columns] <- NA_real_
     }
-    ranges <- ranges_of_margins(ranges, part$start, plan)
-    slope <- unit_slopes(metric_slopes(plan, part$start), ranges)
+    ranges <- ranges_of_margins(ranges, gold_data$start, plan)
+    slope <- unit_slopes(metric_slopes(plan, gold_data$start), ranges)
     needs_no_gold <- uses_answers_only(slope)
-    measurements <- gold_metrics(part, slope, plan, ranges)
-    reason <- why_no_metrics(part, slope, plan, measurements)
+    measurements <- gold_metrics(gold_data, slope, plan, ranges)
+    reason <- why_no_metrics(gold_data, slope, plan, measurements)
   }
   prior <- unit_rows(rows, ranges)
   # Accuracy and precision are shares of cases, and measured like accuracies. Column 1 of the
@@ -110,25 +110,25 @@ unit_rows <- function(rows, ranges) {
 # `all_known`: is the truth of all cases known? NULL if there are no gold cases. `n`: number of
 # categories.
 gold_tables <- function(evidence, s, n) {
-  part <- if (!is.null(evidence)) gold_of_system(evidence, s)
-  if (is.null(part)) return(NULL)
-  answer <- part$answer <- evidence$answer[, s]
-  part$predicted <- fill_unrated(evidence$predicted, part$weight)
-  part$mean <- predicted_table(part, seq_along(answer), part$weight)
-  w <- part$w / sum(part$w)
-  part$gold_table <- rowsum_codes((part$truth - 1L) * n + answer[part$at], w, n^2)
-  part$off <- predicted_table(part, part$at, part$w) - part$mean
-  start <- pmax(part$gold_table - prior_slope * part$off, 0)
-  part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
-  part$all_known <- part$gold >= sum(part$weight)
-  part
+  gold_data <- if (!is.null(evidence)) gold_of_system(evidence, s)
+  if (is.null(gold_data)) return(NULL)
+  answer <- gold_data$answer <- evidence$answer[, s]
+  gold_data$predicted <- fill_unrated(evidence$predicted, gold_data$weight)
+  gold_data$mean <- predicted_table(gold_data, seq_along(answer), gold_data$weight)
+  w <- gold_data$w / sum(gold_data$w)
+  gold_data$gold_table <- rowsum_codes((gold_data$truth - 1L) * n + answer[gold_data$at], w, n^2)
+  gold_data$off <- predicted_table(gold_data, gold_data$at, gold_data$w) - gold_data$mean
+  start <- pmax(gold_data$gold_table - prior_slope * gold_data$off, 0)
+  gold_data$start <- (gold_data$gold * start / sum(start) + gold_data$mean) / (gold_data$gold + 1)
+  gold_data$all_known <- gold_data$gold >= sum(gold_data$weight)
+  gold_data
 }
 
 # Table of truth and answer, predicted from ratings: mean probability of each cell over the patterns
 # `at`, with weights `w`.
-predicted_table <- function(part, at, w) {
-  answered <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
-  as.vector(crossprod(answered * w, part$predicted[at, , drop = FALSE])) / sum(w)
+predicted_table <- function(gold_data, at, w) {
+  answered <- outer(gold_data$answer[at], seq_len(ncol(gold_data$predicted)), `==`)
+  as.vector(crossprod(answered * w, gold_data$predicted[at, , drop = FALSE])) / sum(w)
 }
 
 # Which metrics depend only on the answers, not on the truth, such as the share of an answer?
@@ -149,16 +149,16 @@ unit_slopes <- function(slopes, ranges) {
 # Metrics of the table (rows of the plan) measured by gold cases, on the unit scale, with the fields
 # of correct_mean(). The estimate is NA if gold cases do not vary in the metric. `slope`: result of
 # unit_slopes().
-gold_metrics <- function(part, slope, plan, ranges) {
+gold_metrics <- function(gold_data, slope, plan, ranges) {
   # Expected variance of the slopes, because few gold cases may be equal by chance.
-  slope_variance <- colSums(part$start * slope^2)
+  slope_variance <- colSums(gold_data$start * slope^2)
   influence <- function(i) { # 0 without an answer
-    rbind(0, matrix(slope[, i], ncol(part$predicted)))[part$answer + 1L, , drop = FALSE]
+    rbind(0, matrix(slope[, i], ncol(gold_data$predicted)))[gold_data$answer + 1L, , drop = FALSE]
   }
   scale <- function(mean, spread, gold) pmax(spread, slope_variance)
   steepest <- apply(abs(slope), 2L, max)
-  gold_influence(part, part$predicted, influence, scale, steepest, function(mean, slope) {
-    shares <- t(pmax(part$gold_table - outer(part$off, slope), 0))
+  gold_influence(gold_data, gold_data$predicted, influence, scale, steepest, function(mean, slope) {
+    shares <- t(pmax(gold_data$gold_table - outer(gold_data$off, slope), 0))
     to_unit(values_by_row(plan, shares / rowSums(shares)), ranges)
   })
 }
@@ -168,15 +168,15 @@ gold_metrics <- function(part, slope, plan, ranges) {
 # truth, a matrix in the form of `predicted`. `scale`: see correct_mean(). `steepest`: largest
 # influence on each metric, see as_share(). `value`: function of corrected means and their slopes
 # that returns the metrics on the unit scale.
-gold_influence <- function(part, predicted, influence, scale, steepest, value) {
+gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
   columns <- vapply(seq_along(steepest), function(i) {
     case_influence <- influence(i)
-    c(case_influence[cbind(part$at, part$truth)], rowSums(predicted * case_influence))
-  }, numeric(length(part$at) + nrow(predicted)))
-  gold_rows <- seq_along(part$at)
+    c(case_influence[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * case_influence))
+  }, numeric(length(gold_data$at) + nrow(predicted)))
+  gold_rows <- seq_along(gold_data$at)
   correct <- function(...) correct_mean(..., scale = scale)
   x <- gold_quantity(
-    part, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
+    gold_data, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
     function(x) as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
   )
   x[setdiff(names(x), c("rest", "answers"))]
@@ -227,15 +227,15 @@ as_share <- function(x, value, alone, steepest) {
 # other cases do not change it (such as recall). Averages need this for all categories. Metrics of
 # the whole table need no case of a certain category, but those for agreement beyond chance are
 # undefined if all gold cases have the same truth.
-why_no_metrics <- function(part, slope, plan, x) {
+why_no_metrics <- function(gold_data, slope, plan, x) {
   n <- n_categories(plan)
-  gold <- table_sums(matrix(part$gold_table, 1L), n)
-  expected <- table_sums(matrix(part$mean, 1L), n)
+  gold <- table_sums(matrix(gold_data$gold_table, 1L), n)
+  expected <- table_sums(matrix(gold_data$mean, 1L), n)
   words <- "no gold case is of category %s, or none has it as answer"
   beyond_chance <- ranges_of_plan(plan)[, 1L] < 0
   why_no_rows(plan, x, expected$truth > 0, words, function(i) {
     is_whole <- is.na(plan$rows$average[[i]]) && is.na(plan$rows$category[[i]])
-    if (part$all_known || (is_whole && !(beyond_chance[[i]] &&
+    if (gold_data$all_known || (is_whole && !(beyond_chance[[i]] &&
       sum(gold$truth > 0) < 2L))) return(FALSE)
     changes_metric <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
     gold$truth <= 0 | (gold$answer <= 0 & expected$answer > 0 &
@@ -264,14 +264,14 @@ why_no_rows <- function(plan, x, expected, words, absent) {
 # Replaces the metrics of scores of a system by those measured with gold cases. `rows`: the metrics
 # from ratings only, with `hidden` errors. `judge`: data of the system's scored cases.
 score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
-  part <- scored_gold(estimate, judge)
+  gold_data <- scored_gold(estimate, judge)
   ranges <- ranges_of_plan(plan)
   prior <- unit_rows(rows, ranges)
-  reason <- why_no_scored(estimate, part)
+  reason <- why_no_scored(estimate, gold_data)
   measurements <- NULL
   if (is.na(reason)) {
-    measurements <- gold_scores(part, plan, judge, prior$estimate, ranges)
-    reason <- why_no_scores(part, plan, judge, measurements)
+    measurements <- gold_scores(gold_data, plan, judge, prior$estimate, ranges)
+    reason <- why_no_scores(gold_data, plan, judge, measurements)
   }
   rows <- measured_rows(rows, measurements, prior, reason, ranges, estimate, interval, conf_level)
   lower_limits_by_gaps(rows, plan, judge, normal_quantile(conf_level))
@@ -293,7 +293,7 @@ scored_gold <- function(estimate, judge) {
 
 # Metrics of scores measured by gold cases, on the unit scale, with the fields of correct_mean().
 # `start`: estimates from ratings only, on the unit scale.
-gold_scores <- function(part, plan, judge, start, ranges) {
+gold_scores <- function(gold_data, plan, judge, start, ranges) {
   influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ranges))
   mean_influence <- vapply(influence, mean_loss, 0, judge$w, judge$v)
   influence_variance <- unlist(Map(function(g, m) mean_loss((g - m)^2, judge$p, judge$v),
@@ -305,11 +305,11 @@ gold_scores <- function(part, plan, judge, start, ranges) {
   scale <- function(mean, spread, gold) {
     (gold * spread + prior_cases * influence_variance) / (gold + prior_cases)
   }
-  gold_influence(part, judge$p, by_row, scale, 0 * influence_variance, function(mean, slope) {
+  gold_influence(gold_data, judge$p, by_row, scale, 0 * influence_variance, function(mean, slope) {
     value <- clip01(start + mean - mean_influence)
     for (share in unique(slope[!is_linear])) {
       at <- which(!is_linear & slope %in% share)
-      moved <- score_values(plan, judge$book, gold_weights(part, judge, share), judge$v)[at]
+      moved <- score_values(plan, judge$book, gold_weights(gold_data, judge, share), judge$v)[at]
       value[at] <- to_unit(moved, ranges[at, , drop = FALSE])
     }
     value
@@ -318,20 +318,21 @@ gold_scores <- function(part, plan, judge, start, ranges) {
 
 # Weight of each possible truth of a case (cases x categories): predicted probability times `slope`,
 # plus a correction for the difference between truth and prediction in gold cases.
-gold_weights <- function(part, judge, slope) {
+gold_weights <- function(gold_data, judge, slope) {
   weights <- slope * judge$p
-  difference <- outer(part$truth, seq_len(ncol(weights)), `==`) - weights[part$at, , drop = FALSE]
-  share <- part$w / sum(part$w) * sum(judge$v) / judge$v[part$at]
-  weights + apply(difference * share, 2L, rowsum_codes, code = part$at, n = nrow(weights))
+  difference <- outer(gold_data$truth, seq_len(ncol(weights)), `==`) -
+    weights[gold_data$at, , drop = FALSE]
+  share <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[gold_data$at]
+  weights + apply(difference * share, 2L, rowsum_codes, code = gold_data$at, n = nrow(weights))
 }
 
 # Reason why gold cases measure no metric of the scores of a system, or NA.
-why_no_scored <- function(estimate, part) {
+why_no_scored <- function(estimate, gold_data) {
   if (is.null(estimate$gold$evidence)) {
     why_no_evidence(estimate)
-  } else if (part$gold == 0L) {
+  } else if (gold_data$gold == 0L) {
     "the system has no scores for gold cases"
-  } else if (!part$stands) {
+  } else if (!gold_data$stands) {
     only_some_drawn
   } else {
     NA_character_
@@ -339,10 +340,10 @@ why_no_scored <- function(estimate, part) {
 }
 
 # Reason why gold cases do not measure each row of the plan, or NA.
-why_no_scores <- function(part, plan, judge, x) {
+why_no_scores <- function(gold_data, plan, judge, x) {
   by_category <- field_of_rows(plan, "form") == "category"
   expected <- colSums(judge$p * judge$v) >= few_cases
   why_no_rows(plan, x, expected, "no gold case is of category %s", function(i) {
-    by_category[[i]] & !seq_along(expected) %in% part$truth
+    by_category[[i]] & !seq_along(expected) %in% gold_data$truth
   })
 }

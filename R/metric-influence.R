@@ -154,7 +154,7 @@ micro_slope <- function(record, plan, counts) {
 # Influence of each case on a metric of scores, for each possible truth of the case (cases x
 # categories): the derivative of the metric with respect to the weight of this truth, times the
 # number of cases. Like the kernels in metric-scores.R, functions for influence have the arguments
-# `book`, `w`, `v` and `settings`, and return a list of `whole` and `by_category`.
+# `score_data`, `w`, `v` and `settings`, and return a list of `whole` and `by_category`.
 
 # Influence of each case on the area under the ROC curve, see auc_of_weights(). `a` and `b`: weights
 # with which a case counts as positive and as negative. Returns a list: influence by changes of `a`
@@ -178,16 +178,16 @@ auc_influence <- function(order, a, b, v) {
 
 # Influence on the area under the ROC curve of all pairs of categories, and of each category against
 # the others.
-roc_auc_influence <- function(book, w, v, settings) {
+roc_auc_influence <- function(score_data, w, v, settings) {
   n <- ncol(w)
   whole <- 0 * w
   pairs <- pairs_there(w, v)
   for (pair in pairs) {
-    influence <- auc_influence(book$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
+    influence <- auc_influence(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
     whole[, pair] <- whole[, pair] + do.call(cbind, influence) / length(pairs)
   }
   list(whole = whole, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
-    influence <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)
+    influence <- auc_influence(score_data$order[[k]], w[, k], 1 - w[, k], v)
     category_influence <- matrix(influence$b, length(v), n)
     category_influence[, k] <- influence$a
     category_influence
@@ -198,9 +198,9 @@ roc_auc_influence <- function(book, w, v, settings) {
 # known; only the number of cases of the category among them depends on truths. `average`: is
 # precision constant between thresholds (average precision) or linear?
 precision_influence <- function(average) {
-  function(book, w, v, settings) {
+  function(score_data, w, v, settings) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
-      order <- book$order[[k]]
+      order <- score_data$order[[k]]
       is_category <- w[, k] * v
       cases <- weight_above(order, v)
       hits <- weight_above(order, is_category)
@@ -230,21 +230,21 @@ influence_on_loss <- function(loss, w, v) list(whole = loss - mean_loss(loss, w,
 
 # Influence on the expected calibration error. It is a sum of absolute gaps, so the derivative holds
 # only for changes that do not change the sign of a gap.
-ece_influence <- function(book, w, v, settings) {
-  table <- top_reliability(book, w, v, settings$bins)
-  score <- book$scores[cbind(seq_along(book$top), book$top)]
+ece_influence <- function(score_data, w, v, settings) {
+  table <- top_reliability(score_data, w, v, settings$bins)
+  score <- score_data$scores[cbind(seq_along(score_data$top), score_data$top)]
   gap_sign <- sign(table$gap)[match(bin_of_score(score, settings$bins), table$bin)]
-  is_correct <- outer(book$top, seq_len(ncol(w)), `==`)
+  is_correct <- outer(score_data$top, seq_len(ncol(w)), `==`)
   influence_on_loss(gap_sign * (is_correct - score), w, v)
 }
 
 # A list of influence matrices, one per row of a plan.
-score_influence <- function(plan, book, w, v) {
+score_influence <- function(plan, score_data, w, v) {
   share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
-    influence <- record$influence(book, w, v, plan$settings)
+    influence <- record$influence(score_data, w, v, plan$settings)
     by_category <- influence$by_category
-    value <- record$kernel(book, w, v, plan$settings)$by_category
+    value <- record$kernel(score_data, w, v, plan$settings)$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
         macro = Reduce(`+`, by_category) / length(by_category),

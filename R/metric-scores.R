@@ -98,7 +98,7 @@ NULL
 
 # The kernel of a score metric is the function that computes it. Its arguments, which are also used
 # in other functions below, are:
-#   book: scores of a system and their order, see score_book();
+#   score_data: scores of a system and their order, see score_book();
 #   w: weight of each possible truth of a case (cases x categories);
 #   v: number of times that each case counts;
 #   settings: arguments of estimate_metrics().
@@ -140,13 +140,13 @@ auc_of_weights <- function(order, a, b, v) {
 
 # Area under the ROC curve: `whole`, the mean over ordered pairs of categories (Hand and Till 2001),
 # and with more than two categories `by_category`, each against all others.
-roc_auc_of_scores <- function(book, w, v, settings) {
+roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
   by_pair <- vapply(pairs_there(w, v), function(pair) {
-    auc_of_weights(book$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
+    auc_of_weights(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
   }, 0)
   list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, by_category = if (n > 2L) {
-    vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
+    vapply(seq_len(n), function(k) auc_of_weights(score_data$order[[k]], w[, k], 1 - w[, k], v), 0)
   })
 }
 
@@ -173,10 +173,10 @@ pr_points <- function(order, a, v) {
 # Kernel of the area under the precision-recall curve. `average`: is precision constant between two
 # points (average precision) or linear?
 precision_of_scores <- function(average) {
-  function(book, w, v, settings) {
+  function(score_data, w, v, settings) {
     list(by_category = vapply(seq_len(ncol(w)), function(k) {
       if (sum(w[, k] * v) <= 0) return(NA_real_)
-      points <- pr_points(book$order[[k]], w[, k], v)
+      points <- pr_points(score_data$order[[k]], w[, k], v)
       precision <- points$precision
       previous <- precision[if (average) -1L else -length(precision)]
       sum(diff(points$recall) * (precision[-1L] + previous) / 2)
@@ -216,9 +216,9 @@ reliability_of <- function(score, hit, v, bins) {
 bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
 # Bins by the highest score of each case.
-top_reliability <- function(book, w, v, bins) {
-  at <- cbind(seq_along(book$top), book$top)
-  reliability_of(book$scores[at], w[at], v, bins)
+top_reliability <- function(score_data, w, v, bins) {
+  at <- cbind(seq_along(score_data$top), score_data$top)
+  reliability_of(score_data$scores[at], w[at], v, bins)
 }
 
 # Kernel of the expected calibration error. Chance causes gaps even if scores are calibrated. If
@@ -226,8 +226,8 @@ top_reliability <- function(book, w, v, bins) {
 # ones (Kumar, Liang and Ma 2019). The result also contains `slack`, which lower limits subtract in
 # addition: the expected size of gaps if scores are calibrated, minus the part already subtracted.
 ece_of_scores <- function(debiased) {
-  function(book, w, v, settings) {
-    table <- top_reliability(book, w, v, settings$bins)
+  function(score_data, w, v, settings) {
+    table <- top_reliability(score_data, w, v, settings$bins)
     error <- sqrt(table$variance)
     mean_of <- function(mean_gap) sum(table$share * mean_gap)
     mean_gap <- mean_of(abs(table$gap))
@@ -245,10 +245,10 @@ folded_mean <- function(mean, sd) {
 }
 
 # Values of the rows of a plan, a number per row.
-score_values <- function(plan, book, w, v) {
+score_values <- function(plan, score_data, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
-    value <- record$kernel(book, w, v, plan$settings)
+    value <- record$kernel(score_data, w, v, plan$settings)
     by_category <- value$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
@@ -282,10 +282,10 @@ score_metric <- function(id, title, reference, kernel, influence, form = "table"
 # Record of a metric that is a mean loss over cases. `loss`: function of scores that returns the
 # loss for each possible truth (cases x categories). `largest`: largest value of the metric.
 loss_metric <- function(id, title, reference, loss, largest, ...) {
-  kernel <- function(book, w, v, settings) {
-    list(whole = min(max(mean_loss(loss(book$scores), w, v), 0), largest))
+  kernel <- function(score_data, w, v, settings) {
+    list(whole = min(max(mean_loss(loss(score_data$scores), w, v), 0), largest))
   }
-  influence <- function(book, w, v, settings) influence_on_loss(loss(book$scores), w, v)
+  influence <- function(score_data, w, v, settings) influence_on_loss(loss(score_data$scores), w, v)
   score_metric(id, title, reference, kernel, influence, better = "low", ...)
 }
 

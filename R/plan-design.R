@@ -72,8 +72,9 @@ replace_judges <- function(design, accuracies, kind) {
   n <- length(accuracies)
   new_fields <- c(lapply(by_judge, for_others, n), list(matrices = rep(list(double()), n)))
   for (name in setdiff(names(new_fields), "missing")) {
-    kept <- design[[name]][!is_old]
-    design[[name]] <- if (for_raters) c(new_fields[[name]], kept) else c(kept, new_fields[[name]])
+    others <- design[[name]][!is_old]
+    design[[name]] <- if (for_raters) c(new_fields[[name]], others) else
+      c(others, new_fields[[name]])
   }
   if (for_raters) design$missing <- new_fields$missing else names(accuracies) <-
     paste("system", accuracies)
