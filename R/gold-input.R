@@ -223,9 +223,9 @@ warn_gold <- function(gold, x) {
     cases = n)
 }
 
-# Were gold cases probably selected by their truth, with equal numbers per category? This is assumed
-# if (1) the numbers of gold cases of all categories differ by at most one, and (2) the share of
-# some category among gold cases is more than 3 standard errors from its share among ratings.
+# Were gold cases probably selected by their truth, with equal numbers per category? Two conditions
+# must be true. The numbers of gold cases of all categories differ by at most one. The share of some
+# category among gold cases is more than 3 standard errors from its share among ratings.
 is_drawn_by_class <- function(gold, x) {
   rating_counts <- colSums(pattern_counts(x) * pattern_weights(x))
   rating_share <- rating_counts / sum(rating_counts)

@@ -70,10 +70,11 @@ quantile_of_few <- function(x, conf_level) {
 # sampling error). The prior is normal if there are few gold cases. With more gold cases it also has
 # a uniform (flat) part, so that gold cases can contradict it.
 
-least_prior_variance <- 1e-4 # lower limit of the variance of the prior
-most_vague <- 0.7 # weight of the flat part of the prior with very many gold cases
-half_vague <- 10 # number of gold cases at which the flat part has half of this weight
+least_prior_variance <- 1e-4 # lower limit of the variance of the prior.
+most_vague <- 0.7 # weight of the flat part of the prior with very many gold cases.
+half_vague <- 10 # number of gold cases at which the flat part has half of this weight.
 default_widen <- 1.25 # relative increase of the variance of the prior with very many gold cases
+
 # The variance of the prior also increases by this factor times the squared standard error of the
 # gold cases. It is the smallest factor with which nominal 90% intervals cover .85 whatever the bias
 # of the prior, in the limit of many cases. A precise prior that is wrong moves an interval by the

@@ -177,7 +177,7 @@ note_of_one_rater <- function(estimate) {
 }
 
 # Share of ratings of the category of each constant system (its uncorrected pass rate), named by
-# system. Empty unless there is one rater and there are gold cases.
+# system. Empty with several raters or without gold cases.
 raw_pass_rate <- function(estimate) {
   evidence <- estimate$gold$evidence
   if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())

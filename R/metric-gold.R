@@ -192,8 +192,8 @@ values_by_row <- function(plan, tables) {
 
 # Makes the measurement of a metric look like the measurement of a share, for which intervals are
 # computed. `value`: metric on the unit scale. `alone`: the same from gold cases only. The variance
-# of a case becomes value (1 - value), with half a case of each kind added so that it is not 0, and
-# the variance ratios are multiplied to keep the standard error.
+# of a case becomes value (1 - value), with half a case of each kind added so that it is not 0. The
+# variance ratios are multiplied so that the standard error stays the same.
 #
 # If fewer than half a case of one kind was seen, or there are very few cases, gold cases hardly
 # vary. The error is then at least the error of a share of few cases: so few that one of them

@@ -235,8 +235,8 @@ table_errors <- function(draws, slopes, estimate, s) {
 # The second is due to errors that raters share with each other. Among the cases with an answer, the
 # number of correct answers is then larger or smaller than estimated. This change may be the same
 # for all answers, or differ between answers, so that the accuracy stays the same. The differing
-# part is computed from the share of wrong ratings on the cases with each answer, because it may be
-# far from the share on all cases if an answer is rare.
+# part is computed from the share of wrong ratings on the cases with each answer. If an answer is
+# rare, this may be far from the share on all cases.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]

@@ -139,7 +139,7 @@ check_cost_matrix <- function(cost, categories) {
 #' By default the kind of interval is that of the estimate.
 #' * `"robust"`: the delta method, with an allowance for shared errors.
 #'   The sampling error is computed from derivatives of the metric with respect to the cells of the
-#'   table, and from covariances of the cells over a bootstrap of cases (or clusters). It is
+#'   table. Covariances of the cells are from a bootstrap of cases (or clusters). The error is
 #'   increased in proportion if the accuracy varies less in replicates than its sampling error.
 #'   The allowance has two parts. The first is half the distance between the metric with shared and
 #'   with independent errors. The second is due to errors that raters share with each other: among

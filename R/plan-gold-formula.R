@@ -81,9 +81,9 @@ foresee_share <- function(x, predicted, is_counted) {
   )
 }
 
-# Recall is a ratio of two means, so its linear approximation is used. The value of a case is 0 if
-# its truth is not the category, 1 - recall if the truth is the category and the answer correct, and
-# -recall if the answer is wrong. The mean of these values is divided by the share of the category.
+# Recall is a ratio of two means, so its linear approximation is used. Cases with other truths
+# have value 0. Cases of the category have the value 1 - recall if the answer is correct, and
+# -recall if it is wrong. The mean of these values is divided by the share of the category.
 foresee_recall <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- x$patterns$answer[, s]

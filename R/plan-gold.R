@@ -33,10 +33,10 @@
 #'
 #' @section One rater:
 #' The accuracy of a single rater is not identified without gold cases. The plan then assumes that a
-#' label with a rating is worth one label, and that the accuracy is the share of ratings that are
-#' equal to the answer of the system. In 139 combinations of a rater and a real data set, a label
-#' with a rating was worth 1.58 labels (median; quartiles 1.06 and 4.29). Cases are drawn at random
-#' unless `choice` is given.
+#' label with a rating is worth one label without ratings. The accuracy is assumed to be the share
+#' of ratings that are equal to the answer of the system. In 139 combinations of a rater and a real
+#' data set, a label with a rating was worth 1.58 labels (median; quartiles 1.06 and 4.29). Cases
+#' are drawn at random unless `choice` is given.
 #'
 #' A single judge that is no more accurate than the system saves at most half of the labels (Dorner,
 #' Nastl and Hardt 2025). Several judges with independent errors may save more: in simulations of

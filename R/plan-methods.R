@@ -229,7 +229,7 @@ format_advice <- function(x) {
     "Advice of Lehner (2015): ",
     if (weak_agreement) "at least 200 cases for chance kappa around .3" else
       "100 cases are sufficient for chance kappa around .55",
-    if (!is.na(probit)) paste0("; in this plan their probability is ",
+    if (!is.na(probit)) paste0("; in this plan with probability ",
       decimals(stats::pnorm(probit), 2L))
   )
 }

@@ -10,7 +10,7 @@ NULL
 #   with the truth in rows. If errors are uniform, Beta parameters c(right, wrong). NULL for raters
 #   with a "partial" prior;
 # * system: the same for systems and for raters whose prior the user does not specify;
-# * others: kind of this prior: "vague", "flat", "partial" or, for a user-defined prior, "own";
+# * others: kind of this prior: "vague", "flat", "partial" or, if user-defined, `"own"`;
 # * order: "mean", "each" or "none";
 # * base_rates: Dirichlet parameters, populations x categories;
 # * text: words for priors: `raters`, a list named by rater with a string per true category (or one

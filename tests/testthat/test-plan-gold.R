@@ -451,7 +451,7 @@ test_that("a pilot of a panel plans with what it has measured", {
   expect_equal(other$gold, rev(table$gold[table$interval == "corrected"]))
   # Other quantities leave labelled cases out, too.
   recall <- plan_gold(estimate, 0.1, of = "recall", category = 2, systems = "a")
-  expect_output(print(recall), "used only in plans for an accuracy")
+  expect_output(print(recall), "used only in plans for an\\s+accuracy")
   expect_false(any(augment(recall)$case %in% gold$case))
   # Random cases are added to random ones.
   sheet <- augment(plan)
