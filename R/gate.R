@@ -51,110 +51,121 @@
 #' @export
 gate <- function(x, at_least) {
   check_given()
-  first <- first_part(x)
-  compared <- inherits(first, "system_comparison")
-  abort_argument_if(!compared && !inherits(first, "accuracy_estimate"), "x",
+  first_result <- first_part(x)
+  is_comparison <- inherits(first_result, "system_comparison")
+  abort_argument_if(!is_comparison && !inherits(first_result, "accuracy_estimate"), "x",
     "must be a result of {.fun estimate_accuracy} or {.fun compare_systems}.", not = x)
-  check_number(at_least, "at_least", if (compared) -Inf else 0, if (compared) Inf else 1)
+  check_number(at_least, "at_least", if (is_comparison) -Inf else 0, if (is_comparison) Inf else 1)
   rows <- gate_rows(x, at_least)
   few <- which(rows$gold < few_for_gate)
   warn_if(few, "gate_few",
-    "Fewer than {few_for_gate} gold cases measure {.val {unique(rows$system[few])}}: few labels
-      decide the gate.", i = "Label more cases; see {.fun plan_gold}.")
-  times <- table(factor(rows$decision, c("pass", "fail", "undecided")))
-  status <- if (times[["fail"]] > 0L) 2L else 3L * (times[["undecided"]] > 0L)
-  several <- nrow(rows) != 1L
-  line <- if (several) paste0(times[["pass"]], " pass, ", times[["fail"]], " fail, ",
-    times[["undecided"]], " undecided; at least ", threshold_words(at_least), " is asked") else
+    "Fewer than {few_for_gate} gold cases measure {.val {unique(rows$system[few])}}, so that
+      decisions depend on few labels.", i = "Label more cases; see {.fun plan_gold}.")
+  counts <- table(factor(rows$decision, c("pass", "fail", "undecided")))
+  status <- if (counts[["fail"]] > 0L) 2L else 3L * (counts[["undecided"]] > 0L)
+  several_rows <- nrow(rows) != 1L
+  headline <- if (several_rows) paste0(counts[["pass"]], " pass, ", counts[["fail"]], " fail, ",
+    counts[["undecided"]], " undecided (threshold ", threshold_words(at_least), ")") else
     rows$words
   table <- rows[setdiff(names(rows), c("gold", "words"))]
   new_result("gate",
     tables = list(decisions = table),
     facts = list(
-      status = status, at_least = at_least, passed = times[["pass"]], failed = times[["fail"]],
-      undecided = times[["undecided"]]
+      status = status, at_least = at_least, passed = counts[["pass"]], failed = counts[["fail"]],
+      undecided = counts[["undecided"]]
     ),
-    line = line,
-    shown = if (several) view(
-      table, setdiff(names(table), c("at_least", "reason")), level = first$options$conf_level
+    line = headline,
+    shown = if (several_rows) view(
+      table, setdiff(names(table), c("at_least", "reason")), level = first_result$options$conf_level
     ),
-    notes = if (several) c(
+    notes = if (several_rows) c(
       reason_notes(table, system_titles(table)),
-      "needed: further gold cases that would decide, if estimates stay as they are"
+      "needed: further gold cases for a decision, if the estimates do not change"
     ),
     more = paste0("tidy(), $status (", status, ")"), status = status
   )
 }
 
+# With fewer gold cases gate() warns.
 few_for_gate <- 50L
 
 threshold_words <- function(at_least) paste0(format(100 * at_least), "%")
 
-# Rows of tidy(), with `gold`, the number of gold cases, and `words`, a sentence.
+# Rows of tidy(), with two more columns: `gold`, the number of gold cases, and `words`, the decision
+# in one sentence.
 gate_rows <- function(x, at_least) UseMethod("gate_rows")
 
 gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_rows(x, at_least))
 
 gate_rows.accuracy_estimate <- function(x, at_least) {
-  abort_argument_if(!has_interval(x), "x", "has no intervals, and a gate needs them.",
+  abort_argument_if(!has_interval(x), "x", "has no intervals, but {.fun gate} needs intervals.",
     i = "Leave out {.code interval = \"none\"} in {.fun estimate_accuracy}.")
   abort_argument_if(is.null(x$gold$evidence) && rests_on_machines(x), "x", no_gate_of_machines,
-    i = "Label about 50 random cases: {.arg known_truth} of {.fun estimate_accuracy}.")
-  rows <- decided(x$table, x$table$system, at_least)
+    i = "Label about 50 random cases, and give them to {.fun estimate_accuracy} as
+        {.arg known_truth}.")
+  rows <- decision_rows(x$table, x$table$system, at_least)
   rows$gold <- x$gold$details$gold %||% NA_integer_
-  open <- which(rows$decision == "undecided" & x$gold$measured$known)
-  rows$needed[open] <- vapply(open, function(s) {
+  undecided <- which(rows$decision == "undecided" & x$gold$measured$known)
+  rows$needed[undecided] <- vapply(undecided, function(s) {
     needed_labels(measured_of(x$gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
-  verb <- ifelse(rows$system %in% x$fit$x$constant, " passes in ", " is right in ")
-  gate_words(rows, paste0(rows$system, verb), at_least)
+  verb_phrase <- ifelse(rows$system %in% x$fit$x$constant, " passes in ", " is right in ")
+  gate_words(rows, paste0(rows$system, verb_phrase), at_least)
 }
 
-no_gate_of_machines <- "rests on the agreement of machines, which says little about accuracy."
+no_gate_of_machines <- "was computed from the agreement of machines, which is little evidence of
+  accuracy."
 
 gate_rows.system_comparison <- function(x, at_least) {
   abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", no_gate_of_machines,
-    i = "Label random cases: {.arg known_truth} of {.fun estimate_accuracy}.")
+    i = "Label random cases, and give them to {.fun estimate_accuracy} as {.arg known_truth}.")
   table <- x$differences
-  pair <- paste(table[[1L]], "-", table[[2L]])
-  if (has_columns(table, "group1")) pair <- paste0(table$system, ", ", pair)
-  rows <- decided(table, pair, at_least)
+  pair_name <- paste(table[[1L]], "-", table[[2L]])
+  if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
+  rows <- decision_rows(table, pair_name, at_least)
   rows$gold <- x$gold$cases %||% NA_integer_
   gate_words(rows, paste0("the difference ", rows$system, " is "), at_least)
 }
 
-decided <- function(table, system, at_least) {
+# A row per system or pair, with the columns of tidy(). `table` has the estimates and intervals.
+# Only accuracies measured by gold cases get a number in `needed` later, if they are undecided.
+decision_rows <- function(table, system_name, at_least) {
   decision <- rep("undecided", nrow(table))
   decision[which(table$conf.low >= at_least)] <- "pass"
   decision[which(table$conf.high < at_least)] <- "fail"
   columns_tibble(
-    system = system, !!!table[c("estimate", "conf.low", "conf.high")], at_least = at_least,
+    system = system_name, !!!table[c("estimate", "conf.low", "conf.high")], at_least = at_least,
     decision = decision, needed = ifelse(decision == "undecided", NA_integer_, 0L),
     reason = table$reason
   )
 }
 
+# Adds the column `words`. `claim`: the sentence of each row up to the estimate, such as "app is
+# right in ".
 gate_words <- function(rows, claim, at_least) {
-  share <- whole_percent(rows$estimate)
-  more <- sprintf("; %s more gold %s would show it if %s is right", rows$needed,
-    ifelse(rows$needed %in% 1L, "case", "cases"), share)
-  rows$words <- paste0(rows$decision, ": ", claim, share, " [", whole_percent(rows$conf.low), ", ",
-    whole_percent(rows$conf.high), "], at least ", threshold_words(at_least), " is asked",
-    ifelse(rows$needed %in% c(0, NA), "", more))
-  lacks <- is.na(rows$conf.low)
-  rows$words[lacks] <- paste0("undecided: ", rows$system, ": ", rows$reason)[lacks]
+  percent <- whole_percent(rows$estimate)
+  needed_clause <- sprintf("; %s more gold %s would decide it if %s is true", rows$needed,
+    ifelse(rows$needed %in% 1L, "case", "cases"), percent)
+  rows$words <- paste0(rows$decision, ": ", claim, percent, " [",
+    whole_percent(rows$conf.low), ", ", whole_percent(rows$conf.high), "] (threshold ",
+    threshold_words(at_least), ")",
+    ifelse(rows$needed %in% c(0, NA), "", needed_clause))
+  no_limits <- is.na(rows$conf.low)
+  rows$words[no_limits] <- paste0("undecided: ", rows$system, ": ", rows$reason)[no_limits]
   rows
 }
 
-# Smallest number of further gold cases for which Wilson's interval excludes the threshold, if the
-# accuracy and the precision per gold case do not change. NA if all cases are not enough.
+# Smallest number of further gold cases for which Wilson's interval excludes the threshold
+# `at_least`, if the accuracy `share` and the precision per gold case do not change. NA if the
+# interval would contain the threshold even if all cases were gold cases. `measured`: result of
+# measured_of() for the system.
 needed_labels <- function(measured, share, at_least, estimate) {
-  # The ends of a confidence sequence are not Wilson's.
+  # Anytime intervals are confidence sequences, for which this formula does not hold.
   if (interval_of(estimate)$gold$anytime) return(NA_integer_)
-  labels <- seq_len(max(0, measured$cases - measured$gold))
-  measured$gold <- measured$gold + labels
-  size <- 1 / gold_error(measured, estimate$gold$settings$target)
-  ends <- wilson_interval(share, size, normal_quantile(estimate$options$conf_level))
-  shown <- if (share >= at_least) ends[, 1L] >= at_least else ends[, 2L] < at_least
-  labels[shown %in% TRUE][1L]
+  further_labels <- seq_len(max(0, measured$cases - measured$gold))
+  measured$gold <- measured$gold + further_labels
+  effective_size <- 1 / gold_error(measured, estimate$gold$settings$target)
+  limits <- wilson_interval(share, effective_size, normal_quantile(estimate$options$conf_level))
+  excludes_threshold <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
+  further_labels[excludes_threshold %in% TRUE][1L]
 }

@@ -1,6 +1,8 @@
 # Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
 # intervals, and reasons why there is no interval.
 
+# Estimates for resampled cases, replicates x systems. `estimator`: function of pattern weights, or
+# a pointer to an estimator in the core. The attribute `seed` is kept for later replicates.
 bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy") {
   check_memory(
     as.double(options$replicates) * n_systems(fit$x), "replicates of estimates",
@@ -8,15 +10,15 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
   )
   bar <- progress_bar("Bootstrap", options$replicates)
   settings <- resampling(fit$x, options, inherits(estimator, "case_estimator"))
-  out <- replicates_of(estimator, quantity, settings, bar$tick)
+  replicates <- replicates_of(estimator, quantity, settings, bar$tick)
   bar$close()
-  structure(out, seed = settings$seed)
+  structure(replicates, seed = settings$seed)
 }
 
-# Replicates of another method (`stand_in`), for the correlation of systems (or categories). They
-# use the resampled cases of the estimate's replicates. If the estimate has none, the seed is
-# computed from the ratings: results for one estimate are reproducible, and other data have another
-# seed.
+# Replicates for the correlation of systems (or categories). Methods that are slow to refit have a
+# substitute in the field `stand_in`, whose replicates are used. Cases are resampled with the seed
+# of the estimate's replicates. Without such replicates the seed is computed from the ratings, so
+# that the results for an estimate are reproducible.
 stand_in_replicates <- function(estimate, quantity) {
   fit <- estimate$fit
   options <- estimate$options
@@ -27,53 +29,59 @@ stand_in_replicates <- function(estimate, quantity) {
   }
   uses_stand_in <- has_stand_in(estimate)
   method <- accuracy_methods[[method$stand_in]]
-  accuracy <- quantity == "accuracy"
-  if (accuracy && uses_stand_in && n_systems(fit$x) <= many_systems) {
+  for_accuracy <- quantity == "accuracy"
+  if (for_accuracy && uses_stand_in && n_systems(fit$x) <= many_systems) {
     options$replicates <- max(options$replicates, paired_replicates)
   }
-  estimator <- if (accuracy) {
+  estimator <- if (for_accuracy) {
     replicating_estimator(fit, method, options, uses_stand_in)
   } else {
     make_estimator(fit, method, options)
   }
-  back <- estimate$details$common
-  if (!uses_stand_in && !is.null(method$common) && is_corrected(back)) {
-    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options), back)
+  correction <- estimate$details$common
+  if (!uses_stand_in && !is.null(method$common) && is_corrected(correction)) {
+    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options), correction)
   }
   bootstrap_replicates(estimator, fit, options, quantity)
 }
 
+# Seed for random numbers, computed from the numbers of cases with the same ratings.
 seed_of <- function(x) {
   weight <- sort(pattern_weights(x)) # does not depend on the order of cases
-  place <- seq_along(weight) %% 997
-  as.integer(c(sum(weight * place), sum(weight * place^2)) %% .Machine$integer.max)
+  multiplier <- seq_along(weight) %% 997
+  as.integer(c(sum(weight * multiplier), sum(weight * multiplier^2)) %% .Machine$integer.max)
 }
 
-# Enough replicates for precise correlations of systems; no model is refitted for them.
+# Least number of replicates for correlations of systems, from substitute methods that are not
+# refitted and therefore fast.
 paired_replicates <- 2000L
 
-# Remote workers compute blocks of replicates. On one machine threads are faster and need no refit.
-count_pieces <- function(replicates) {
-  if (has_remote_workers()) min(future::nbrOfWorkers(), replicates %/% 10L) else 1L
+# Number of blocks into which replicates are divided: one per remote worker, with at least 10
+# replicates each. On one machine it is 1, because threads of the core are faster than workers.
+count_pieces <- function(n_replicates) {
+  if (has_remote_workers()) min(future::nbrOfWorkers(), n_replicates %/% 10L) else 1L
 }
 
-# A pointer is not valid on a worker, which creates the estimator again from its arguments. Every
-# replicate has a separate random stream, whichever worker draws it.
+# Computes replicates in blocks, one per worker. The estimator is a pointer to memory, which is not
+# valid in other processes, so each worker creates it again from its arguments. Every replicate has
+# a separate random stream, so that results do not depend on the number of workers.
 replicates_in_pieces <- function(estimator, quantity, resampling, tick,
-                                 pieces = count_pieces(resampling$replicates)) {
-  if (pieces <= 1L) return(core_replicates(estimator, quantity, resampling, tick))
-  made_of <- attr(estimator, "made_of")
+                                 n_blocks = count_pieces(resampling$replicates)) {
+  if (n_blocks <= 1L) return(core_replicates(estimator, quantity, resampling, tick))
+  estimator_arguments <- attr(estimator, "made_of") # arguments of make_estimator()
   rm(estimator, tick) # not valid in other processes
-  ends <- round(seq(0, resampling$replicates, length.out = pieces + 1L))
+  block_ends <- round(seq(0, resampling$replicates, length.out = n_blocks + 1L))
   tasks <- Map(function(first, replicates) {
     resampling[c("first", "replicates")] <- list(first, replicates)
     force(quantity)
-    function() core_replicates(do.call(make_estimator, made_of), quantity, resampling, no_tick)
-  }, ends[-length(ends)], diff(ends))
-  names <- paste0("replicates ", ends[-length(ends)] + 1, " to ", ends[-1L])
-  stack_rows(run_pieces(tasks, names))
+    function() core_replicates(do.call(make_estimator, estimator_arguments), quantity, resampling,
+      no_tick)
+  }, block_ends[-length(block_ends)], diff(block_ends))
+  block_names <- paste0("replicates ", block_ends[-length(block_ends)] + 1, " to ", block_ends[-1L])
+  stack_rows(run_pieces(tasks, block_names))
 }
 
+# Adds percentile intervals and standard errors to `table`, and returns it with the replicates.
 bootstrap_interval <- function(draft, table) {
   options <- draft$options
   replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
@@ -81,23 +89,27 @@ bootstrap_interval <- function(draft, table) {
   known <- !is.na(table$estimate)
   warn_failed(
     draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,
-    if (is.null(options$record)) "Raters agree too little for so few cases."
+    if (is.null(options$record)) "The agreement of raters is too low for this number of cases."
   )
   table <- add_intervals(table, intervals)
-  within <- replace(table, "estimate", list(pmin(table$estimate, 1))) # limits are also at most 1
-  warn_outside(draft$fit$x$systems, within, 'Use {.code "profile"} or {.code "robust"}.')
+  # Limits are at most 1, so an unclipped estimate above 1 is compared with them as 1.
+  limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
+  warn_outside(draft$fit$x$systems, limited_table, 'Use {.code "profile"} or {.code "robust"}.')
   new_interval_found(table, replicates)
 }
 
+# Note on the interval: what was resampled, and how many replicates have no estimate. If these are
+# more than the replicates outside the interval on one side, it is called too short.
 bootstrap_note <- function(x) {
-  failed <- range(x$details$failed)
+  failed_range <- range(x$details$failed)
   paste0(
     "sampling error alone; ", resampling_note(x), ", ",
     number(x$options$replicates), " replicates",
-    if (failed[[2L]] > 0L) {
+    if (failed_range[[2L]] > 0L) {
       paste0(
-        ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",
-        if (failed[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates) " (too short)"
+        ", ", paste(unique(failed_range), collapse = " to "), " of them without an estimate",
+        if (failed_range[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates)
+          " (too short)"
       )
     }
   )
@@ -121,21 +133,21 @@ interval_bootstrap <- new_interval(
 
 # Quantiles of posterior draws of accuracy; see accuracy-draws.R.
 
-# Note on the sources of error that the interval contains.
+# Note on the sources of error in the interval, with their shares of its variance (`x$parts`).
 posterior_note <- function(x) {
   if (x$drawn_gold > 0L) {
     return(paste0("quantiles of posterior draws, weighted by ",
       count_noun(x$drawn_gold, "case"), " with known truth"))
   }
   parts <- colMeans(x$parts)
-  share <- paste0(round(100 * parts / sum(parts)), "%")
+  percent <- paste0(round(100 * parts / sum(parts)), "%")
   if (is.null(x$options$common) || is_stated(x$options)) {
-    return("quantiles of posterior draws; sampling error alone, given what is assumed")
+    return("quantiles of posterior draws; sampling error alone, given the assumption")
   }
   paste0(
-    "quantiles of posterior draws. Of its variance ", share[[1L]], " is sampling, ",
-    share[[2L]], " shared errors and ", share[[3L]],
-    " cases that deceive all; the ratings cannot change the last two"
+    "quantiles of posterior draws. Of its variance ", percent[[1L]], " is sampling, ",
+    percent[[2L]], " shared errors and ", percent[[3L]],
+    " cases on which all raters err; the ratings cannot reduce the last two"
   )
 }
 
@@ -155,38 +167,43 @@ interval_posterior <- new_interval(
 
 # Profile intervals of joint estimates; the formulas are in profile_interval.cpp in the core.
 
+# Adds profile likelihood intervals to `table`. If the profile finds a better fit than the estimate,
+# the estimate is computed again and the result also contains it, as `draft`.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
   options <- draft$options
-  why <- why_no_profile(fit)
-  if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
+  no_profile <- why_no_profile(fit)
+  if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
   known <- !is.na(table$estimate)
   bar <- progress_bar("Profiles", length(known))
   deviance <- stats::qchisq(options$conf_level, 1)
-  # For each system: the ends of the profile of its accuracy in a joint fit; whether all fits
-  # converged; and whether the profile `moved` to a higher maximum than that of the fit, around
-  # which it then is.
-  ends <- core_latent_profile(
+  # Fields, with an element per system: `low` and `high`, limits of the profile interval;
+  # `converged`, did all fits along the profile converge? `moved`, was a higher maximum found than
+  # the fit? The profile is then around that maximum.
+  profile <- core_latent_profile(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
     deviance, options$threads, bar$tick
   )
   bar$close()
-  if (any(known & ends$moved) && is.null(options$deviance)) {
+  if (any(known & profile$moved) && is.null(options$deviance)) {
     better <- draft_estimate(fit, c(options, deviance = deviance))
-    again <- profile_interval(better, result_table(better$point$value, reason = better$reason))
-    return(c(again, list(draft = better)))
+    better_interval <- profile_interval(better,
+      result_table(better$point$value, reason = better$reason))
+    return(c(better_interval, list(draft = better)))
   }
-  use <- known & ends$converged
-  table$conf.low[use] <- ends$low[use]
-  table$conf.high[use] <- ends$high[use]
-  # The curvature is not informative if another parameter is on its boundary.
-  table$std.error[use] <- ((ends$high - ends$low) / (2 * sqrt(deviance)))[use]
-  failed <- known & !use
+  is_usable <- known & profile$converged
+  table$conf.low[is_usable] <- profile$low[is_usable]
+  table$conf.high[is_usable] <- profile$high[is_usable]
+  # The standard error is computed from the width of the interval. The curvature at the maximum is
+  # not used, because it is wrong if another parameter is on its boundary.
+  table$std.error[is_usable] <- ((profile$high - profile$low) / (2 * sqrt(deviance)))[is_usable]
+  failed <- known & !is_usable
   table$reason[failed] <- paste0(no_interval, "a fit did not converge")
   if (any(failed)) warn_convergence("profile")
   new_interval_found(table)
 }
 
+# Reason why there are no profile intervals for a fit, or NULL.
 why_no_profile <- function(fit) {
   if (is_pooled(fit$model)) {
     paste0(

@@ -1,20 +1,22 @@
 # Intervals from gold cases (see gold.R); robust intervals for systems without gold cases.
 
-# Valid whatever the number of shared errors. There is no interval if there are too few clusters.
-# Handles one share or several, like all functions for intervals with gold cases.
+# Wilson's interval for accuracies measured by gold cases. It is valid however many errors raters
+# and systems share. `x`: result of correct_share(), with an element per accuracy. `target`:
+# "population" or "cases", see gold_cases(). Limits are NA if gold cases are in too few clusters.
 corrected_interval <- function(x, target, conf_level) {
-  share <- clip01(x$estimate)
+  accuracy <- clip01(x$estimate)
   size <- gold_size(x, target, conf_level)
-  ends <- wilson_interval(share, size, normal_quantile(conf_level))
+  limits <- wilson_interval(accuracy, size, normal_quantile(conf_level))
   reach_ends(list(
-    estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
-    conf.high = ends[, 2L], size = size
+    estimate = accuracy, std.error = sqrt(x$variance / size), conf.low = limits[, 1L],
+    conf.high = limits[, 2L], size = size
   ), x)
 }
 
-# If all gold cases are correct (or all are wrong), it cannot be excluded that all cases are,
-# whatever the predictions. Central posterior intervals never contain the ends of the scale. `low`,
-# `high`: may the ends be included? Missing intervals stay missing.
+# Extends intervals to 0 if all gold cases are wrong, or to 1 if all are correct, because the same
+# may then be true of all cases. Central posterior intervals would never contain 0 or 1. `x$seen`:
+# share of correct gold cases, NA if intervals are not extended. `low`, `high`: may the limit be
+# extended to 0 or 1? Missing limits stay missing.
 reach_ends <- function(interval, x, low = TRUE, high = TRUE) {
   known <- !is.na(interval$conf.low)
   interval$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
@@ -22,35 +24,40 @@ reach_ends <- function(interval, x, low = TRUE, high = TRUE) {
   interval
 }
 
-# Number of independent cases with the same information, about the `"cases"` of the data or about
-# the `"population"`. NA if gold cases are in too few clusters.
+# Effective number of gold cases: the number of independent cases for which a share has the same
+# standard error. It depends on the `target`, the "cases" of the data or their "population". NA if
+# gold cases are in too few clusters.
 gold_size <- function(x, target, conf_level) {
   size <- 1 / gold_error(x, target)
   if (is.null(x$clusters)) return(size)
   # Adjusts for the quantile of the t distribution with few clusters.
-  few <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
-  ifelse(x$clusters < fewest_clusters, NA_real_, (normal_quantile(conf_level) / few)^2 * size)
+  t_value <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
+  ifelse(x$clusters < fewest_clusters, NA_real_, (normal_quantile(conf_level) / t_value)^2 * size)
 }
 
-# Variance in units of the variance of y, at most that of gold cases without ratings.
+# Squared standard error of a mean, relative to the variance of one case (`x$variance`). For the
+# population it includes the sampling error of the cases, and is at most the error of a mean of gold
+# cases without predictions.
 gold_error <- function(x, target) {
   error <- x$ratio * (1 - x$gold / x$cases) / x$gold
   if (target == "cases") error else pmin(error + x$at_hand / x$cases, x$design / x$gold)
 }
 
-# Student's interval, with degrees of freedom one less than the number of gold cases.
+# Student's interval for differences between accuracies. `x`: result of correct_difference().
+# Degrees of freedom are one less than the number of gold cases.
 difference_interval <- function(x, target, conf_level) {
   size <- gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
-  reach <- error * quantile_of_few(x, conf_level)
+  half_width <- error * quantile_of_few(x, conf_level)
   estimate <- pmin(pmax(x$estimate, -1), 1)
   list(
-    estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - reach),
-    conf.high = pmin(1, estimate + reach), size = size
+    estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - half_width),
+    conf.high = pmin(1, estimate + half_width), size = size
   )
 }
 
-# With clusters the size already contains their number, see gold_size().
+# Quantile of the t distribution for few gold cases. With clusters it is the normal quantile,
+# because gold_size() has already adjusted the effective number of cases for few clusters.
 quantile_of_few <- function(x, conf_level) {
   if (!is.null(x$clusters)) return(normal_quantile(conf_level))
   ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
@@ -58,149 +65,169 @@ quantile_of_few <- function(x, conf_level) {
 
 # ---- Combined ------------------------------------------------------------------------------------
 
-# Combines gold cases with the estimate from ratings (`from_ratings`: its `estimate`, `std.error`
-# and `bias`, the part of the error that is not sampling error). That estimate is the prior. It is
-# normal if there are few gold cases; with more gold cases it has a flat part, so that they can
-# contradict it.
+# Combines gold cases with a prior, the estimate from ratings. It is the argument `from_ratings`
+# below, with fields `estimate`, `std.error` (total) and `bias` (the part of `std.error` that is not
+# sampling error). The prior is normal if there are few gold cases. With more gold cases it also has
+# a uniform (flat) part, so that gold cases can contradict it.
 
-least_prior_variance <- 1e-4
-most_vague <- 0.7 # limit of the weight of the flat part for many gold cases
-half_vague <- 10 # number of gold cases at which the weight is half of the limit
-default_widen <- 1.25
-# The smallest factor with which nominal 90% intervals cover .85 whatever the bias, in the limit of
-# many cases. A precise prior that is wrong moves an interval by s = 1 / (1 + factor) of the
-# distance. The interval is sqrt(1 - s) times as wide. If gold cases just fail to contradict the
-# prior, one end is missed with probability .10 and the other with .05, where
+least_prior_variance <- 1e-4 # lower limit of the variance of the prior.
+most_vague <- 0.7 # weight of the flat part of the prior with very many gold cases.
+half_vague <- 10 # number of gold cases at which the flat part has half of this weight.
+default_widen <- 1.25 # relative increase of the variance of the prior with very many gold cases
+
+# The variance of the prior also increases by this factor times the squared standard error of the
+# gold cases. It is the smallest factor with which nominal 90% intervals cover .85 whatever the bias
+# of the prior, in the limit of many cases. A precise prior that is wrong moves an interval by the
+# share s = 1 / (1 + factor) of its distance. The interval is sqrt(1 - s) times as wide. If gold
+# cases just fail to contradict the prior, one limit misses the truth with probability .10, and the
+# other with .05, where
 #   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
 widened_by_gold <- 5.9
-# With this number of gold cases, the flat part has most of the weight, so that they can contradict
-# ratings. In the worst public data set, 90% intervals then covered .80, and .71 with half of it.
+# Number of gold cases from which the flat part has most of the weight, so that gold cases can
+# contradict ratings. In the worst public data set, 90% intervals covered .80 with this number, and
+# .71 with half of it.
 fewest_contradicting <- 20
-cell_bias <- 2 # shared errors differ between categories: factor of the bias in a cell
-least_bias <- 0.1 # least bias of a difference, per share of cases on which answers differ
-most_information <- 1e5 # upper limit of the number of cases in a likelihood
+# Errors differ between the cells of a confusion matrix more than between systems. This is the ratio
+# of the standard deviations of the bias from shared errors.
+cell_bias <- 2
+least_bias <- 0.1 # least bias of a difference, per share of cases on which the answers differ
+most_information <- 1e5 # upper limit of the effective number of cases in a likelihood
 
-# The prior from ratings. Many gold cases widen the normal part, so that they can contradict it.
-# They could not if the prior had the smaller error. The estimate from ratings may be precise and
-# far from the truth, because shared errors need not be visible. The prior variance is therefore
-# also increased by a multiple of the variance of the gold estimate (`error`). If `widen` is given,
-# it is the factor by which the variance increases, and gold has no effect. `case_variance`:
-# variance of a case. `unit`: this variance relative to that of a share; the least variance of the
-# prior is scaled by it (at most 1).
+# Prior from ratings: centre, variance, standard deviation `sd` of the normal part, and weight
+# `vague` of the flat part. The estimate from ratings may be precise and far from the truth, because
+# ratings do not show all shared errors. With more gold cases the normal part is therefore widened,
+# also by a multiple of the squared standard error of the gold estimate (`error`). If the user gives
+# `widen`, the variance increases by this factor only. `gold`: number of gold cases. `cases`: number
+# of all cases. `case_variance`: variance of a case. `unit`: this variance relative to the variance
+# of a share; the lower limit of the variance is multiplied by it (by at most 1).
 ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error = 0, unit = 1) {
-  # Sampling error of the cases is common to the estimates from gold cases and from ratings.
+  # Subtracts the sampling error of the cases, because the estimate from gold cases has it, too.
   sampling <- from_ratings$std.error^2 - case_variance / cases
   variance <- pmax(sampling, from_ratings$bias^2, least_prior_variance * pmin(1, unit))
-  enough <- 1 / (1 + (half_vague / gold)^2)
-  wide <- (1 + widen %||% default_widen) * variance
-  if (is.null(widen)) wide <- wide + widened_by_gold * error
+  many_gold <- 1 / (1 + (half_vague / gold)^2)
+  widened_variance <- (1 + widen %||% default_widen) * variance
+  if (is.null(widen)) widened_variance <- widened_variance + widened_by_gold * error
   list(
     centre = from_ratings$estimate, variance = variance,
-    sd = sqrt((1 - enough) * variance + enough * wide), vague = most_vague * enough
+    sd = sqrt((1 - many_gold) * variance + many_gold * widened_variance),
+    vague = most_vague * many_gold
   )
 }
 
-# Intervals of shares from gold cases (`x`) and ratings. If one of them has no information, if the
-# truth of all cases is known, or if gold cases contradict ratings, only the other is used.
+# Intervals of accuracies from gold cases (`x`, result of correct_share()) and the prior from
+# ratings. Only gold cases are used if ratings have no information, if gold cases contradict them,
+# or if the truth of all cases is known.
 combined_interval <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
   error <- x$variance * gold_error(x, "cases")
   prior <- ratings_prior(
-    from_ratings, x$labels, share_spread(x, from_ratings), x$cases, widen, error, x$at_hand
+    from_ratings, x$labels, case_variance_of_ratings(x, from_ratings), x$cases, widen, error,
+    x$at_hand
   )
-  belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
-  where_both_tell(x, prior, corrected, belief, function(x, prior, share) {
+  ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_share) {
     size <- pmin(most_information, gold_size(x, "cases", conf_level))
-    measured <- list(value = share, size = size)
+    measured <- list(value = corrected_share, size = size)
     interval <- blended_interval(x, measured, prior, size, NULL, target, conf_level)
-    reach <- normal_quantile(conf_level) * prior$sd
-    reach_ends(interval, x, prior$centre - reach <= 0, prior$centre + reach >= 1)
+    half_width <- normal_quantile(conf_level) * prior$sd
+    reach_ends(interval, x, prior$centre - half_width <= 0, prior$centre + half_width >= 1)
   })
 }
 
-# Variance of a case at the estimate from ratings.
-share_spread <- function(x, from_ratings) {
+# Variance of a case if its accuracy is the estimate from ratings.
+case_variance_of_ratings <- function(x, from_ratings) {
   from_ratings$estimate * (1 - from_ratings$estimate) * x$at_hand
 }
 
-# Weight of the estimate with ratings as a prior, relative to the corrected estimate: 0 if gold
-# cases contradict the ratings, 1 if they do not (see gold_test()). It increases linearly between
-# 0.5 and 1.5 times the level of the test. With a step, noise in standard errors from replicates
-# (and so the order of labels) could decide between two estimates.
-belief_in_ratings <- function(x, prior, value, error, conf_level, widen) {
-  p <- contradiction(prior, value, error)$p.value
-  out <- clip01(p / (1 - conf_level) - 0.5)
-  replace(out, !is.null(widen) | x$gold < fewest_tested, 1)
+# Weight of the estimate that uses the prior from ratings, relative to the estimate from gold cases:
+# 0 if gold cases contradict the ratings, 1 if they do not. It increases linearly if the p-value of
+# the contradiction increases from 0.5 to 1.5 times 1 - `conf_level`. With a step, small random
+# differences in standard errors could change the estimate much.
+weight_of_ratings <- function(x, prior, estimate, error, conf_level, widen) {
+  p_value <- contradiction(prior, estimate, error)$p.value
+  weight <- clip01(p_value / (1 - conf_level) - 0.5)
+  replace(weight, !is.null(widen) | x$gold < fewest_tested, 1)
 }
 
+# Test of the difference between gold cases (`value`, with squared standard error `error`) and the
+# prior: z statistic and p-value.
 contradiction <- function(prior, value, error) {
   z <- (prior$centre - value) / sqrt(prior$variance + error)
   list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
 }
 
-# Moves `corrected` by the weight `belief` towards the result of `blend`, a function of `x`, `prior`
-# and the corrected estimate, if both gold cases and ratings are informative.
-where_both_tell <- function(x, prior, corrected, belief, blend) {
+# Averages two intervals: `corrected`, from gold cases, and the result of `blend`, a function of
+# `x`, `prior` and the corrected estimate. `ratings_weight`: weight of the second. Elements stay
+# unchanged if the prior or the corrected interval is missing, or if the truth of all cases is
+# known.
+average_intervals <- function(x, prior, corrected, ratings_weight, blend) {
   corrected$weight <- rep(1, length(corrected$estimate))
-  use <- belief > 0 & x$gold < x$cases & !is.na(prior$variance + prior$centre + corrected$size)
-  some <- function(fields) lapply(fields, `[`, use)
-  x <- some(x[setdiff(names(x), c("rest", "answers"))])
-  blended <- blend(x, some(prior), corrected$estimate[use])
+  is_used <- ratings_weight > 0 & x$gold < x$cases &
+    !is.na(prior$variance + prior$centre + corrected$size)
+  select_used <- function(fields) lapply(fields, `[`, is_used)
+  x <- select_used(x[setdiff(names(x), c("rest", "answers"))])
+  blended <- blend(x, select_used(prior), corrected$estimate[is_used])
   for (column in names(blended)) {
-    before <- corrected[[column]][use]
-    corrected[[column]][use] <- before + belief[use] * (blended[[column]] - before)
+    old_values <- corrected[[column]][is_used]
+    corrected[[column]][is_used] <- old_values +
+      ratings_weight[is_used] * (blended[[column]] - old_values)
   }
-  corrected$size[use] <- NA_real_ # there is no equivalent number of cases
+  corrected$size[is_used] <- NA_real_ # there is no equivalent number of cases
   corrected
 }
 
-# Interval of the posterior with this prior. `variance`: variance of a difference; NULL for shares,
-# whose variance depends on the posterior mean. `weight`: weight of gold cases in the estimate, 1
-# for the flat part of the prior, otherwise by relative precision. If the target is the population,
-# the sampling error of the cases is added.
+# Posterior mean and interval. `measured`: likelihood of gold cases, for core_blend(). `size`:
+# effective number of gold cases. `variance`: variance of a case; NULL for accuracies, for which it
+# is computed from the posterior mean. The result `weight` is the weight of gold cases in the
+# estimate: 1 for the flat part of the prior, otherwise by relative precision. If the target is the
+# population, the sampling error of the cases is added.
 blended_interval <- function(x, measured, prior, size, variance, target, conf_level) {
   blend <- core_blend(measured, prior, conf_level)
-  least <- if (is.null(variance)) 0 else -1
+  lower_bound <- if (is.null(variance)) 0 else -1
   variance <- variance %||% (blend$mean * (1 - blend$mean))
   sampling <- if (target == "cases") 0 else variance * x$at_hand / x$cases
-  error <- normal_quantile(conf_level) * sqrt(sampling)
+  sampling_width <- normal_quantile(conf_level) * sqrt(sampling)
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
-    conf.low = pmax(least, blend$mean - half_width_with_error(error, blend$low, blend$mean)),
-    conf.high = pmin(1, blend$mean + half_width_with_error(error, blend$high, blend$mean)),
+    conf.low = pmax(lower_bound,
+      blend$mean - half_width_with_error(sampling_width, blend$low, blend$mean)),
+    conf.high = pmin(1, blend$mean + half_width_with_error(sampling_width, blend$high, blend$mean)),
     weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
 
-# The same for differences. A difference is at most the share of cases on which answers differ
-# (`x$differ`), and its bias is proportional to this share. `x$one_right`: expected squared
-# difference, from which the variance between cases is computed. `x$all`: number of cases.
+# Intervals of differences between accuracies from gold cases (`x`, result of gold_accuracy()) and
+# the prior from ratings. A difference is at most the share of cases on which the two answers differ
+# (`x$differ`), and the least bias is proportional to this share. `x$one_right`: expected squared
+# difference of a case. `x$all`: number of cases.
 combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   from_ratings$bias <- pmax(from_ratings$bias, least_bias * x$differ)
-  spread <- pmax(x$one_right - from_ratings$estimate^2, 0)
+  case_variance <- pmax(x$one_right - from_ratings$estimate^2, 0)
   size <- gold_size(x, "cases", conf_level)
   error <- x$variance / size
-  prior <- ratings_prior(from_ratings, x$labels, spread, x$all, widen, error)
+  prior <- ratings_prior(from_ratings, x$labels, case_variance, x$all, widen, error)
   prior$centre <- pmin(pmax(prior$centre, -x$differ), x$differ)
-  belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
-  belief[x$gold < 2 | x$differ <= 0] <- 0
-  where_both_tell(x, prior, corrected, belief, function(x, prior, value) {
+  ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  ratings_weight[x$gold < 2 | x$differ <= 0] <- 0
+  average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_value) {
     size <- gold_size(x, "cases", conf_level)
-    freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
+    # With clusters, gold_size() has already adjusted the error for few clusters.
+    df <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold
     measured <- list(
-      value = value, error = sqrt(x$variance / size), freedom = freedom, end = x$differ
+      value = corrected_value, error = sqrt(x$variance / size), freedom = df, end = x$differ
     )
     blended_interval(x, measured, prior, size, x$variance, target, conf_level)
   })
 }
 
-# Do gold cases contradict the estimate from ratings? Not tested with fewer than five gold cases.
-fewest_tested <- 5L
+fewest_tested <- 5L # number of gold cases from which they can contradict the ratings
 
+# Tests whether gold cases contradict the estimate from ratings: z statistic and p-value per system,
+# NA with fewer than five gold cases.
 gold_test <- function(x, from_ratings) {
-  spread <- share_spread(x, from_ratings)
-  prior <- ratings_prior(from_ratings, 0, spread, x$cases, 0, unit = x$at_hand)
+  case_variance <- case_variance_of_ratings(x, from_ratings)
+  prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$at_hand)
   test <- contradiction(prior, clip01(x$estimate), x$variance * gold_error(x, "cases"))
   lapply(test, replace, x$gold < fewest_tested, NA_real_)
 }
@@ -210,83 +237,90 @@ gold_test <- function(x, from_ratings) {
 # Intervals that may be used after every gold case: the probability that any of them misses the
 # truth is at most 1 - conf_level.
 #
-# Let y be 0 or 1, with gold cases in random order. Average the likelihood over a fixed distribution
-# of the share, and divide it by the likelihood at the true share. This ratio is a martingale with
-# mean one. The probability that it ever exceeds 1 / (1 - conf_level) is at most 1 - conf_level
-# (Ville). The interval contains the shares that are not excluded. The distribution is a mixture of
-# the estimate from ratings and a flat part, in case the ratings are wrong. With corrections by
-# ratings, the effective size replaces the number of gold cases. Coverage is then approximate
-# (measured by bench/gold.R).
+# Gold cases are in random order, and each is correct (1) or wrong (0). The likelihood is averaged
+# over a fixed distribution of the accuracy and divided by the likelihood at the true accuracy. This
+# ratio is a martingale with mean 1. The probability that it ever exceeds 1 / (1 - conf_level) is at
+# most 1 - conf_level (Ville's inequality). The interval contains all accuracies for which the ratio
+# is below this limit. The distribution is a mixture of the prior from ratings and a flat part, in
+# case the ratings are wrong. If predictions from ratings are used, the effective number of gold
+# cases replaces their number. Coverage is then approximate (see bench/gold.R).
 sequence_interval <- function(x, from_ratings, target, conf_level) {
   interval <- corrected_interval(x, target, conf_level)
   size <- pmin(most_information, interval$size)
   for (i in which(!is.na(size) & (target != "cases" | x$gold < x$cases))) {
-    share <- interval$estimate[[i]]
-    mixture <- mean_likelihood(share, size[[i]], lapply(from_ratings, `[[`, i), x$cases[[i]])
-    least <- log(mixture) + log(1 - conf_level)
-    above <- function(theta) log_ratio(theta, share, size[[i]]) - least
-    interval$conf.low[[i]] <- if (share > 0) crossing(above, c(0, share)) else 0
-    interval$conf.high[[i]] <- if (share < 1) crossing(above, c(share, 1)) else 1
+    accuracy <- interval$estimate[[i]]
+    mean_ratio <- mean_likelihood(accuracy, size[[i]], lapply(from_ratings, `[[`, i), x$cases[[i]])
+    log_threshold <- log(mean_ratio) + log(1 - conf_level)
+    log_excess <- function(theta) log_ratio(theta, accuracy, size[[i]]) - log_threshold
+    interval$conf.low[[i]] <- if (accuracy > 0) crossing(log_excess, c(0, accuracy)) else 0
+    interval$conf.high[[i]] <- if (accuracy < 1) crossing(log_excess, c(accuracy, 1)) else 1
   }
   reach_ends(interval, x)
 }
 
-# Log likelihood of `theta` relative to the maximum.
+# Log likelihood of the accuracies `theta` relative to its maximum, if the share `share` of `size`
+# gold cases is correct.
 log_ratio <- function(theta, share, size) {
-  part <- function(p, q) if (p > 0) p * (log(q) - log(p)) else 0 * q
-  size * (part(share, theta) + part(1 - share, 1 - theta))
+  term <- function(p, q) if (p > 0) p * (log(q) - log(p)) else 0 * q
+  size * (term(share, theta) + term(1 - share, 1 - theta))
 }
 
-# Half of the mixture is the estimate from ratings, with the largest width that combined_interval()
-# uses. The other half is flat: cells of equal probability under Beta(1/2, 1/2).
+# Likelihood averaged over a mixture distribution, relative to the maximum likelihood. Half of the
+# mixture is the normal prior from ratings, as wide as for very many gold cases. The other half is
+# Beta(1/2, 1/2). The average is over `n` values with equal probability under Beta(1/2, 1/2).
 mean_likelihood <- function(share, size, from_ratings, cases) {
   n <- 2000L
-  u <- (seq_len(n) - 0.5) / n
-  value <- sin(pi * u / 2)^2
-  law <- rep(1, n)
+  probability <- (seq_len(n) - 0.5) / n
+  accuracy <- sin(pi * probability / 2)^2
+  density <- rep(1, n)
   if (!is.na(from_ratings$estimate) && !is.na(from_ratings$std.error)) {
     variance <- from_ratings$estimate * (1 - from_ratings$estimate)
     prior <- ratings_prior(from_ratings, Inf, variance, cases, default_widen)
-    normal <- stats::dnorm(value, prior$centre, prior$sd) * sin(pi * u)
-    law <- law / 2 + n * normal / sum(normal) / 2
+    normal <- stats::dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probability)
+    density <- density / 2 + n * normal / sum(normal) / 2
   }
-  mean(law * exp(log_ratio(value, share, size)))
+  mean(density * exp(log_ratio(accuracy, share, size)))
 }
 
-crossing <- function(above, range) {
-  ends <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
-  values <- c(above(ends[[1L]]), above(ends[[2L]]))
+# Value in `range` at which the function `f` is 0. If it does not change its sign, the end of
+# `range` that is 0 or 1.
+crossing <- function(f, range) {
+  end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
+  values <- c(f(end_points[[1L]]), f(end_points[[2L]]))
   if (prod(sign(values)) > 0) return(range[range %in% c(0, 1)][[1L]])
-  stats::uniroot(above, ends, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-9)$root
+  stats::uniroot(f, end_points, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-9)$root
 }
 
-# Differences are not 0 or 1. Their martingale is that of a normal mixture (Robbins 1970), with the
-# variance estimated from gold cases, so coverage is also approximate. The interval is narrowest
-# at `narrowest_at` gold cases.
-narrowest_at <- 100
+narrowest_at <- 100 # number of gold cases at which anytime intervals of differences are narrowest
 
+# Anytime intervals of differences between accuracies. The values of cases are -1, 0 or 1, so the
+# martingale of a normal mixture is used (Robbins 1970). Its variance is estimated from gold cases,
+# so that coverage is approximate.
 sequence_difference <- function(x, target, conf_level) {
   interval <- difference_interval(x, target, conf_level)
-  miss <- 2 * log(1 / (1 - conf_level))
-  ratio <- x$gold / narrowest_at * (miss + log(1 + miss))
-  reach <- sqrt((1 + 1 / ratio) * (log1p(ratio) + miss)) * interval$std.error *
+  log_term <- 2 * log(1 / (1 - conf_level))
+  ratio <- x$gold / narrowest_at * (log_term + log(1 + log_term))
+  half_width <- sqrt((1 + 1 / ratio) * (log1p(ratio) + log_term)) * interval$std.error *
     quantile_of_few(x, conf_level) / normal_quantile(conf_level)
-  interval$conf.low <- pmax(-1, interval$estimate - reach)
-  interval$conf.high <- pmin(1, interval$estimate + reach)
+  interval$conf.low <- pmax(-1, interval$estimate - half_width)
+  interval$conf.high <- pmin(1, interval$estimate + half_width)
   interval
 }
 
 # ---- Records -------------------------------------------------------------------------------------
 
-# `share` and `difference` compute intervals from measurements by gold cases (`x`). Optional
-# arguments: `from_ratings`, the estimates from ratings, and settings.
+# Record of a kind of interval with gold cases. `share` and `difference`: functions that compute
+# intervals of accuracies and of differences from measurements `x`. They may have the further
+# arguments `from_ratings`, `target`, `conf_level` and `widen`, which are passed by name. `note`:
+# for prints. `explained`: end of the sentence in methods paragraphs. `anytime`: may it be used
+# after every gold case? `believes`: is the estimate from ratings a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
                           believes = FALSE) {
   stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
   call_with <- function(interval) {
     function(x, from_ratings, settings) {
-      known <- c(list(x = x, from_ratings = from_ratings), settings)
-      do.call(interval, known[names(formals(interval))])
+      arguments <- c(list(x = x, from_ratings = from_ratings), settings)
+      do.call(interval, arguments[names(formals(interval))])
     }
   }
   new_interval(
@@ -330,6 +364,8 @@ interval_anytime <- gold_interval(
   anytime = TRUE
 )
 
+# Words for the quantity that an interval refers to, such as "accuracy in the population; gold in 12
+# clusters". `quantity`: words that replace "accuracy in the ".
 gold_interval_words <- function(settings, clusters, quantity = NULL) {
   paste0(
     quantity %||% "accuracy in the ", settings$target,
@@ -337,6 +373,7 @@ gold_interval_words <- function(settings, clusters, quantity = NULL) {
   )
 }
 
+# Number of clusters that contain gold cases.
 count_gold_clusters <- function(estimate) {
   length(unique(estimate$options$cluster[estimate$gold$case]))
 }

@@ -1,23 +1,21 @@
-# Intervals that contain more than sampling error.
+# Robust intervals, which contain sampling error and an allowance for shared errors.
 #
-# On real data, raters err on the same cases, and systems do too. This biases every estimate. The
-# bias is not identified from the ratings. It increases with the share of wrong ratings, with the
-# range of possible base rates, and with the distance between the accuracies with shared and with
-# independent errors. There is no sign of shared errors if the data favour simple models (equally
-# difficult cases, no separate error rates). If machines rate, this criterion does not work.
+# On real data, raters and systems err on the same cases. This biases every estimate. The bias is
+# not identified from the ratings; its standard deviation is called the hidden error. It increases
+# with the share of wrong ratings, with the range of accuracies over possible base rates, and with
+# the distance between the accuracies with shared and with independent errors. It is small if the
+# data favour simple models (equally difficult cases, the same error rates for all raters). If the
+# raters are language models or programs ("machines"), the data are no evidence of small errors, and
+# a fixed error is used.
 
-# Centre of the interval, total standard error, and the part due to shared errors (`hidden`), for
-# each system of a draft or an estimate. All formulas are in core_robust_error(). Its arguments,
-# with an element per system, are:
-#   the estimate, its sampling error, and its distance to the value if all errors are shared;
-#   the prior weight of dependence, from 0 (no hidden error) to 1;
-#   the share of wrong ratings, and the range of accuracies over possible base rates;
-#   the share of cases with unknown truth, which are the only cases with hidden error;
-#   the kind of raters, see panel_kind().
-# For `parts`, see parts_of_average(). If the share of shared errors is given, there is no hidden
-# error. For machines, only the average has been compared with known truth, so other methods keep
-# their centre.
-whole_error <- function(estimate, value, sampling, gap, parts) {
+# Returns, with an element per system, the centre of the robust interval, its total standard error,
+# and the part due to shared errors (`hidden`). All formulas are in core_robust_error(). `estimate`:
+# an estimate or a draft of one. `value`: accuracies. `sampling`: their sampling errors. `gap`:
+# distances to the accuracies if all errors are shared. `parts`: result of parts_of_average(). If
+# the user gives the share of shared errors, there is no hidden error. For machines the core also
+# moves the centre. This is used for the averaged method only, because other methods have not been
+# compared with known truth.
+robust_error <- function(estimate, value, sampling, gap, parts) {
   if (is_stated(estimate$options)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
@@ -29,18 +27,20 @@ whole_error <- function(estimate, value, sampling, gap, parts) {
   out
 }
 
-# Error of a draft or an estimate, given values and sampling errors. Scores have no gap.
+# The same, with `gap` computed from `parts`. Metrics of scores have gap 0, because they have no
+# values for shared and for independent errors.
 typical_error <- function(estimate, value, sampling, parts) {
-  end <- if (is_averaged(estimate)) parts$independent else value
-  gap <- end - (parts$average_shared %||% parts$shared)
+  independent <- if (is_averaged(estimate)) parts$independent else value
+  gap <- independent - (parts$average_shared %||% parts$shared)
   if (!is.null(estimate$fit$scored)) gap <- 0 * value
-  whole_error(estimate, value, sampling, gap, parts)
+  robust_error(estimate, value, sampling, gap, parts)
 }
 
-# The average has a sampling error without replicates; other methods use a bootstrap.
+# Adds robust intervals to `table`. The averaged method has a formula for the sampling error; other
+# methods use a bootstrap.
 robust_interval <- function(draft, table) {
-  scored <- !is.null(draft$fit$scored)
-  if (is.null(draft$average) && !scored) return(new_interval_found(table))
+  from_scores <- !is.null(draft$fit$scored)
+  if (is.null(draft$average) && !from_scores) return(new_interval_found(table))
   if (is_averaged(draft)) {
     sampling <- average_sampling_error(draft) * cluster_widening(draft)
     interval <- new_interval_found(table, sampling = sampling)
@@ -57,118 +57,127 @@ robust_interval <- function(draft, table) {
   interval
 }
 
-# Sets limits at `times` standard errors around the centre.
+# Sets the limits of intervals at `times` standard errors around the centre, but within [0, 1].
 with_limits <- function(table, centre, times) {
   table$conf.low <- pmax(0, centre - times * table$std.error)
   table$conf.high <- pmin(1, centre + times * table$std.error)
   table
 }
 
+# Share of the cases answered by each system whose truth is unknown. Only these have hidden errors.
 open_share <- function(fit) {
-  weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  answered <- (pattern_answers(fit$x) > 0L) * weight
-  unname(colSums(answered * !known_patterns(fit)) / colSums(answered))
+  n_cases <- pattern_weights(fit$x) * judged_patterns(fit)
+  answered_cases <- (pattern_answers(fit$x) > 0L) * n_cases
+  unname(colSums(answered_cases * !known_patterns(fit)) / colSums(answered_cases))
 }
 
-# Correlation of the hidden errors (see core_robust_error()) of two systems: the share of cases on
-# which they gave the same answer, to this power. The hidden error of an answer is the same for all
-# systems that gave it. Equal systems thus have correlation one, and nearly equal systems nearly
-# one. The power is the least whole number with which 90% intervals of differences cover .90 in the
-# mean of 19 public data sets with known truth: .95. With powers chosen without the family of each
-# set, coverage is .89 (standard error .08). The rule itself was also chosen on these sets, so this
-# is optimistic (bench/compare.R has this and other rules).
+# The correlation of the hidden errors of two systems is the share of cases on which they gave the
+# same answer, raised to this power. Two systems with equal answers have correlation 1, because
+# errors that raters share with an answer do not depend on the system that gave it. The power is the
+# least whole number with which 90% intervals of differences cover at least .90 on average over 19
+# public data sets with known truth (they cover .95). If the power is chosen without the data sets
+# related to each set, coverage is .89 (standard error .08). This is optimistic, because the rule
+# was chosen on the same data sets. bench/compare.R compares it with other rules.
 likeness_power <- 3
 
-# Draws of the errors around the centres of intervals, or a string with a reason. Normal errors have
-# the sampling error of each system, correlated like bootstrap replicates, and the hidden error.
-# Divided by attribute `times`, the draws of a system have the standard error of its robust
-# interval. `times` multiplies the error of a draw in all systems, so that tails are as heavy as
-# those of intervals. The number of draws is large enough for the second decimal of a probability
-# not to depend on chance.
+# Draws of the accuracies of systems (draws x systems), or a string with the reason why there are
+# none. Normal errors around the centres of intervals are sums of sampling errors, correlated like
+# bootstrap `replicates`, and hidden errors. Each draw is multiplied by a factor, the same for all
+# systems, so that its tails are as heavy as the tails of robust intervals. The factors are the
+# attribute `times`. The number of draws is so large that chance hardly changes the second decimal
+# of a probability.
 robust_draws <- function(estimate, replicates) {
   centre <- estimate$details$centre
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
   hidden <- hidden_error(estimate)
-  same <- same_share(estimate$fit)
-  together <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
-  sampling <- ifelse(is.na(diag(together)), 0, sampling)
-  together[is.na(together)] <- 0
-  unknown <- estimate$table$system[is.na(sampling + hidden)]
-  if (length(unknown) > 0L) return(paste("the sampling error of", shorten(unknown), "is not known"))
-  error <- normal_draws(
-    together * outer(sampling, sampling) + same^likeness_power * outer(hidden, hidden)
+  same_answers <- same_share(estimate$fit)
+  correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
+  sampling <- ifelse(is.na(diag(correlation)), 0, sampling)
+  correlation[is.na(correlation)] <- 0
+  unknown_systems <- estimate$table$system[is.na(sampling + hidden)]
+  if (length(unknown_systems) > 0L) return(
+    paste("the sampling error of", shorten(unknown_systems), "is not known")
   )
-  error <- error[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equal systems
-  n <- nrow(error)
-  times <- if (is_stated(estimate$options)) rep(1, n) else heavy_times(n)
-  structure(rep(centre, each = n) + times * error, times = times)
+  error <- normal_draws(
+    correlation * outer(sampling, sampling) + same_answers^likeness_power * outer(hidden, hidden)
+  )
+  # Systems with equal answers get exactly the same draws.
+  error <- error[, max.col(same_answers == 1, "first"), drop = FALSE]
+  n_draws <- nrow(error)
+  factors <- if (is_stated(estimate$options)) rep(1, n_draws) else heavy_times(n_draws)
+  structure(rep(centre, each = n_draws) + factors * error, times = factors)
 }
 
-# Normal draws with exactly these covariances.
+# Normal draws (draws x systems) whose sample covariance matrix is exactly `covariance`.
 normal_draws <- function(covariance) {
-  systems <- ncol(covariance)
-  n <- max(2000, 2 * systems, min(1e4, 4e5 %/% systems))
-  noise <- matrix(stats::rnorm(n * systems), n)
-  noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n - 1)
-  parts <- eigen(covariance, symmetric = TRUE)
+  n_systems <- ncol(covariance)
+  n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
+  noise <- matrix(stats::rnorm(n_draws * n_systems), n_draws)
+  noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
+  eigen_parts <- eigen(covariance, symmetric = TRUE)
   # Uses the symmetric root: the sign of eigenvectors is arbitrary and must not affect the draws.
-  noise %*% parts$vectors %*% scaled_vectors(parts)
+  noise %*% eigen_parts$vectors %*% scaled_vectors(eigen_parts)
 }
 
-# The eigenvectors of a covariance matrix in rows, times the standard deviations along them.
-scaled_vectors <- function(parts) sqrt(pmax(0, parts$values)) * t(parts$vectors)
+# The eigenvectors of a covariance matrix as rows, each times the standard deviation along it.
+# `parts`: result of eigen().
+scaled_vectors <- function(eigen_parts) sqrt(pmax(0, eigen_parts$values)) * t(eigen_parts$vectors)
 
-# Factors that convert normal draws to draws with the tails of robust_quantile(): quantiles at
-# equally spaced probabilities, in random order.
+# Factors that convert `n` normal draws to draws with the heavy tails of robust intervals, see
+# robust_quantile(). They are quantiles at equally spaced probabilities, in random order.
 heavy_times <- function(n) {
-  spread <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
-  normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
+  chi_square <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
+  normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / chi_square)
 }
 
-# Part of the error of each system that shared errors may hide.
+# Hidden error of each system: the part of its standard error that is due to shared errors.
 hidden_error <- function(estimate) {
   details <- estimate$details
-  parts <- c(estimate$table["independent"], details)
+  all_parts <- c(estimate$table["independent"], details)
   details[["hidden"]] %||% # set for other metrics
-    typical_error(estimate, estimate$table$estimate, details$sampling, parts)$hidden
+    typical_error(estimate, estimate$table$estimate, details$sampling, all_parts)$hidden
 }
 
-# Draws with variance one, with correlations given by `same`, and uncorrelated with `centred`.
+# Normal draws with variance 1 (draws x systems), correlated like hidden errors, and uncorrelated
+# with the columns of `centred`. `same`: result of same_share().
 shared_noise <- function(centred, same) {
-  n <- nrow(centred)
-  systems <- ncol(same)
-  noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n * systems), n))
-  noise <- qr.Q(qr(noise)) * sqrt(n - 1)
-  parts <- eigen(same^likeness_power, symmetric = TRUE)
-  noise <- noise %*% scaled_vectors(parts)
-  noise[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equal systems
+  n_draws <- nrow(centred)
+  n_systems <- ncol(same)
+  noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n_draws * n_systems), n_draws))
+  noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
+  eigen_parts <- eigen(same^likeness_power, symmetric = TRUE)
+  noise <- noise %*% scaled_vectors(eigen_parts)
+  # Systems with equal answers get exactly the same draws.
+  noise[, max.col(same == 1, "first"), drop = FALSE]
 }
 
-# Share of the cases on which systems gave the same answer, a row and a column per system.
+# Share of cases on which two systems gave the same answer (systems x systems), among the cases that
+# all systems answered.
 same_share <- function(fit) {
   judged <- judged_patterns(fit)
   answer <- pattern_answers(fit$x)[judged, , drop = FALSE]
   weight <- pattern_weights(fit$x)[judged]
   weight[rowSums(answer == 0L) > 0L] <- 0
-  share <- function(column) colSums(weight * (answer == answer[, column])) / sum(weight)
-  vapply(seq_len(ncol(answer)), share, double(ncol(answer)))
+  share_equal <- function(column) colSums(weight * (answer == answer[, column])) / sum(weight)
+  vapply(seq_len(ncol(answer)), share_equal, double(ncol(answer)))
 }
 
+# Note on the sources of error that the interval contains, and how sampling error was computed.
 robust_note <- function(x) {
-  drawn <- if (!is.null(x$replicates)) {
+  resampling_words <- if (!is.null(x$replicates)) {
     paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
   } else if (!is.null(x$options$cluster)) {
     count_noun(count_clusters(x), "cluster")
   }
-  drawn <- paste0(" (", drawn, ")", recycle0 = TRUE)
-  paste0("sampling error", drawn, allowance_words(x), ".")
+  resampling_words <- paste0(" (", resampling_words, ")", recycle0 = TRUE)
+  paste0("sampling error", resampling_words, allowance_words(x), ".")
 }
 
-# Words for what an interval contains in addition to sampling error, for this estimate.
+# End of a sentence that begins with "sampling error": the other errors that the interval contains.
 allowance_words <- function(x) {
   if (is_stated(x$options)) {
-    " alone, given what is assumed"
+    " alone, given the assumption"
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
   } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {
@@ -178,47 +187,49 @@ allowance_words <- function(x) {
   }
 }
 
-# The same, for a methods paragraph.
+# Sentence on the interval for a methods paragraph.
 explain_robust <- function(estimate) {
   if (is_stated(estimate$options)) {
     "The {interval} covers sampling error, given that assumption."
   } else if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
-    "The {interval} is that of other sources in which language models or programs rate, whose
-      agreement says little of their accuracy: it stands halfway between the estimate and .65, with
-      a standard error of .17 besides sampling error."
+    "The raters are language models or programs, whose agreement is little evidence of accuracy. The
+      {interval} is therefore based on other data sources with such raters: its centre is halfway
+      between the estimate and .65, and its standard error contains .17 in addition to sampling
+      error."
   } else {
     "The {interval} allows for sampling error and for errors that raters and systems share, which
-      ratings cannot show. For these its variance has a term that grows with the share of wrong
-      ratings, with the range of accuracies that other base rates would allow, and with the distance
-      between the accuracies with independent and with shared errors, and that vanishes where
-      ratings speak for models without unequal cases and raters; its size was set on public data
-      sets with known truth."
+      are not identified from ratings. Its variance has a term for shared errors. This term
+      increases with the share of wrong ratings, with the range of accuracies over possible base
+      rates, and with the distance between the accuracies with independent and with shared errors.
+      It vanishes if the ratings favour models with equal raters and equally difficult cases. Its
+      size was chosen on public data sets with known truth."
   }
 }
 
-# Hidden error of system `s` for a given distance between the ends of the range, or for each value
-# of `rater_error`.
+# Hidden error of system number `s`. `gap`: distance between its accuracies with shared and with
+# independent errors. `rater_error`: shares of wrong ratings; the result has an element for each.
 hidden_of_system <- function(estimate, s, gap = 0,
                              rater_error = estimate$details$rater_error[[s]]) {
-  none <- 0 * rater_error
-  if (is_stated(estimate$options)) return(none)
+  zeros <- 0 * rater_error
+  if (is_stated(estimate$options)) return(zeros)
   details <- estimate$details[s, ]
   core_robust_error(
-    none + estimate$table$estimate[[s]], none, none + gap, none + details$dependence_weight,
-    rater_error, none + details$base_rate_range, none + open_share(estimate$fit)[[s]],
+    zeros + estimate$table$estimate[[s]], zeros, zeros + gap, zeros + details$dependence_weight,
+    rater_error, zeros + details$base_rate_range, zeros + open_share(estimate$fit)[[s]],
     panel_kind(estimate$fit)
   )$hidden
 }
 
-# Number of standard errors on either side of a robust interval. Hidden errors differ between
-# families of data sets with heavier tails than the normal distribution; sampling errors do not.
+# Number of standard errors between the centre and the limits of a robust interval. Hidden errors
+# have heavier tails than the normal distribution, because they differ between kinds of data sets.
+# The quantile is therefore that of the t distribution, scaled to the normal quantile for 90%.
 robust_quantile <- function(options, conf_level) {
   if (is_stated(options)) return(normal_quantile(conf_level))
-  heavy <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
-  normal_quantile(0.9) * heavy[[1L]] / heavy[[2L]]
+  t_quantiles <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
+  normal_quantile(0.9) * t_quantiles[[1L]] / t_quantiles[[2L]]
 }
 
-tail_freedom <- 4
+tail_freedom <- 4 # degrees of freedom of the t distribution of errors in robust intervals
 
 interval_robust <- new_interval(
   "robust",

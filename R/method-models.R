@@ -1,12 +1,14 @@
 # Methods based on the K-model fitted by algebra; the formulas are in src/core/accuracy.
 
+# Estimates of the binned and the unbinned method, computed by the core.
 estimate_k_model <- function(fit, options, average) {
   estimator <- make_estimator(fit, method_of(options = options), options)
   point <- point_of(estimator)
   numbers <- point$numbers
-  known <- numbers$cases > 0 & fit$identified == "yes"
-  uninformative <- ifelse(known, numbers$uninformative / numbers$cases, NA_real_)
-  warn_above("uninformative", "Bins in which no category stands out do not count in the mean.",
+  has_mean <- numbers$cases > 0 & fit$identified == "yes"
+  uninformative <- ifelse(has_mean, numbers$uninformative / numbers$cases, NA_real_)
+  warn_above("uninformative",
+    "Bins in which all categories are equally probable are left out of the mean.",
     fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative), " of its cases")
   new_point(
     numbers$estimate, estimator,
@@ -15,65 +17,69 @@ estimate_k_model <- function(fit, options, average) {
   )
 }
 
-# Accuracy of systems under latent class models with independent or with shared errors; the formulas
-# are in src/core/accuracy/latent.cpp.
+# Accuracy of systems in latent class models with independent errors (method "joint") or with shared
+# errors (method "shared"); the formulas are in src/core/accuracy/latent.cpp.
 
-# Computes both ends of the range for either method.
+# Computes the accuracies with independent and with shared errors. The estimate is one of them or,
+# with a correction for shared errors, a mean of both.
 estimate_latent <- function(fit, options, average) {
-  lacking <- rep(NA_real_, n_systems(fit$x))
+  missing_values <- rep(NA_real_, n_systems(fit$x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
-    return(new_point(lacking, shared = lacking, independent = lacking))
+    return(new_point(missing_values, shared = missing_values, independent = missing_values))
   }
   check_model_size(fit$x)
   ends <- list(shared = method_shared, independent = method_joint)
-  end <- names(ends)[vapply(ends, `[[`, "", "id") == options$method]
+  method_end <- names(ends)[vapply(ends, `[[`, "", "id") == options$method]
   estimators <- lapply(ends, make_estimator, fit = fit, options = options)
   points <- lapply(estimators, point_of)
-  values <- lapply(points, function(p) if (p$identified) p$numbers$estimate else lacking)
-  point <- points[[end]]
+  values <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
+  point <- points[[method_end]]
   if (!point$converged) warn_convergence(options$method)
-  back <- correction_share(options, of_average(average, "typical", length(lacking)))
+  correction <- correction_share(options, of_average(average, "typical", length(missing_values)))
   posterior <- named_posteriors(point, fit$x)
-  if (is_corrected(back)) {
-    posterior <- Map(between_ends, posterior, named_posteriors(points$shared, fit$x), back)
+  if (is_corrected(correction)) {
+    posterior <- Map(between_ends, posterior, named_posteriors(points$shared, fit$x), correction)
   }
   new_point(
-    between_ends(values[[end]], values$shared, back),
-    mixed_estimator(estimators[[end]], estimators$shared, back),
+    between_ends(values[[method_end]], values$shared, correction),
+    mixed_estimator(estimators[[method_end]], estimators$shared, correction),
     shared = values$shared, independent = values$independent,
     reason = if (!point$identified) {
-      rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(lacking))
+      rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(missing_values))
     },
     posterior = posterior
   )
 }
 
+# Empty table of bins, for systems without answers.
 no_bins <- data.frame(rlang::rep_named(
   c("lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"),
   list(double())
 ))
 
-# Estimates from a posterior given by the user, and their replicates for other pattern weights.
+# Estimates from the posterior probabilities of any fit, including fits of user-defined models.
 # `rule`: a function of answers, posterior, weights and options that returns the accuracy of one
-# system.
+# system. For bootstrap replicates the fit is repeated with other pattern weights, if possible.
 posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
-  given <- pattern_weights(fit$x)
+  fit_weight <- pattern_weights(fit$x)
   refit <- refitting(fit)
-  beliefs <- function(weight) {
-    anew <- !is.null(refit) && !identical(weight, given)
-    rep(list(if (anew) refit(weight) else fit$posterior), n_systems(fit$x))
+  get_posteriors <- function(weight) {
+    is_refitted <- !is.null(refit) && !identical(weight, fit_weight)
+    rep(list(if (is_refitted) refit(weight) else fit$posterior), n_systems(fit$x))
   }
-  posterior_point(fit, options, rule, beliefs, posterior, bins)
+  posterior_point(fit, options, rule, get_posteriors, posterior, bins)
 }
 
-# `beliefs`: a function of pattern weights that returns the posterior for each system.
-posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins = NULL) {
-  estimator <- posterior_estimator(fit, options, rule, beliefs)
+# Estimates of all systems. `get_posteriors`: a function of pattern weights that returns a list
+# with the posterior for each system (patterns x categories). `bins`: a function that returns a
+# table of bins, or NULL.
+posterior_point <- function(fit, options, rule, get_posteriors, posterior = FALSE, bins = NULL) {
+  estimator <- posterior_estimator(fit, options, rule, get_posteriors)
   weight <- pattern_weights(fit$x)
-  posteriors <- beliefs(weight)
+  posteriors <- get_posteriors(weight)
   point <- new_point(estimator(weight, "accuracy"), estimator, posterior = if (posterior) {
     setNames(lapply(posteriors, `colnames<-`, fit$x$categories), fit$x$systems)
   })
@@ -86,21 +92,23 @@ posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins
   point
 }
 
-# Applies `run` to the answers of each system, the posterior and the weights of these patterns.
-for_systems <- function(fit, weight, beliefs, run, systems = seq_along(fit$x$systems)) {
+# Calls `run` for each system, with the answers, posterior and weights of the patterns that the
+# system answered. Returns a list.
+for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
   answers <- pattern_answers(fit$x)
-  counts <- judged_patterns(fit) & weight > 0
+  is_judged <- judged_patterns(fit) & weight > 0
   lapply(systems, function(s) {
-    use <- which(counts & answers[, s] > 0L)
-    run(answers[use, s], beliefs[[s]][use, , drop = FALSE], weight[use])
+    answered <- which(is_judged & answers[, s] > 0L)
+    run(answers[answered, s], posteriors[[s]][answered, , drop = FALSE], weight[answered])
   })
 }
 
-# A function of pattern weights that takes the place of an estimator of the core.
-posterior_estimator <- function(fit, options, rule, beliefs) {
-  force(list(fit, options, rule, beliefs))
+# Returns an estimator in R with the same arguments as estimators of the core: pattern weights, and
+# the quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
+posterior_estimator <- function(fit, options, rule, get_posteriors) {
+  force(list(fit, options, rule, get_posteriors))
   function(weight, quantity) {
-    unlist(for_systems(fit, weight, beliefs(weight), function(answer, posterior, weight) {
+    unlist(for_systems(fit, weight, get_posteriors(weight), function(answer, posterior, weight) {
       if (quantity == "counts") {
         counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
@@ -112,80 +120,85 @@ posterior_estimator <- function(fit, options, rule, beliefs) {
   }
 }
 
-# Mean posterior probability of the answers.
+# Accuracy of one system: mean posterior probability that its answers are correct. `answer`:
+# category numbers. `posterior`: cases x categories.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
-# Lehner's equation 7, given agreement and mean probability; NA if all categories are equally
-# probable.
+# Accuracy by equation 7 of Lehner (2015). `agreement`: how often the system gives the most probable
+# category. `probability`: mean probability of that category. `n`: number of categories. NA if all
+# categories are equally probable.
 accuracy_of_agreement <- function(agreement, probability, n) {
-  out <- ((n - 1) * agreement - 1 + probability) / (n * probability - 1)
-  ifelse(n * probability - 1 < 1e-6, NA_real_, out)
+  accuracy <- ((n - 1) * agreement - 1 + probability) / (n * probability - 1)
+  ifelse(n * probability - 1 < 1e-6, NA_real_, accuracy)
 }
 
+# Accuracy of one system by the unbinned method.
 unbinned_of_posterior <- function(answer, posterior, weight, options) {
-  answered <- mean_posterior_of_answers(answer, posterior, weight)
-  sure <- stats::weighted.mean(rowSums(posterior^2), weight)
-  value <- accuracy_of_agreement(answered, sure, ncol(posterior))
-  if (options$clip == "none") value else clip01(value)
+  agreement <- mean_posterior_of_answers(answer, posterior, weight)
+  probability <- stats::weighted.mean(rowSums(posterior^2), weight)
+  accuracy <- accuracy_of_agreement(agreement, probability, ncol(posterior))
+  if (options$clip == "none") accuracy else clip01(accuracy)
 }
 
+# Accuracy of one system by the binned method.
 binned_of_posterior <- function(answer, posterior, weight, options) {
   table <- bins_of_posterior(answer, posterior, weight, options)
-  known <- drop_missing(table, "estimate")
-  if (nrow(known) == 0L) return(NA_real_)
-  value <- stats::weighted.mean(known$estimate, known$cases)
-  if (options$clip == "overall") clip01(value) else value
+  known_bins <- drop_missing(table, "estimate")
+  if (nrow(known_bins) == 0L) return(NA_real_)
+  accuracy <- stats::weighted.mean(known_bins$estimate, known_bins$cases)
+  if (options$clip == "overall") clip01(accuracy) else accuracy
 }
 
-# Bins are counted from the top; a limit belongs to the bin below it. Tied categories share the
-# credit.
+# Table of bins for one system. Cases are grouped by their highest posterior probability. Bins are
+# numbered from probability 1 downwards, and a limit between two bins belongs to the lower bin. If n
+# categories are equally probable, agreement with one of them counts 1/n.
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
-  best <- most_probable(posterior)
+  top <- most_probable(posterior)
   probability <- posterior[cbind(seq_along(answer), answer)]
-  credit <- (probability >= best$probability * (1 - tie_tolerance)) / best$tied
-  last <- ceiling(1 / width - 1e-9) - 1
-  bin <- pmin(pmax(floor((1 - best$probability) / width + 1e-9 / width), 0), last)
-  sums <- rowsum(weight * cbind(1, best$probability, credit), bin)
-  at <- as.double(rownames(sums))
+  credit <- (probability >= top$probability * (1 - tie_tolerance)) / top$tied
+  last_bin <- ceiling(1 / width - 1e-9) - 1
+  bin <- pmin(pmax(floor((1 - top$probability) / width + 1e-9 / width), 0), last_bin)
+  sums <- rowsum(weight * cbind(1, top$probability, credit), bin)
+  bin_number <- as.double(rownames(sums))
   cases <- unname(sums[, 1L])
   probability <- sums[, 2L] / cases
   agreement <- sums[, 3L] / cases
-  raw <- accuracy_of_agreement(agreement, probability, ncol(posterior))
+  unclipped <- accuracy_of_agreement(agreement, probability, ncol(posterior))
   data.frame(
-    lower = pmax(1 - (at + 1) * width, 0), upper = 1 - at * width, probability = probability,
-    cases = cases, agreement = agreement, estimate_raw = raw,
-    estimate = if (options$clip == "bin") clip01(raw) else raw, row.names = NULL
+    lower = pmax(1 - (bin_number + 1) * width, 0), upper = 1 - bin_number * width,
+    probability = probability, cases = cases, agreement = agreement, estimate_raw = unclipped,
+    estimate = if (options$clip == "bin") clip01(unclipped) else unclipped, row.names = NULL
   )
 }
 
-# A user-defined function as a method: its estimates, and those from resampled cases. Its record is
-# created on the fly and stored in the options of the estimate.
+# Record of a method that calls a user-defined function `run`. It is not registered, but stored in
+# the options of the estimate.
 function_method <- function(run) {
   estimate <- function(fit, options, average) {
     estimator <- function_estimator(fit$x, run)
     result <- estimator(NULL, NULL)
-    lacking <- is.na(result$estimate) & is.na(result$reason)
+    no_reason <- is.na(result$estimate) & is.na(result$reason)
     new_point(
       result$estimate, estimator,
-      reason = replace(result$reason, lacking, "the function gave no estimate")
+      reason = replace(result$reason, no_reason, "the function gave no estimate")
     )
   }
   c(new_method("own function", "function of the user's", "none", estimate), run = run)
 }
 
-# A function of the number of times that each case was drawn (NULL: the original ratings). It
-# returns the estimates of the user's function, which gets the weights of cases if it has an
-# argument for them.
+# Returns an estimator that calls the user's function `run`. Its argument `times` is the number of
+# times that each case was drawn, NULL for the original ratings. If `run` has an argument `weights`,
+# it gets the original ratings with `times` as weights, otherwise the resampled ratings.
 function_estimator <- function(x, run) {
-  weighted <- "weights" %in% names(formals(args(run)))
-  given <- weights_of_cases(x)
+  takes_weights <- "weights" %in% names(formals(args(run)))
+  case_weights <- weights_of_cases(x)
   structure(function(times, quantity) {
-    value <- if (weighted) {
-      run(x, weights = times %||% given)
+    value <- if (takes_weights) {
+      run(x, weights = times %||% case_weights)
     } else if (is.null(times)) {
       run(x)
     } else {
@@ -196,9 +209,10 @@ function_estimator <- function(x, run) {
   }, class = "case_estimator")
 }
 
-# A row per replicate; NA if the function fails. Its first error message is shown.
+# Estimates by a user's function for resampled cases: replicates x systems, NA if the function
+# fails. A warning shows its first error message.
 case_replicates <- function(estimator, resampling, tick) {
-  systems <- length(estimator(NULL, NULL)$estimate)
+  n_systems <- length(estimator(NULL, NULL)$estimate)
   rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
     suppressWarnings(
       tryCatch(estimator(times, NULL), error = identity), classes = "fallible_warning"
@@ -209,7 +223,7 @@ case_replicates <- function(estimator, resampling, tick) {
   warn_if(any(stopped), "bootstrap",
     "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
     x = verbatim("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
-  rows[stopped] <- list(rep(NA_real_, systems))
+  rows[stopped] <- list(rep(NA_real_, n_systems))
   stack_rows(rows)
 }
 
@@ -224,7 +238,8 @@ estimate_by_function <- function(x, run, given, by) {
   }, given$cluster, NULL)
 }
 
-# The K-model is fitted for the agreement of the raters only, so its identification does not matter.
+# Estimate by a user's function. The K-model is fitted only because prints show the agreement of
+# raters, so it does not matter if its parameters are not identified.
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   check_has_systems(fit$x)
@@ -232,35 +247,39 @@ function_estimate <- function(x, options) {
   show_accuracy(new_accuracy_estimate(draft, interval_of_draft(draft)))
 }
 
+# Checks the arguments of estimate_accuracy() that can be used if `method` is a function.
 function_options <- function(given) {
   set <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
   interval <- given$interval %||% interval_bootstrap$id
-  ok <- interval %in% ids_with("own_fit", accuracy_intervals)
-  abort_argument_if(length(set) > 0L || !ok, c(set, "interval")[[1L]],
-    "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
-    x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
-        {describe(interval)}.")
+  is_possible <- interval %in% ids_with("own_fit", accuracy_intervals)
+  abort_argument_if(length(set) > 0L || !is_possible, c(set, "interval")[[1L]],
+    "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
+    x = if (length(set) > 0L) "{.arg {set}} cannot be used with a function." else "{.arg interval}
+        is {describe(interval)}.")
   given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
   options <- check_accuracy_options(given)
   c(replace(options, "method", "own function"), threads = check_threads(given$threads))
 }
 
-# Accuracy of systems under user-defined families: the posterior of raters (shared), or of raters
-# and system (joint), treated like the posterior of any fit; and the same for resampled cases.
+# Accuracy of systems in user-defined families of models. The posterior is computed from raters only
+# (method "shared"), or from raters and system (method "joint").
 
-# Computes both ends of the range for either method.
+# Computes the accuracies with shared and with independent errors. `end`: name of the one that is
+# the estimate.
 family_ends <- function(fit, options, end) {
-  ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
+  both_points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, mean_posterior_of_answers, joint, posterior = TRUE)
   })
-  replace(ends[[end]], names(ends), lapply(ends, `[[`, "value"))
+  replace(both_points[[end]], names(both_points), lapply(both_points, `[[`, "value"))
 }
 
-# The assumption about shared errors is one of the two ends.
+# Accuracy with independent errors (`joint`) or with shared errors. A correction for shared errors
+# (`common`), between the two, is not available.
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
-    "{.arg common} is not for families of models.",
-    i = "Use methods {.val joint} and {.val shared}, the two ends of the range.", call = NULL)
+    "{.arg common} cannot be used with user-defined families of models.",
+    i = "Use {.code method = \"joint\"} for independent errors and {.code method = \"shared\"} for
+        shared errors.", call = NULL)
   x <- fit$x
   systems <- seq_along(x$systems)
   if (fit$identified != "yes") {
@@ -276,21 +295,22 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   } else {
     list(problem_for(fit, x, fit$known$truth))
   }
-  judges <- lapply(problems, moved_posterior)
-  beliefs <- function(weight) {
-    rep_len(lapply(judges, function(judge) judge(weight)), length(systems))
+  posterior_functions <- lapply(problems, moved_posterior)
+  get_posteriors <- function(weight) {
+    rep_len(lapply(posterior_functions, function(judge) judge(weight)), length(systems))
   }
-  point <- posterior_point(fit, options, rule, beliefs, posterior, bins)
-  lost <- lengths(lapply(problems, `[[`, "lost")) > 0L
-  if (any(lost)) {
-    point$value[lost] <- NA_real_
-    point$reason <- ifelse(lost, reason_of_parameters(fit$model, n_categories(x)), NA)
+  point <- posterior_point(fit, options, rule, get_posteriors, posterior, bins)
+  not_identified <- lengths(lapply(problems, `[[`, "lost")) > 0L
+  if (any(not_identified)) {
+    point$value[not_identified] <- NA_real_
+    point$reason <- ifelse(not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)
   }
   if (any(vapply(problems, function(p) isFALSE(p$converged), NA))) warn_convergence(options$method)
   point
 }
 
-# A function of pattern weights that returns the posterior at the parameters for these weights.
+# Returns a function of pattern weights that returns the posterior. For other weights than those of
+# the fit, the parameters are changed to first order, without a new fit.
 moved_posterior <- function(problem) {
   theta <- problem$theta
   # Parameters x patterns: change of the parameters if the weight of a pattern increases by one.
@@ -298,8 +318,8 @@ moved_posterior <- function(problem) {
   delayedAssign("pull", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
     t(pattern_scores(problem, theta)))
   function(weight) {
-    change <- (weight - problem$weight) * (problem$weight > 0)
-    if (any(change != 0)) theta <- theta + drop(pull %*% change)
+    weight_change <- (weight - problem$weight) * (problem$weight > 0)
+    if (any(weight_change != 0)) theta <- theta + drop(pull %*% weight_change)
     compute_expectations(problem, theta)$posterior
   }
 }
@@ -314,9 +334,9 @@ method_binned <- new_method(
     posterior_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
   },
   explain = "Cases were grouped by the highest posterior probability of a category, under a model in
-    which raters are equally accurate, errors equally probable and cases equally difficult; in each
-    group the accuracy follows from that probability and from how often the system gives the most
-    probable category (Lehner 2015, equation 7)."
+    which raters are equally accurate, errors equally probable and cases equally difficult. In each
+    group the accuracy was computed from that probability and from the share of cases for which the
+    system gave the most probable category (Lehner 2015, equation 7)."
 )
 
 method_unbinned <- new_method(
@@ -324,8 +344,8 @@ method_unbinned <- new_method(
   model = "k", clips = TRUE, iterated = FALSE,
   estimate = estimate_k_model,
   of_posterior = function(fit, options) posterior_fit_point(fit, options, unbinned_of_posterior),
-  explain = "The accuracy follows from the mean posterior probability of the system's answers, under
-    a model in which raters are equally accurate, errors equally probable and cases equally
+  explain = "The accuracy is computed from the mean posterior probability of the system's answers,
+    under a model in which raters are equally accurate, errors equally probable and cases equally
     difficult (a variant of Lehner 2015 without bins)."
 )
 
@@ -347,6 +367,6 @@ method_shared <- new_method(
   },
   of_family = function(fit, options) family_ends(fit, options, "shared"),
   explain = "The accuracy is the mean posterior probability of the system's answers under the
-    {model}, fitted to the raters alone (Dawid and Skene 1979), which takes the system to err where
-    the raters err."
+    {model}, fitted to the raters only (Dawid and Skene 1979). This assumes that the system shares
+    the raters' errors."
 )

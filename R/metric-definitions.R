@@ -2,23 +2,27 @@
 # definitions are those of the R package yardstick.
 
 # A metric is a list with the fields
-# needs: "table", the joint table of truth and answer, or another input (see metric_engines());
-# form: input of the kernel, the whole "table" or the numbers of one "category" against the rest;
-# kernel: the function that computes it;
-# gradient: derivative of the kernel with respect to each cell of a table that sums to 1, or NULL
-#   for a numerical derivative;
-# settings: further arguments from estimate_metrics();
-# lower and upper: its range, or a function of the settings that returns both;
+# needs: what it is computed from: "table", the joint table of truth and answer; "answered", the
+#   same with abstentions as wrong answers; or "scores" (see metric_engines());
+# form: input of the kernel: the whole "table", or the counts of one "category" against the rest;
+# kernel: the function that computes the metric;
+# gradient: function that returns the derivative of the kernel with respect to each cell of a table
+#   that sums to 1, or NULL for a numerical derivative;
+# settings: names of arguments of estimate_metrics() that the kernel takes;
+# lower and upper: the range of the metric; `lower` may be a function of the settings that returns
+#   both;
 # better: "high" or "low", or "" if neither is better;
-# drops: categories left out of averages: those for which it is "undefined"; those that are
-#   "caseless" (in other categories it counts as 0 if undefined); or "never";
-# same_as: the metric of which it is another name;
-# share: if it is the share of right answers, among all "cases" or cases with the "answer";
-# undefined: reason why it is 0 / 0;
+# drops: which categories are left out of averages: "undefined", categories for which the metric is
+#   undefined; "caseless", categories without cases (undefined values of other categories count as
+#   0); or "never";
+# same_as: another metric with the same values, or NA;
+# share: "cases" if the metric is the share of correct answers among all cases, "answer" if among
+#   the cases with the answer, otherwise "";
+# undefined: words for the reason why the metric may be undefined;
 # default: is it reported by default?
 # ordered: does it need ordered categories?
-# odds: does its kernel return v / (1 + v) of a metric v from 0 to infinity? It then has no averages
-#   (see odds_of_shares()).
+# odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity? The metric then has no
+#   averages (see odds_of_shares()).
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
@@ -31,69 +35,76 @@ new_metric <- function(id, title, reference, kernel, form = "category", needs = 
   check_record(record, c("default", "ordered", "odds"), strings, "gradient")
 }
 
+# Reasons why a metric is undefined.
 zero_by_zero <- "its denominator is 0"
 ratio_of_zeros <- "its numerator and its denominator are 0"
 no_such_case <- "no case is of this category"
 no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
 
-# A metric of one category against the rest. `kernel`: a formula of tp, fn, fp and tn, in any unit,
-# of `rates_of_counts`, and of the `settings`.
+# A metric of one category against the rest. `kernel`: a one-sided formula. It may contain tp, fn,
+# fp and tn (true positives, false negatives and so on, as counts or shares), the names in
+# `rates_of_counts`, and the `settings`.
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
-  given <- c("tp", "fn", "fp", "tn", settings)
-  arguments <- setNames(rep(list(rlang::missing_arg()), length(given)), given)
+  argument_names <- c("tp", "fn", "fp", "tn", settings)
+  arguments <- setNames(rep(list(rlang::missing_arg()), length(argument_names)), argument_names)
   kernel <- rlang::new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }
 
-# Computed only if a kernel uses them.
+# Sensitivity, specificity and positive predictive value, which are default arguments of kernels and
+# therefore computed only if a kernel uses them.
 rates_of_counts <- alist(
   sens = ratio_of(tp, tp + fn), spec = ratio_of(tn, tn + fp), ppv = ratio_of(tp, tp + fp)
 )
 
+# Ratio of two numbers, NaN if the denominator is not positive.
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
 share_of <- function(part, remainder) ratio_of(part, part + remainder)
 
-# Makes a value undefined if one of several ratios is.
+# Returns `value`, or NaN if one of the ratios in `...` is undefined.
 where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
 # ---- Metrics of the whole table: probabilities, truth in rows -----------------------------------
 
-# For any number of categories: Gorodkin (2004), Computational Biology and Chemistry 28, 367-374.
+# Matthews' correlation for any number of categories: Gorodkin (2004), Computational Biology and
+# Chemistry 28, 367-374.
 mcc_of_table <- function(table) {
   truth <- rowSums(table)
   answer <- colSums(table)
-  spread <- snap(1 - sum(truth^2)) * snap(1 - sum(answer^2))
-  ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(spread, 0)))
+  variance_product <- round_to_zero(1 - sum(truth^2)) * round_to_zero(1 - sum(answer^2))
+  ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(variance_product, 0)))
 }
 
 mcc_gradient <- function(table) {
   truth <- rowSums(table)
   answer <- colSums(table)
-  left <- c(1 - sum(truth^2), 1 - sum(answer^2))
-  shared <- outer(truth / left[[1L]], answer / left[[2L]], `+`)
+  variances <- c(1 - sum(truth^2), 1 - sum(answer^2))
+  marginal_term <- outer(truth / variances[[1L]], answer / variances[[2L]], `+`)
   by_chance <- outer(answer, truth, `+`)
-  (diag(length(truth)) - by_chance) / sqrt(prod(left)) + mcc_of_table(table) * shared
+  (diag(length(truth)) - by_chance) / sqrt(prod(variances)) + mcc_of_table(table) * marginal_term
 }
 
-# Number of steps from the truth to the answer, for ordered categories.
+# Number of steps from the truth to the answer in each cell, for ordered categories.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
-kappa_of_costs <- function(table, cost) {
-  chance <- sum(cost * outer(rowSums(table), colSums(table)))
-  1 - ratio_of(sum(cost * table), snap(chance))
+# Weighted kappa: 1 minus the ratio of the mean cost to the cost expected by chance. `cell_costs`:
+# cost of each cell of the table.
+kappa_of_costs <- function(table, cell_costs) {
+  chance_cost <- sum(cell_costs * outer(rowSums(table), colSums(table)))
+  1 - ratio_of(sum(cell_costs * table), round_to_zero(chance_cost))
 }
 
-kappa_gradient <- function(table, cost) {
+kappa_gradient <- function(table, cell_costs) {
   truth <- rowSums(table)
   answer <- colSums(table)
-  chance <- sum(cost * outer(truth, answer))
-  by_chance <- outer(as.vector(cost %*% answer), as.vector(truth %*% cost), `+`)
-  (by_chance * sum(cost * table) / chance - cost) / chance
+  chance_cost <- sum(cell_costs * outer(truth, answer))
+  by_chance <- outer(as.vector(cell_costs %*% answer), as.vector(truth %*% cell_costs), `+`)
+  (by_chance * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
 }
 
-# `cost`: a function of a table that returns the cost of each cell.
+# A metric of the kappa family. `cost`: a function of a table that returns the cost of each cell.
 kappa_metric <- function(id, title, reference, cost, ...) {
   new_metric(
     id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
@@ -102,8 +113,8 @@ kappa_metric <- function(id, title, reference, cost, ...) {
   )
 }
 
-# Removes rounding errors around 0.
-snap <- function(x) replace(x, abs(x) < 1e-13, 0)
+# Sets values that differ from 0 only by rounding errors to 0.
+round_to_zero <- function(x) replace(x, abs(x) < 1e-13, 0)
 
 by_name <- "R package yardstick"
 weighted_kappa <- "Cohen (1968), doi:10.1037/h0026256; R package yardstick"
@@ -170,7 +181,8 @@ built_in_metrics <- by_id(list(
     "precision", "Precision", ~ppv, drops = "caseless", share = "answer",
     default = TRUE, undefined = no_such_answer
   ),
-  # By Bayes' theorem it needs sensitivity and specificity, so it is undefined if one of them is.
+  # By Bayes' theorem this value depends on sensitivity and specificity. It is undefined if one of
+  # them is undefined, also if tp + fp > 0.
   category_metric(
     "ppv", "Positive predictive value", ~ where_known(ppv, sens, spec),
     same_as = "precision", share = "answer",
@@ -230,14 +242,15 @@ built_in_metrics <- by_id(list(
 #' user-defined measure or metric for the rest of the session, with standard errors and intervals.
 #'
 #' @section Kernels:
-#' The arguments of a kernel depend on `form`. For agreement, a kernel gets distinct cases and
-#' `weights`, the number of cases that each stands for, which may be zero:
-#' * `"counts"`, the default: `kernel(counts, weights)`, with numbers of ratings in a matrix
-#'   `counts` of distinct cases x categories. Raters are exchangeable.
-#' * `"ratings"`: `kernel(ratings, weights)`, with numbers of categories in a matrix `ratings` of
-#'   distinct cases x raters, `NA` if a rating is missing.
-#' * `"table"`: `kernel(table)`, with the agreement matrix of two raters, over the cases that both
-#'   rated.
+#' A kernel is the function that computes a measure or a metric. Its arguments depend on `form`. For
+#' measures of agreement, cases with the same ratings are one row, and `weights` is the number of
+#' cases in each row, which may be zero:
+#' * `"counts"`, the default: `kernel(counts, weights)`. `counts` is a matrix of numbers of ratings,
+#'   with a row per distinct case and a column per category. Raters are not distinguished.
+#' * `"ratings"`: `kernel(ratings, weights)`. `ratings` is a matrix of category numbers, with a row
+#'   per distinct case and a column per rater; `NA` if a rating is missing.
+#' * `"table"`: `kernel(table)`. `table` contains the numbers of cases by the ratings of two raters
+#'   (categories x categories), over the cases that both rated.
 #'
 #' For metrics, a kernel gets probabilities that sum to one:
 #' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, with the true positives, false negatives,
@@ -247,33 +260,38 @@ built_in_metrics <- by_id(list(
 #' * `"table"`: `kernel(table)`, with the joint table of truth and answer, true categories in rows.
 #'
 #' Arguments are passed by position; further arguments of the kernel need defaults. The kernel
-#' returns `NA` or `NaN` if the value is undefined. For standard errors it is called again without a
-#' case (jackknife) or with other weights (bootstrap). The delta method for metrics needs a smooth
-#' kernel.
+#' returns `NA` or `NaN` if the value is undefined. For standard errors it is called again without
+#' each case (jackknife) or with other weights (bootstrap). Standard errors of metrics by the delta
+#' method need a kernel that is a differentiable function of its arguments.
 #'
 #' @param kind `"agreement"` (the default) for measures of raters, or `"metric"` for metrics of
 #'   systems.
-#' @param id A name.
-#' @param title A title.
-#' @param kernel A function that computes the value of the measure or metric; its arguments are in
-#'   Kernels. `NULL` removes the registered measure or metric.
-#' @param form Input of the kernel; see Kernels.
-#' @param range Smallest and largest value, at which intervals are cut. By default -1 and 1 for
-#'   measures, 0 and 1 for metrics. The range of a metric must be finite.
+#' @param id Name of the measure or metric, a string, by which [agreement()] or
+#'   [estimate_metrics()] selects it.
+#' @param title Title of the measure or metric in tables, a string.
+#' @param kernel A function that computes the value of the measure or metric; for its arguments, see
+#'   section Kernels. `NULL` removes the registered measure or metric.
+#' @param form Input of the kernel, a string; see section Kernels. The default is `"counts"` for
+#'   measures and `"category"` for metrics.
+#' @param range Smallest and largest value, two numbers. Limits of intervals outside are set to
+#'   these values. The default is -1 and 1 for measures, 0 and 1 for metrics. The range of a metric
+#'   must be finite.
 #' @param raters For a measure of agreement, the number of raters that it compares: `2`, or `Inf`
-#'   for any number from two.
-#' @param better Of a metric: which values are better, `"high"` (the default) or `"low"`.
-#' @param reference The publication.
-#' @return `measures()`: a tibble with columns `id`, `title`, `range`, `scale` (of categories:
-#'   `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two categories,
-#'   `"binary"`), `raters`, `weights` (does it take `scale_weights`?), `same_as` (the measure of
-#'   which it is another name, or `NA`), `reference`. With `scale_weights`, or if some cases
-#'   have a single rating, values may be below -1 although `range` begins at -1.
+#'   for two or more. The default is `2` if `form` is `"table"`, otherwise `Inf`.
+#' @param better For a metric, which values are better: `"high"` (the default) or `"low"`.
+#' @param reference The publication that defines the measure or metric, a string.
+#' @return `measures()`: a tibble with a row per measure and columns `id`, `title`, `range`, `scale`
+#'   of the categories (`"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two
+#'   categories, `"binary"`), `raters` (`"2"` or `"2 or more"`), `weights` (can `scale_weights` be
+#'   used?), `same_as` (another measure with the same values, or `NA`) and `reference`. With
+#'   `scale_weights`, or if some cases have a single rating, values may be below -1 although `range`
+#'   begins at -1.
 #'
-#'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
-#'   `""` if neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
-#'   `needs` (`"table"`, the joint table of truth and answer; or `"scores"`, see [score_metrics]),
-#'   `same_as`, `default` (is it reported by default?), `reference`.
+#'   `measures("metric")`: a row per metric and columns `id`, `title`, `form`, `range`, `better`
+#'   (`"high"`, `"low"`, or `""` if neither is better), `settings` (arguments of
+#'   [estimate_metrics()] that change the metric), `needs` (`"table"`, the joint table of truth and
+#'   answer; `"answered"`, the same with abstentions as wrong answers; or `"scores"`, see
+#'   [score_metrics]), `same_as`, `default` (is it reported by default?) and `reference`.
 #'
 #'   `register_measure()`: its `id`, invisibly.
 #' @family agreement
@@ -291,13 +309,13 @@ built_in_metrics <- by_id(list(
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
   if (check_choice(kind) == "metric") return(metric_table())
-  all <- lapply(all_measures(), function(record) {
+  records <- lapply(all_measures(), function(record) {
     record$range <- paste(format(record$lower), "to", format(record$upper))
     record$raters <- if (record$raters == 2) "2" else "2 or more"
     record
   })
   records_table(
-    all, c("id", "title", "range", "scale", "raters", "weights", "same_as", "reference")
+    records, c("id", "title", "range", "scale", "raters", "weights", "same_as", "reference")
   )
 }
 
@@ -308,20 +326,21 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
-  forms <- if (of_metric) {
+  kernel_arguments <- if (of_metric) {
     list(category = c("tp", "fn", "fp", "tn"), table = "table")
   } else {
     list(counts = c("counts", "weights"), ratings = c("ratings", "weights"), table = "table")
   }
-  make <- function() {
+  make_record <- function() {
     title <- check_string(title, "title")
     reference <- check_string(reference, "reference")
-    form <- check_choice(form %||% names(forms)[[1L]], names(forms), "form")
+    form <- check_choice(form %||% names(kernel_arguments)[[1L]], names(kernel_arguments), "form")
     range <- range %||% c(if (of_metric) 0 else -1, 1)
     check_range(range, if (of_metric) "finite numbers" else "numbers", finite = of_metric)
-    check_kernel(kernel, form, forms[[form]])
-    given <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
-    do.call(if (of_metric) new_metric else new_measure, c(given, if (of_metric) {
+    check_kernel(kernel, form, kernel_arguments[[form]])
+    record_fields <- list(id, title, reference, kernel, form, lower = range[[1L]],
+      upper = range[[2L]])
+    do.call(if (of_metric) new_metric else new_measure, c(record_fields, if (of_metric) {
       list(better = check_choice(better, c("high", "low"), "better"), drops = "undefined")
     } else {
       check_measured_raters(raters %||% if (form == "table") 2 else Inf, form)
@@ -329,13 +348,15 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
   }
   register(
     if (of_metric) "metric" else "measure", id, kernel,
-    names(if (of_metric) package_metrics() else built_in_measures), make
+    names(if (of_metric) package_metrics() else built_in_measures), make_record
   )
 }
 
+# Checks the argument `raters` of register_measure(). Returns `raters`, and `least`, the number of
+# raters that a case needs.
 check_measured_raters <- function(raters, form) {
-  two <- identical(as.double(raters), 2)
-  abort_argument_if(!two && !(identical(raters, Inf) && form != "table"), "raters",
+  is_two <- identical(as.double(raters), 2)
+  abort_argument_if(!is_two && !(identical(raters, Inf) && form != "table"), "raters",
     "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
-  list(raters = as.double(raters), least = if (two) 2L else 1L)
+  list(raters = as.double(raters), least = if (is_two) 2L else 1L)
 }

@@ -1,97 +1,105 @@
 # Slopes of metrics: derivatives with respect to the cells of the joint table of truth and answer.
-# The slope of a cell is the derivative of value((1 - h) table + h cell) at h = 0. The mean slope
-# over the table is 0. Cells of unused truths or answers have no slope.
+# If the share h of all cases is moved to a cell, the slope of the cell is the derivative of the
+# metric at h = 0. The mean slope over the table is 0. Cells of truths or answers that do not occur
+# have slope 0.
 
-# Metrics of categories depend only on the totals of truths, of answers and of right answers. Their
-# slope of a cell is therefore a sum of three numbers. Metrics of the whole table have a number per
-# cell.
-
-# Returns a list. n: number of categories; there: are the truth and the answer of each cell in use?
-# whole: is the row of the plan a metric of the whole table? cells: slopes of these metrics, cells x
-# metrics; sums: (truths, answers, right answers) x other metrics.
+# Slopes of all metrics of a plan at a table of probabilities. Metrics of one category depend only
+# on the total of each truth, of each answer, and of each correct answer. The slope of a cell is
+# then a sum of three numbers, and only these are stored, to save memory.
+#
+# Returns a list. `n`: number of categories. `there`: do the truth and the answer of a cell occur?
+# `whole`: is a row of the plan a metric of the whole table? `cells`: slopes of metrics of the whole
+# table (cells x metrics). `sums`: slopes of the other metrics (totals of truths, answers and
+# correct answers x metrics).
 metric_slopes <- function(plan, table) {
   n <- n_categories(plan)
-  square <- matrix(table, n, byrow = TRUE)
-  there <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
-  parts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
-  whole <- vapply(plan$records, function(record) record$form != "category", NA)
+  joint_table <- matrix(table, n, byrow = TRUE)
+  occurs <- as.vector(t(outer(rowSums(joint_table) > 0, colSums(joint_table) > 0, `&`)))
+  counts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
+  is_whole <- vapply(plan$records, function(record) record$form != "category", NA)
   list(
-    n = n, there = there, whole = unname(whole[plan$rows$metric]),
-    cells = do.call(cbind, lapply(plan$records[whole], slopes_of_table, plan, square, there)),
-    sums = do.call(cbind, lapply(plan$records[!whole], slopes_of_categories, plan, parts))
+    n = n, there = occurs, whole = unname(is_whole[plan$rows$metric]),
+    cells = do.call(cbind, lapply(plan$records[is_whole], slopes_of_table, plan, joint_table,
+      occurs)),
+    sums = do.call(cbind, lapply(plan$records[!is_whole], slopes_of_categories, plan, counts))
   )
 }
 
-# Slopes of a row of the plan, a number per cell. `all`: also for unused cells, in which metrics of
-# categories could get cases.
-slope_of <- function(slopes, i, all = FALSE) {
-  at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
-  if (slopes$whole[[i]]) return(slopes$cells[, at])
-  parts <- matrix(slopes$sums[, at], ncol = 3L)
-  square <- outer(parts[, 1L], parts[, 2L], `+`) + diag(parts[, 3L], slopes$n)
-  replace(as.vector(t(square)), !all & !slopes$there, 0)
+# Slopes of row `i` of the plan, a number per cell. `unused_too`: should metrics of categories also
+# have slopes for cells of truths or answers that do not occur?
+slope_of <- function(slopes, i, unused_too = FALSE) {
+  column <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
+  if (slopes$whole[[i]]) return(slopes$cells[, column])
+  sums <- matrix(slopes$sums[, column], ncol = 3L)
+  cell_slopes <- outer(sums[, 1L], sums[, 2L], `+`) + diag(sums[, 3L], slopes$n)
+  replace(as.vector(t(cell_slopes)), !unused_too & !slopes$there, 0)
 }
 
-# Sums over cells of tables times slopes, tables x rows of the plan.
+# First-order change of each metric for each table: the sum over cells of table times slope (tables
+# x rows of the plan).
 along_slopes <- function(slopes, tables) {
   tables[, !slopes$there] <- 0
-  out <- matrix(0, nrow(tables), length(slopes$whole))
-  if (any(slopes$whole)) out[, slopes$whole] <- tables %*% slopes$cells
+  changes <- matrix(0, nrow(tables), length(slopes$whole))
+  if (any(slopes$whole)) changes[, slopes$whole] <- tables %*% slopes$cells
   if (!all(slopes$whole)) {
-    out[, !slopes$whole] <- do.call(cbind, table_sums(tables, slopes$n)) %*% slopes$sums
+    changes[, !slopes$whole] <- do.call(cbind, table_sums(tables, slopes$n)) %*% slopes$sums
   }
-  out
+  changes
 }
 
-# For each answer, the sum of slopes times `weight` (answers x truths): answers x rows of the plan.
+# Sum over truths of the slopes times `weight` (a matrix answers x truths), as a matrix answers x
+# rows of the plan.
 slopes_by_answer <- function(slopes, weight) {
   vapply(seq_along(slopes$whole), function(i) {
     rowSums(weight * matrix(slope_of(slopes, i), slopes$n))
   }, numeric(slopes$n))
 }
 
-slopes_of_table <- function(record, plan, square, there) {
-  table <- as.vector(t(square))
+# Slopes of a metric of the whole table, a number per cell; NA if the metric is undefined.
+slopes_of_table <- function(record, plan, joint_table, occurs) {
+  table <- as.vector(t(joint_table))
   if (record$form == "cell") return(slopes_of_cells(record, plan, table))
   slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L)))) {
     NA_real_ * table
   } else if (is.null(record$gradient)) {
-    numeric_slopes(record, plan, table, which(there))
+    numeric_slopes(record, plan, table, which(occurs))
   } else {
-    gradient <- do.call(record$gradient, c(list(square), plan$settings[record$settings]))
-    as.vector(t(gradient - sum(square * gradient)))
+    gradient <- do.call(record$gradient, c(list(joint_table), plan$settings[record$settings]))
+    as.vector(t(gradient - sum(joint_table * gradient)))
   }
-  replace(slope, !there, 0)
+  replace(slope, !occurs, 0)
 }
 
-# A share of the cases with a truth does not depend on the other cases.
+# Slopes of cells of a confusion matrix, each a share of the cases with one truth (cells of the
+# table x cells of the matrix). They are 0 for cases with another truth.
 slopes_of_cells <- function(record, plan, table) {
   truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
   cells <- record$cells
-  whole <- rowsum(table, truth)[truth[cells]]
+  truth_total <- rowsum(table, truth)[truth[cells]]
   by_cell <- function(value) rep(value, each = length(table))
-  off <- outer(seq_along(table), cells, `==`) - by_cell(table[cells] / whole)
-  off * outer(truth, truth[cells], `==`) / by_cell(whole)
+  difference <- outer(seq_along(table), cells, `==`) - by_cell(table[cells] / truth_total)
+  difference * outer(truth, truth[cells], `==`) / by_cell(truth_total)
 }
 
-# Derivative from the values at 0, half a step and a step.
+# Derivatives at 0 of functions (rows), from their values at 0, half a step and a step (columns).
 one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
 
-# Numerical slopes of user-defined kernels, cell by cell.
+# Numerical slopes of kernels without a gradient, such as user-defined ones, for the given `cells`.
 numeric_slopes <- function(record, plan, table, cells) {
   steps <- c(0, 0.5, 1) * slope_step
   slope <- vapply(cells, function(cell) {
-    moved <- outer(1 - steps, table) + outer(steps, seq_along(table) == cell)
-    one_sided(t(values_of_tables(record, plan, moved)))
+    moved_tables <- outer(1 - steps, table) + outer(steps, seq_along(table) == cell)
+    one_sided(t(values_of_tables(record, plan, moved_tables)))
   }, 0)
   replace(0 * table, cells, slope)
 }
 
-# Slopes of averages, then of categories. Kernels are evaluated with slightly more of one kind of
-# case in each category at a time.
-slopes_of_categories <- function(record, plan, parts) {
-  n <- length(parts$tp)
-  of_kernel <- kernel_slopes(record, plan, parts, diag(4L))
+# Slopes of a metric of one category: columns are averages over categories, then categories; rows
+# are totals of truths, answers and correct answers. `counts`: list of tp, fn, fp and tn, with an
+# element per category. The kernel is differentiated numerically.
+slopes_of_categories <- function(record, plan, counts) {
+  n <- length(counts$tp)
+  of_kernel <- kernel_slopes(record, plan, counts, diag(4L))
   value <- of_kernel$value
   slope <- replace(of_kernel$slope, !is.na(value) & !is.finite(of_kernel$slope), 0)
   by_category <- rbind(
@@ -100,59 +108,65 @@ slopes_of_categories <- function(record, plan, parts) {
     diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
   )
   averages <- lapply(plan$averages, function(average) {
-    if (average == "micro") return(micro_slope(record, plan, parts))
-    mean_slope(by_category, value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
+    if (average == "micro") return(micro_slope(record, plan, counts))
+    mean_slope(by_category, value, average == "macro_weighted", counts$tp + counts$fn, record$drops)
   })
   do.call(cbind, c(averages, list(by_category)))
 }
 
-# Slopes for one more case of each kind. `more`: what it adds to tp, fn, fp and tn, a column per
-# kind.
-kernel_slopes <- function(record, plan, parts, more) {
-  n <- length(parts$tp)
-  steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(more))
-  moved <- lapply(seq_len(4L), function(i) {
-    (1 - steps) * parts[[i]] + steps * rep(more[i, ], each = n)
+# Numerical derivatives of a kernel (categories x kinds of cases), with the values of the kernel.
+# `added`: what one more case adds to tp, fn, fp and tn (4 rows), a column per kind of case.
+kernel_slopes <- function(record, plan, counts, added) {
+  n <- length(counts$tp)
+  steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(added))
+  moved_counts <- lapply(seq_len(4L), function(i) {
+    (1 - steps) * counts[[i]] + steps * rep(added[i, ], each = n)
   })
-  value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings), ncol = 3L)
+  value <- matrix(run_kernel(record, list(moved_counts), length(steps), plan$settings), ncol = 3L)
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
 }
 
-# See averages_of(). Weights are shares of truths, which also depend on the table.
+# Slopes of an average over categories, see averages_of(). `by_category`: slopes of the categories.
+# `weighted`: is the average weighted by the shares of true categories? These weights also depend on
+# the table, which adds to the slopes.
 mean_slope <- function(by_category, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
-  still <- weight == 0 | (drops == "caseless" & is.na(value))
-  by_category[, still] <- 0
-  value[still] <- 0
+  has_no_slope <- weight == 0 | (drops == "caseless" & is.na(value))
+  by_category[, has_no_slope] <- 0
+  value[has_no_slope] <- 0
   slope <- as.vector(by_category %*% weight) / sum(weight)
   if (weighted) {
-    off <- (value - sum(value * weight) / sum(weight)) / sum(weight)
-    slope <- slope + c(replace(off, weight == 0, 0), numeric(2L * length(value)))
+    weight_slope <- (value - sum(value * weight) / sum(weight)) / sum(weight)
+    slope <- slope + c(replace(weight_slope, weight == 0, 0), numeric(2L * length(value)))
   }
   slope
 }
 
-# Right cases are true positives of one category and true negatives of all others.
-micro_slope <- function(record, plan, parts) {
-  n <- length(parts$tp)
-  more <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
-  slope <- kernel_slopes(record, plan, lapply(parts, sum), more)$slope
+# Slopes of a micro average, which is computed from the sums of tp, fn, fp and tn over categories. A
+# case with a correct answer is a true positive of one category and a true negative of all others.
+micro_slope <- function(record, plan, counts) {
+  n <- length(counts$tp)
+  added <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
+  slope <- kernel_slopes(record, plan, lapply(counts, sum), added)$slope
   rep(c(slope[[2L]], 0, slope[[1L]] - slope[[2L]]), each = n)
 }
 
-# Influence of each case on a metric of scores: n times its derivative with respect to the weight of
-# the case for each category, cases x categories. Like the kernels of metric-scores.R, these
-# functions return a list of `whole` and `by_category`.
+# Influence of each case on a metric of scores, for each possible truth of the case (cases x
+# categories): the derivative of the metric with respect to the weight of this truth, times the
+# number of cases. Like the kernels in metric-scores.R, functions for influence have the arguments
+# `score_data`, `w`, `v` and `settings`, and return a list of `whole` and `by_category`.
 
-# Influence on auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
+# Influence of each case on the area under the ROC curve, see auc_of_weights(). `a` and `b`: weights
+# with which a case counts as positive and as negative. Returns a list: influence by changes of `a`
+# and of `b`.
 auc_influence <- function(order, a, b, v) {
   sums <- c(sum(a * v), sum(b * v))
-  ties <- diff(c(0L, order$end))
+  tie_sizes <- diff(c(0L, order$end))
   half_above <- function(weight) {
     above <- weight_above(order, weight * v)
-    out <- numeric(length(v))
-    out[order$at] <- rep(above - diff(c(0, above)) / 2, ties)
-    out
+    half_weight <- numeric(length(v))
+    half_weight[order$at] <- rep(above - diff(c(0, above)) / 2, tie_sizes)
+    half_weight
   }
   below <- sums[[2L]] - half_above(b)
   value <- sum(a * v * below) / prod(sums)
@@ -162,68 +176,75 @@ auc_influence <- function(order, a, b, v) {
   )
 }
 
-roc_auc_influence <- function(book, w, v, settings) {
+# Influence on the area under the ROC curve of all pairs of categories, and of each category against
+# the others.
+roc_auc_influence <- function(score_data, w, v, settings) {
   n <- ncol(w)
   whole <- 0 * w
   pairs <- pairs_there(w, v)
-  for (ij in pairs) {
-    moved <- auc_influence(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
-    whole[, ij] <- whole[, ij] + do.call(cbind, moved) / length(pairs)
+  for (pair in pairs) {
+    influence <- auc_influence(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
+    whole[, pair] <- whole[, pair] + do.call(cbind, influence) / length(pairs)
   }
   list(whole = whole, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
-    moved <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)
-    out <- matrix(moved$b, length(v), n)
-    out[, k] <- moved$a
-    out
+    influence <- auc_influence(score_data$order[[k]], w[, k], 1 - w[, k], v)
+    category_influence <- matrix(influence$b, length(v), n)
+    category_influence[, k] <- influence$a
+    category_influence
   }))
 }
 
-# The number of cases above a score depends on the weights of cases, but not on their truth.
-# `average`: is precision constant between thresholds (average precision) or linear?
+# Influence on the area under the precision-recall curve. The number of cases above a score is
+# known; only the number of cases of the category among them depends on truths. `average`: is
+# precision constant between thresholds (average precision) or linear?
 precision_influence <- function(average) {
-  function(book, w, v, settings) {
+  function(score_data, w, v, settings) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
-      order <- book$order[[k]]
-      hit <- w[, k] * v
+      order <- score_data$order[[k]]
+      is_category <- w[, k] * v
       cases <- weight_above(order, v)
-      hits <- weight_above(order, hit)
+      hits <- weight_above(order, is_category)
       tied <- diff(c(0, hits))
       precision <- hits / cases
-      middle <- if (average) precision else (precision + c(1, precision[-length(precision)])) / 2
+      mean_precision <- if (average) precision else
+        (precision + c(1, precision[-length(precision)])) / 2
       # Sums over this threshold and all later ones.
-      onwards <- function(x) {
+      sum_onwards <- function(x) {
         before <- if (average) x else c(0, x[-length(x)])
         rev(cumsum(rev(tied * (x + before) / 2))) - if (average) 0 else tied * before / 2
       }
-      later <- onwards(hits / cases^2)
+      later <- sum_onwards(hits / cases^2)
       by_case <- function(by_tie) {
-        sum(v) / sum(hit) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
+        sum(v) / sum(is_category) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
-      out <- matrix(by_case(-later), length(v), ncol(w))
-      out[, k] <- by_case(middle + onwards(1 / cases) - later - sum(tied * middle) / sum(hit))
-      out
+      influence <- matrix(by_case(-later), length(v), ncol(w))
+      influence[, k] <- by_case(mean_precision + sum_onwards(1 / cases) - later -
+        sum(tied * mean_precision) / sum(is_category))
+      influence
     }))
   }
 }
 
+# Influence on a mean loss: the loss of each case minus the mean loss.
 influence_on_loss <- function(loss, w, v) list(whole = loss - mean_loss(loss, w, v))
 
-# The derivative holds as long as gaps keep their signs.
-ece_influence <- function(book, w, v, settings) {
-  table <- top_reliability(book, w, v, settings$bins)
-  score <- book$scores[cbind(seq_along(book$top), book$top)]
-  side <- sign(table$gap)[match(bin_of_score(score, settings$bins), table$bin)]
-  hit <- outer(book$top, seq_len(ncol(w)), `==`)
-  influence_on_loss(side * (hit - score), w, v)
+# Influence on the expected calibration error. It is a sum of absolute gaps, so the derivative holds
+# only for changes that do not change the sign of a gap.
+ece_influence <- function(score_data, w, v, settings) {
+  table <- top_reliability(score_data, w, v, settings$bins)
+  score <- score_data$scores[cbind(seq_along(score_data$top), score_data$top)]
+  gap_sign <- sign(table$gap)[match(bin_of_score(score, settings$bins), table$bin)]
+  is_correct <- outer(score_data$top, seq_len(ncol(w)), `==`)
+  influence_on_loss(gap_sign * (is_correct - score), w, v)
 }
 
 # A list of influence matrices, one per row of a plan.
-score_influence <- function(plan, book, w, v) {
+score_influence <- function(plan, score_data, w, v) {
   share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
-    influence <- record$influence(book, w, v, plan$settings)
+    influence <- record$influence(score_data, w, v, plan$settings)
     by_category <- influence$by_category
-    value <- record$kernel(book, w, v, plan$settings)$by_category
+    value <- record$kernel(score_data, w, v, plan$settings)$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
         macro = Reduce(`+`, by_category) / length(by_category),

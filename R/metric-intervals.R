@@ -1,16 +1,19 @@
-# Metrics of the joint table of truth and answer: estimates, and intervals without gold. Limits are
-# computed on the unit scale, from the lowest to the highest value of a metric.
+# Metrics of the joint table of truth and answer: estimates, and intervals from ratings only. Limits
+# are computed on the unit scale, which maps the range of a metric to [0, 1].
 
+# Table with a row per system and row of the `plan`, in the form of tidy().
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
   from_ratings <- without_gold(estimate)
-  # NULL if the method has no table
-  counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
+  # List with the expected numbers of cases by truth and answer of each system; NULL if the method
+  # does not estimate them.
+  expected_counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
   record <- interval_from_ratings(estimate, interval)
   rows <- stack_rows(systems, function(s) {
-    rows <- point_rows(from_ratings, plan, counts[[s]], s)
-    rows <- with_table_draws(rows, from_ratings, plan, counts[[s]], draws, s, record, conf_level)
+    rows <- point_rows(from_ratings, plan, expected_counts[[s]], s)
+    rows <- with_table_draws(rows, from_ratings, plan, expected_counts[[s]], draws, s, record,
+      conf_level)
     if (measures_by_gold(estimate, interval)) {
       metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
     } else {
@@ -22,53 +25,61 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   rows[setdiff(names(rows), c("sampling", "hidden", "cases"))]
 }
 
-# The accuracy times the share of cases that the system answered: its abstentions count as wrong.
+# Accuracy among all cases, with abstentions as wrong answers: the accuracy times the share of cases
+# that the system answered.
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   accuracy <- metric_plan(built_in_metrics["accuracy"], plan$categories, NULL, plan$settings)
   table <- metrics_of_table(estimate, accuracy, interval, conf_level)
   table$metric <- names(plan$records)
-  answered <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
+  answered_share <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
   numbers <- c("estimate", interval_columns)
-  table[numbers] <- lapply(table[numbers], function(x) ifelse(answered %in% 0, 0, answered * x))
-  table$reason[answered %in% 0] <- NA
+  table[numbers] <- lapply(table[numbers], function(x) ifelse(answered_share %in% 0, 0,
+    answered_share * x))
+  table$reason[answered_share %in% 0] <- NA
   table
 }
 
 reason_constant_system <- "the system has no answers of its own"
 
+# Is the interval one that needs gold cases, and are there gold cases?
 measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
 }
 
-# Interval that is computed from ratings only.
+# Record of the kind of interval that is computed from ratings only. If gold cases are used, it is
+# the kind for the prior from ratings.
 interval_from_ratings <- function(estimate, interval) {
   if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
   accuracy_intervals[[interval]]
 }
 
-# Reason why a kind of interval does not exist for metrics, or NULL.
+# Reason why a kind of interval (`record`) is not available for metrics, or NULL.
 why_no_kind <- function(record) {
   if (record$spread == "") paste0("a ", record$words, " is for accuracy only")
 }
 
-# Replicates of the tables of all systems, see confusion_draws(). NULL if no interval needs them.
+# Replicates of the joint tables of all systems, in the form of confusion_draws(). NULL if the
+# interval does not need them.
 table_draws <- function(estimate, interval) {
   record <- interval_from_ratings(estimate, interval)
-  needed <- has_posterior(estimate) && !is.null(record$find) && is.null(why_no_kind(record))
-  if (needed) confusion_draws(without_gold(estimate))
+  is_needed <- has_posterior(estimate) && !is.null(record$find) && is.null(why_no_kind(record))
+  if (is_needed) confusion_draws(without_gold(estimate))
 }
 
+# Does the method compute the probability of each category for each case?
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
 
 accuracy_only <- function(estimate) {
   paste0("method \"", estimate$options$method, "\" estimates accuracy only")
 }
 
+# Adds intervals that are computed from replicates of the joint table, or the reason why there are
+# none.
 with_table_draws <- function(rows, estimate, plan, counts, draws, s, record, conf_level) {
   if (is.null(record$find)) return(rows)
-  lack <- why_no_kind(record) %||% draws$reason
-  if (!is.null(lack)) {
-    without_interval(rows, lack)
+  no_interval_reason <- why_no_kind(record) %||% draws$reason
+  if (!is.null(no_interval_reason)) {
+    without_interval(rows, no_interval_reason)
   } else if (is.null(draws$values)) {
     rows
   } else if (record$spread == "percentile") {
@@ -78,215 +89,230 @@ with_table_draws <- function(rows, estimate, plan, counts, draws, s, record, con
   }
 }
 
-# Rows of system `s` without intervals.
+# Metrics of the joint table of system number `s`, without intervals. `counts`: expected numbers of
+# cases by truth and answer.
 point_rows <- function(estimate, plan, counts, s) {
-  lack <- if (is.null(counts)) accuracy_only(estimate) else
+  no_value_reason <- if (is.null(counts)) accuracy_only(estimate) else
     if (anyNA(counts)) estimate$table$reason[[s]]
-  rows <- metric_rows(estimate, plan, s, estimate$table$n[[s]], lack,
+  rows <- metric_rows(estimate, plan, s, estimate$table$n[[s]], no_value_reason,
     metric_values(plan, as_shares(counts, n_categories(plan))))
   rows[c("hidden", "sampling", "cases")] <- NA_real_
   rows
 }
 
-# Rows of system `s` in the form of tidy(), without intervals. `value` is evaluated unless there is
-# a reason (`lack`) why there are no values.
-metric_rows <- function(estimate, plan, s, n, lack, value) {
+# Metrics of system number `s` in the form of tidy(), without intervals. `n`: number of cases.
+# `no_value_reason`: reason why there are no values, or NULL. `values`: values, which are only
+# evaluated if `no_value_reason` is NULL.
+metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   rows <- plan$rows
-  value <- if (is.null(lack)) na_real(value) else NA_real_
+  values <- if (is.null(no_value_reason)) na_real(values) else NA_real_
   columns_tibble(
     system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
-    average = rows$average, category = rows$category, estimate = value, std.error = NA_real_,
+    average = rows$average, category = rows$category, estimate = values, std.error = NA_real_,
     conf.low = NA_real_, conf.high = NA_real_, n = n, method = estimate$options$method,
-    reason = lack %||% ifelse(is.na(value), undefined_reason(plan), NA_character_),
+    reason = no_value_reason %||% ifelse(is.na(values), undefined_reason(plan), NA_character_),
     why = NA_character_
   )
 }
 
+# Words for the reason why the metric in each row of the plan may be undefined.
 undefined_reason <- function(plan) {
-  unordered <- field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)
-  reason <- ifelse(unordered, without_order, field_of_rows(plan, "undefined"))
-  averaged <- !is.na(plan$rows$average)
-  replace(reason, averaged, "it is undefined for a category that it rests on")
+  needs_order <- field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)
+  reason <- ifelse(needs_order, without_order, field_of_rows(plan, "undefined"))
+  is_average <- !is.na(plan$rows$average)
+  replace(reason, is_average, "it is undefined for one of the averaged categories")
 }
 
-# Accuracy is that of the estimate, also if the truth of all cases is known. Its interval is that of
-# the estimate if the kind and level are the same.
+# Replaces the metric accuracy by the accuracy of the estimate, so that both are equal. Its interval
+# is copied if the kind of interval is the same. Intervals of other levels can be computed only for
+# the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
-  at <- which(rows$metric == built_in_metrics$accuracy$id)
-  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(rows)
+  accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
+  if (length(accuracy_rows) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(rows)
   accuracy <- estimate$table[s, ]
-  same <- interval == estimate$options$interval
-  if (same && conf_level != estimate$options$conf_level) {
-    same <- accuracy_intervals[[interval]]$spread == "delta"
-    level <- robust_quantile(estimate$options, conf_level)
-    if (same) accuracy <- with_limits(accuracy, estimate$details$centre[[s]], level)
+  same_interval <- interval == estimate$options$interval
+  if (same_interval && conf_level != estimate$options$conf_level) {
+    same_interval <- accuracy_intervals[[interval]]$spread == "delta"
+    n_errors <- robust_quantile(estimate$options, conf_level)
+    if (same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]], n_errors)
   }
-  columns <- c("estimate", if (same) interval_columns,
-    if (same || !has_posterior(estimate)) c("reason", "why"))
-  rows[at, columns] <- accuracy[columns]
+  columns <- c("estimate", if (same_interval) interval_columns,
+    if (same_interval || !has_posterior(estimate)) c("reason", "why"))
+  rows[accuracy_rows, columns] <- accuracy[columns]
   rows
 }
 
-# Percentiles of replicates of the metric.
+# Adds percentile intervals, from the metrics of replicates of the joint table.
 percentile_rows <- function(rows, estimate, plan, draws, s, conf_level) {
   values <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
-    whole <- stats::complete.cases(tables)
+    is_complete <- stats::complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(rows))
-    values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
+    values[is_complete, ] <- metric_values(plan, tables[is_complete, , drop = FALSE])
     values
   })
-  ends <- ranges_of_plan(plan)
-  values <- to_unit(values, ends)
-  # Replicates of a substitute method are moved to the estimate.
-  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(rows$estimate, ends))
-  unit_percentiles(rows, values, ends, conf_level)
+  ranges <- ranges_of_plan(plan)
+  values <- to_unit(values, ranges)
+  # Replicates of a substitute method are shifted on the logit scale, so that their median is the
+  # estimate.
+  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(rows$estimate, ranges))
+  unit_percentiles(rows, values, ranges, conf_level)
 }
 
-# Percentiles of replicates on the unit scale, from the lowest to the highest value of each metric.
-unit_percentiles <- function(rows, values, ends, conf_level) {
+# Adds percentile intervals. `values`: replicates on the unit scale (replicates x metrics).
+# `ranges`: range of each metric (metrics x 2), by which limits are converted to the scale of the
+# metric.
+unit_percentiles <- function(rows, values, ranges, conf_level) {
   rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
-  rows$std.error <- rows$std.error * widths(ends)
+  rows$std.error <- rows$std.error * widths(ranges)
   limits <- c("conf.low", "conf.high")
-  rows[limits] <- lapply(rows[limits], function(end) ends[, 1L] + widths(ends) * end)
+  rows[limits] <- lapply(rows[limits], function(end) ranges[, 1L] + widths(ranges) * end)
   rows
 }
 
-# Maps the range of each column to [0, 1].
-to_unit <- function(value, ends) {
-  if (is.matrix(value)) ends <- ends[rep(seq_len(nrow(ends)), each = nrow(value)), , drop = FALSE]
-  (value - ends[, 1L]) / widths(ends)
+# Converts values of metrics to the unit scale. `value`: a number per metric, or a matrix with a
+# column per metric. `ranges`: range of each metric (metrics x 2).
+to_unit <- function(value, ranges) {
+  if (is.matrix(value)) ranges <- ranges[rep(seq_len(nrow(ranges)), each = nrow(value)), ,
+    drop = FALSE]
+  (value - ranges[, 1L]) / widths(ranges)
 }
 
-# The delta method, with the allowance for shared errors.
+# Adds standard errors and intervals by the delta method, with the allowance for shared errors.
 delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, n_categories(plan))
-  if (anyNA(table)) return(rows) # `reason` is given already
+  if (anyNA(table)) return(rows) # there are no values; point_rows() has added the reason
   slopes <- metric_slopes(plan, table)
-  ends <- ranges_of_plan(plan)
+  ranges <- ranges_of_plan(plan)
   rows$sampling <- table_errors(draws, slopes, estimate, s)
   rows$hidden <- hidden_errors(estimate, table, s, slopes)
   steepest <- vapply(seq_len(nrow(rows)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
-  rows <- add_standard_errors(rows, steepest, ends)
-  interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
+  rows <- add_standard_errors(rows, steepest, ranges)
+  interval_rows(rows, ranges, robust_quantile(estimate$options, conf_level))
 }
 
-cases_of_a_share <- 2.7 # z^2 of a 90% interval: a share of fewer cases could be any
+# With fewer cases a 90% interval of a share excludes hardly any value. The number is z^2, where z
+# is the normal quantile for 90%.
+cases_of_a_share <- 2.7
 
-# Adds standard errors to `rows` with `sampling` and `hidden` errors. If less than half a case of
-# one kind was seen, replicates hardly vary. A share of fewer than z^2 cases (2.7 for 90%) is not
-# informative. The sampling error is then at least the error of a share of a small number of cases,
-# with half a case of each kind added. The number is such that one case changes the share as much as
-# the most influential case changes the estimate (`steepest`: the largest slope). A standard
-# deviation is at most half the width of the range.
-add_standard_errors <- function(rows, steepest, ends) {
-  width <- widths(ends)
+# Adds standard errors to `rows` with `sampling` and `hidden` errors. Replicates may hardly vary if
+# fewer than half a case of one kind was seen, or if very few cases determine the metric. The
+# sampling error is then at least the error of a share of `cases` cases, with half a case of each
+# kind added. The number of cases is such that one of them changes the share as much as the most
+# influential case changes the metric (`steepest`: the largest slope). A standard deviation is at
+# most half the width of the range (`ranges`).
+add_standard_errors <- function(rows, steepest, ranges) {
+  width <- widths(ranges)
   cases <- rows$cases <- rows$n * width / steepest
-  value <- clip01(to_unit(rows$estimate, ends))
-  seen <- pmin(value, 1 - value) * cases
-  few <- rows$sampling < 1e-8 * width | seen < 0.5 | cases < cases_of_a_share
-  few <- which(few & is.finite(cases))
+  value <- clip01(to_unit(rows$estimate, ranges))
+  cases_seen <- pmin(value, 1 - value) * cases
+  is_few <- rows$sampling < 1e-8 * width | cases_seen < 0.5 | cases < cases_of_a_share
+  is_few <- which(is_few & is.finite(cases))
   share <- (value * cases + 0.5) / (cases + 1)
-  least <- width * sqrt(share * (1 - share) / cases)
-  rows$sampling[few] <- pmax(least, rows$sampling)[few]
+  least_error <- width * sqrt(share * (1 - share) / cases)
+  rows$sampling[is_few] <- pmax(least_error, rows$sampling)[is_few]
   rows$hidden <- pmin(rows$hidden, width / 2)
   rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), width / 2)
   rows
 }
 
-# Standard deviation of the sampling error of each quantity, over replicates of the table. If the
-# accuracy varies less in these than its standard error, all errors are scaled up. If it varies
-# more, they are not scaled down.
+# Sampling error of each metric: standard deviation over replicates of the joint table. If the
+# accuracy varies less in replicates than its sampling error, all errors are increased in
+# proportion. If it varies more, they are not decreased.
 table_errors <- function(draws, slopes, estimate, s) {
-  moved <- in_blocks(draws, s, function(counts) {
+  first_order <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)
     cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
   })
-  error <- apply(moved[!is.na(moved[, 1L]), , drop = FALSE], 2L, stats::sd)
+  error <- apply(first_order[!is.na(first_order[, 1L]), , drop = FALSE], 2L, stats::sd)
   scale <- estimate$details$sampling[[s]] / error[[1L]]
   error[-1L] * if (is.finite(scale)) max(1, scale) else 1
 }
 
-# Standard deviation of the error that shared errors may hide in each quantity. It has two parts.
-# The first is along the line between both ends: errors of system and raters independent or shared.
-# The second is due to raters who are wrong together. The hidden error of the accuracy then moves
-# cases with an answer from other truths to the truth equal to the answer. It may be the same for
-# all answers, or differ, so that accuracy stays the same but truths change. The differing part is
-# computed from the raters' errors on the cases with the answer. If an answer is rare, these are
-# unlike the errors on all cases.
+# Hidden error of each metric: its standard deviation because of shared errors. It has two parts.
+# The first is due to errors that the system shares with raters. The table changes on the line
+# between the tables with independent and with shared errors.
+# The second is due to errors that raters share with each other. Among the cases with an answer, the
+# number of correct answers is then larger or smaller than estimated. This change may be the same
+# for all answers, or differ between answers, so that the accuracy stays the same. The differing
+# part is computed from the share of wrong ratings on the cases with each answer. If an answer is
+# rare, this may be far from the share on all cases.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
-  square <- matrix(table, n) # answers x truths
-  answer_share <- rowSums(square)
-  wrong <- square - diag(diag(square), n)
-  share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
-  shift <- answer_share * slopes_by_answer(slopes, diag(n) - share)
+  joint_table <- matrix(table, n) # answers x truths
+  answer_share <- rowSums(joint_table)
+  wrong_cells <- joint_table - diag(diag(joint_table), n)
+  wrong_share <- wrong_cells / replace(rowSums(wrong_cells), rowSums(wrong_cells) == 0, Inf)
+  shift <- answer_share * slopes_by_answer(slopes, diag(n) - wrong_share)
   by_answer <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
   hidden_in_all(estimate, s, line, shift, answer_share, by_answer)
 }
 
-# Standard deviation of the hidden error. `line`: distance of each quantity between the two ends of
-# the range. `shift` (answers x quantities): change of the quantity per unit of error in an answer.
-# `answer_share`: share of each answer. `by_answer`: hidden error per answer, for the part that
-# differs between answers. The allowance for machines has no such part, because it comes from other
-# data sets, which concern accuracies only.
-hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = raters) {
-  raters <- hidden_of_system(estimate, s)
-  range <- hidden_of_system(estimate, s, 1)^2 - raters^2
-  level <- colSums(shift)
-  squares <- colSums((by_answer * (shift - outer(answer_share, level)))^2)
-  differing <- if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
-  sqrt(pmax(range * line^2 + raters^2 * level^2 + differing * squares, 0))
+# Standard deviation of the hidden error of each metric. `line`: distance between the metric with
+# shared and with independent errors. `shift` (answers x metrics): change of the metric per unit of
+# error in the accuracy of an answer. `answer_share`: share of each answer. `by_answer`: hidden
+# error of each answer, for the part that differs between answers. If raters are machines, there is
+# no such part, because their hidden error is from data sets in which only accuracies were compared.
+hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
+  rater_part <- hidden_of_system(estimate, s)
+  range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2
+  common_shift <- colSums(shift)
+  differing_squares <- colSums((by_answer * (shift - outer(answer_share, common_shift)))^2)
+  differing_factor <- if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+  sqrt(pmax(range_part * line^2 + rater_part^2 * common_shift^2 +
+    differing_factor * differing_squares, 0))
 }
 
-# Estimated share of wrong ratings among cases with each answer; among all cases if there are none.
+# Estimated share of wrong ratings on the cases with each answer of system number `s`; on all cases
+# if the system never gave the answer.
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
-  number <- pattern_weights(x) * judged_patterns(estimate$fit) * pattern_lengths(x)
-  wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
-  use <- number > 0 & answer > 0L & !is.na(wrong)
-  sum_by_answer <- function(value) rowsum_codes(answer[use], value[use], n_categories(x))
-  share <- sum_by_answer(wrong * number) / sum_by_answer(number)
+  n_ratings <- pattern_weights(x) * judged_patterns(estimate$fit) * pattern_lengths(x)
+  wrong_share <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
+  is_used <- n_ratings > 0 & answer > 0L & !is.na(wrong_share)
+  sum_by_answer <- function(value) rowsum_codes(answer[is_used], value[is_used], n_categories(x))
+  share <- sum_by_answer(wrong_share * n_ratings) / sum_by_answer(n_ratings)
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
 }
 
-# Direction from the table under shared errors to the table under independent errors. If the
-# estimate is from a single model, to the table of the estimate.
+# Difference of two tables: the table with independent errors (of the averaged method), or the table
+# of the estimate (of other methods), minus the table with shared errors. 0 if there are none.
 end_direction <- function(estimate, table, s, n) {
-  ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
-  if (length(ends$shared_counts) == 0L) return(rep(0, length(table)))
-  if (is_averaged(estimate)) table <- as_shares(ends$independent_counts, n)
-  table - as_shares(ends$shared_counts, n)
+  end_tables <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
+  if (length(end_tables$shared_counts) == 0L) return(rep(0, length(table)))
+  if (is_averaged(estimate)) table <- as_shares(end_tables$independent_counts, n)
+  table - as_shares(end_tables$shared_counts, n)
 }
 
-# Limits `z` standard errors around the estimate. The part for sampling has the shape of Wilson's
-# interval, for all `cases` (or more, if the error is smaller). The rest of the error is added on
-# both sides, as if it did not depend on the value. Alternatively, all of the error is smaller near
-# the ends of the scale, like errors of shares. Then the interval is Wilson's for the number of
-# cases with this error. The data do not distinguish the two, so the interval contains both. The
-# second is left out for fewer than z^2 cases, since it would be centred near one half. `ends`:
-# range of each row.
-interval_rows <- function(rows, ends, z) {
-  at <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
-  ends <- ends[at, , drop = FALSE]
-  width <- widths(ends)
-  value <- clip01(to_unit(rows$estimate[at], ends))
-  error <- rows$std.error[at] / width
-  cases <- (rows[["cases"]] %||% rows$n)[at]
-  # The share as in add_standard_errors().
+# Adds limits, `z` standard errors around the estimate, to `rows`. The interval contains two
+# intervals, because the data do not show how the error depends on the value of the metric:
+# * Sampling error has the form of Wilson's interval for all cases. The rest of the error does not
+#   depend on the value and is added on both sides.
+# * All of the error is smaller near the ends of the scale, like the error of a share. The interval
+#   is Wilson's for the number of cases that gives the standard error. It is left out for fewer than
+#   z^2 cases, because it would be centred near one half.
+# `ranges`: range of each row (rows x 2).
+interval_rows <- function(rows, ranges, z) {
+  known <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
+  ranges <- ranges[known, , drop = FALSE]
+  width <- widths(ranges)
+  value <- clip01(to_unit(rows$estimate[known], ranges))
+  error <- rows$std.error[known] / width
+  cases <- (rows[["cases"]] %||% rows$n)[known]
+  # Share with half a case of each kind added, as in add_standard_errors().
   share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
   variance <- share * (1 - share)
   size <- variance / error^2
-  reach_of <- function(size) {
-    more <- sqrt(pmax(error^2 - variance / size, 0))
-    half_width_with_error(z * more, wilson_interval(value, size, z), value)
+  half_widths_of <- function(size) {
+    other_error <- sqrt(pmax(error^2 - variance / size, 0))
+    half_width_with_error(z * other_error, wilson_interval(value, size, z), value)
   }
-  reach <- reach_of(pmax(size, cases, na.rm = TRUE))
-  few <- !(size >= z^2)
-  reach <- pmax(reach, replace(reach_of(size), c(few, few), 0))
-  rows$conf.low[at] <- ends[, 1L] + width * pmax(0, value - reach[, 1L])
-  rows$conf.high[at] <- ends[, 1L] + width * pmin(1, value + reach[, 2L])
+  half_widths <- half_widths_of(pmax(size, cases, na.rm = TRUE))
+  too_few <- !(size >= z^2)
+  half_widths <- pmax(half_widths, replace(half_widths_of(size), c(too_few, too_few), 0))
+  rows$conf.low[known] <- ranges[, 1L] + width * pmax(0, value - half_widths[, 1L])
+  rows$conf.high[known] <- ranges[, 1L] + width * pmin(1, value + half_widths[, 2L])
   rows
 }

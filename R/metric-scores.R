@@ -1,6 +1,6 @@
-# Metrics of scores. Each case counts for every category with a weight, the estimated probability of
-# the category. Corrected weights may be below 0 or above 1 (see scores-metrics.R). If all truths
-# are known, the metrics are those of the R package yardstick.
+# Metrics of scores. The truth of a case is not known, so a case counts for every category, weighted
+# by the estimated probability of the category. Corrected weights may be below 0 or above 1 (see
+# scores-metrics.R). If all truths are known, the metrics are those of the R package yardstick.
 
 #' Metrics of scores without known truth
 #'
@@ -10,54 +10,65 @@
 #'
 #' If all truths are known, these metrics equal those of the R package yardstick:
 #'
-#' * `roc_auc`: probability that a case of a category has a higher score for it than another case;
-#'   ties count half. With more than two categories, also the mean over pairs of categories
-#'   (`average` is `"hand_till"`). Needs only the order of scores.
-#' * `pr_auc`: area under precision against recall for each category, by trapezoids.
-#'   `average_precision`: the same by steps, without interpolation. Both need only the order of
-#'   scores.
+#' * `roc_auc`: area under the ROC curve of a category: the probability that a case of the category
+#'   has a higher score for it than a case of another category. Ties count half. With more than two
+#'   categories, also the mean over pairs of categories (`average` is `"hand_till"`). It depends
+#'   only on the order of scores.
+#' * `pr_auc`: area under the curve of precision against recall for each category, by trapezoids.
+#'   `average_precision`: the same area by steps, without interpolation. Both depend only on the
+#'   order of scores.
 #' * `brier_class`: half the mean squared distance between scores and truth. `mn_log_loss`: mean of
 #'   minus the logarithm of the score of the true category.
 #' * `ece`: expected calibration error of the highest score of each case. Scores are grouped into
 #'   `bins` of equal width from 0 to 1 (limits belong to the lower bin). The error is the mean over
-#'   cases of the absolute gap between the share of right answers and the mean score of the bin.
-#'   Chance causes gaps even in calibrated bins. Their expected size is subtracted as in Kumar,
-#'   Liang and Ma, which leaves about half of it if a bin is calibrated. `ece_plugin` subtracts
-#'   nothing and is too high; if all truths are known it is the usual estimate.
+#'   cases of the absolute difference (gap) between the share of correct answers and the mean score
+#'   of the bin. Chance causes gaps even if scores are calibrated. The expected size of such gaps is
+#'   subtracted as in Kumar, Liang and Ma (2019). About half of it remains if a bin is calibrated.
+#'   `ece_plugin`: the same without subtraction, which is too high. If all truths are known it is
+#'   the usual estimate.
 #'
 #' @section Replacing the truth:
-#' For [fit_scores()] results, scores are evidence about the truth. Otherwise neither scores nor
-#' answers are used, so that no system evaluates itself: probabilities of categories are computed
-#' from the raters only. The model is that of the estimate. An estimate that averages over models
-#' uses [dawid_skene()] if models whose errors depend on the category have more than half of the
-#' weight. Otherwise it uses a model with an accuracy for each rater.
+#' Metrics are computed with estimated probabilities of the true category of each case. For
+#' [fit_scores()] results these are computed from ratings and scores. Otherwise they are computed
+#' from ratings only, without scores and answers of systems, so that no system evaluates itself. The
+#' model is the model of the estimate. If the estimate averages over models, the model is
+#' [dawid_skene()] if models whose errors depend on the category have more than half of the weight.
+#' Otherwise it has an accuracy for each rater.
 #'
-#' * Method `"shared"` weights each case by these probabilities. This is right if a score contains
-#'   no information about the truth beyond the ratings. Otherwise every metric is biased towards
-#'   that of an uninformative system.
+#' * Method `"shared"` weights each case by these probabilities. This is valid if a score contains
+#'   no information about the truth that is not in the ratings. Otherwise every metric is biased
+#'   towards its value for an uninformative system.
 #' * Methods `"joint"` and `"average"` assume that scores and ratings are independent given the
-#'   truth, and undo the mixing of categories. Let `p` be the probabilities of a case, `M` the mean
-#'   of their products and `D` the diagonal matrix of base rates. Cases then have weights
-#'   `D M^-1 p`, which may be below 0 or above 1. If raters hardly separate the categories, metrics
-#'   are `NA`. This is the case if the smallest eigenvalue of `M`, scaled to 1 for certainty, is
-#'   below .01.
-#' * A given share of shared errors (`common`) moves the weights from the second to the first.
-#'   `"typical"` does not move them, since wrong scores are not the same.
-#' * Known truths count with weight 1.
+#'   truth, and correct the weights for wrong categories. Let `p` be the vector of probabilities of
+#'   a case, `M` the mean over cases of the matrix `p p'`, and `D` the diagonal matrix of base
+#'   rates. The weights are `D M^-1 p`, which may be below 0 or above 1. Metrics are `NA` if raters
+#'   hardly separate the categories: if the smallest eigenvalue of `M`, scaled to 1 for certainty,
+#'   is below .01.
+#' * A given share of shared errors (`common`) moves the weights from those of `"joint"` towards
+#'   those of `"shared"`. `common = "typical"` does not move them: it is the share of wrong answers
+#'   that are the same, but wrong scores are hardly ever the same.
+#' * Cases with known truth have weight 1 for it, and 0 for other categories.
 #'
 #' @section Intervals:
-#' Cases, or clusters, are resampled, and raters are refitted to each replicate. They are not
-#' refitted if the number of ratings of patterns times categories is above 1e5. `"bootstrap"` uses
-#' percentiles. `"robust"` adds an allowance for shared errors and for errors that raters share with
-#' each other, as for other metrics. The weight of dependence is set to 1, since answers with
-#' independent errors are no evidence about scores. Intervals of `ece` are moved to the estimate,
-#' since every replicate increases it; at the lower end, all that chance could have added is
-#' subtracted. With gold, `"combined"` and `"corrected"` compare the influence of each gold case,
-#' given its truth, with its prediction from ratings. Robust intervals are too wide if scores do not
-#' share the raters' errors, which ratings cannot show. Bootstrap intervals then cover. In
-#' simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered .84
-#' to .87 with method `"joint"`, and .87 to .88 with [fit_scores()]. Biases were at most .004. The
-#' bias of method `"shared"` was -.09 to -.13.
+#' Cases, or clusters, are resampled, and the model of raters is fitted again to each replicate. It
+#' is not fitted again if the number of ratings in distinct patterns times the number of categories
+#' is above 1e5.
+#'
+#' * `"bootstrap"` intervals are percentiles of replicates.
+#' * `"robust"` intervals add an allowance for errors that systems share with raters, and for errors
+#'   that raters share with each other, as for other metrics. The weight of dependence is set to 1,
+#'   because independent errors of answers are no evidence of independent errors of scores. These
+#'   intervals are too wide if scores do not share the raters' errors, which is not identified from
+#'   ratings.
+#' * `"combined"` and `"corrected"` intervals, with gold cases, are computed from the influence of
+#'   each gold case on the metric, given its truth, and from the influence predicted from ratings.
+#'
+#' Intervals of `ece` are moved to the estimate, because gaps are larger in replicates. At the lower
+#' limit, the largest contribution of chance is subtracted.
+#'
+#' In simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered
+#' .84 to .87 with method `"joint"`, and .87 to .88 with [fit_scores()]. Biases were at most .004.
+#' The bias of method `"shared"` was -.09 to -.13.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
@@ -69,7 +80,7 @@
 #'
 #'   Natarajan, N., Dhillon, I. S., Ravikumar, P. and Tewari, A. (2013). Learning with noisy labels.
 #'   *NeurIPS*. (Weights that undo a mixing of labels.)
-#' @return Not a function; see [estimate_metrics()].
+#' @return This page documents metrics, not a function; see [estimate_metrics()].
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -85,14 +96,17 @@
 #' @name score_metrics
 NULL
 
-# The kernel of a score metric is a function of book, w, v and settings. book: see score_book(); w:
-# weights of truths, cases x categories; v: number of times that each case counts. It returns a list
-# of numbers: `whole` for all categories together, `by_category`, or one of them.
-# Metrics of form "table" return only `whole`.
+# The kernel of a score metric is the function that computes it. Its arguments, which are also used
+# in other functions below, are:
+#   score_data: scores of a system and their order, see score_book();
+#   w: weight of each possible truth of a case (cases x categories);
+#   v: number of times that each case counts;
+#   settings: arguments of estimate_metrics().
+# It returns a list with one or both of `whole`, the metric for all categories together, and
+# `by_category`, a number per category. Metrics of form "table" return only `whole`.
 
-# Scored cases of a system, ordered by each column, with ties. Fields: scores; top, the category
-# with the highest score; order, a list per column of `at` (cases from the highest score) and `end`
-# (last position of each tie).
+# Scores of a system, and their order. Fields: `scores` (cases x categories); `top`, the category
+# with the highest score of each case; `order`, a list with a result of score_order() per category.
 score_book <- function(scores) {
   list(
     scores = scores, top = max.col(scores, "first"),
@@ -100,63 +114,72 @@ score_book <- function(scores) {
   )
 }
 
+# Order of cases by one score, from the highest. Cases with equal scores are a tie. Fields: `at`,
+# case numbers in this order; `end`, last position of each tie.
 score_order <- function(score) {
   at <- order(score, decreasing = TRUE)
   sorted <- score[at]
   list(at = at, end = which(c(sorted[-1L] != sorted[-length(sorted)], TRUE)))
 }
 
-# Weight at or above each distinct score, from the highest.
+# Sum of the weights of the cases with at least each distinct score, from the highest score.
+# `order`: result of score_order().
 weight_above <- function(order, weight) cumsum(weight[order$at])[order$end]
 
-# Probability that a case of one kind has a higher score than a case of the other; ties count half.
-# `a` and `b`: weights of cases to be of either kind. A case is not compared with itself.
+# Area under the ROC curve: probability that a positive case has a higher score than a negative one;
+# ties count half. `a` and `b`: weights with which a case is positive and negative. Both may be
+# above 0, but a case is not compared with itself. `v`: number of times that each case counts.
 auc_of_weights <- function(order, a, b, v) {
-  above <- weight_above(order, a * v)
-  tied <- diff(c(0, above))
-  before <- sum(diff(c(0, weight_above(order, b * v))) * (above - tied / 2))
-  itself <- sum(v * a * b)
-  pairs <- sum(a * v) * sum(b * v) - itself
-  if (pairs > 0) clip01((before - itself / 2) / pairs) else NA_real_
+  a_above <- weight_above(order, a * v)
+  a_tied <- diff(c(0, a_above))
+  ordered_pairs <- sum(diff(c(0, weight_above(order, b * v))) * (a_above - a_tied / 2))
+  self_pairs <- sum(v * a * b)
+  pairs <- sum(a * v) * sum(b * v) - self_pairs
+  if (pairs > 0) clip01((ordered_pairs - self_pairs / 2) / pairs) else NA_real_
 }
 
-# With more than two categories, the mean over ordered pairs of categories (Hand and Till).
-roc_auc_of_scores <- function(book, w, v, settings) {
+# Area under the ROC curve: `whole`, the mean over ordered pairs of categories (Hand and Till 2001),
+# and with more than two categories `by_category`, each against all others.
+roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
-  by_pair <- vapply(pairs_there(w, v), function(ij) {
-    auc_of_weights(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
+  by_pair <- vapply(pairs_there(w, v), function(pair) {
+    auc_of_weights(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
   }, 0)
   list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, by_category = if (n > 2L) {
-    vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
+    vapply(seq_len(n), function(k) auc_of_weights(score_data$order[[k]], w[, k], 1 - w[, k], v), 0)
   })
 }
 
-# Ordered pairs of different categories with cases.
+# Ordered pairs of different categories, among the categories that have cases, as a list.
 pairs_there <- function(w, v) {
-  there <- colSums(w * v) > 0
-  pairs <- which(outer(there, there, `&`) & !diag(length(there)), arr.ind = TRUE)
+  has_cases <- colSums(w * v) > 0
+  pairs <- which(outer(has_cases, has_cases, `&`) & !diag(length(has_cases)), arr.ind = TRUE)
   unname(split(pairs, row(pairs)))
 }
 
-# Recall and precision at each distinct score, from the highest. The first point is as in yardstick.
+# Recall and precision of a category if all cases with at least a certain score get it as answer,
+# for each distinct score from the highest. The first point is recall 0 and precision 1, as in
+# yardstick. `a`: weights of cases of the category.
 pr_points <- function(order, a, v) {
   hits <- weight_above(order, a * v)
   cases <- weight_above(order, v)
-  some <- cases > 0 # in replicates the highest scores may not be drawn
+  is_drawn <- cases > 0 # in replicates the highest scores may not be drawn
   list(
-    recall = clip01(c(0, cummax(pmax(hits[some], 0)) / sum(a * v))),
-    precision = clip01(c(1, hits[some] / cases[some]))
+    recall = clip01(c(0, cummax(pmax(hits[is_drawn], 0)) / sum(a * v))),
+    precision = clip01(c(1, hits[is_drawn] / cases[is_drawn]))
   )
 }
 
+# Kernel of the area under the precision-recall curve. `average`: is precision constant between two
+# points (average precision) or linear?
 precision_of_scores <- function(average) {
-  function(book, w, v, settings) {
+  function(score_data, w, v, settings) {
     list(by_category = vapply(seq_len(ncol(w)), function(k) {
       if (sum(w[, k] * v) <= 0) return(NA_real_)
-      points <- pr_points(book$order[[k]], w[, k], v)
+      points <- pr_points(score_data$order[[k]], w[, k], v)
       precision <- points$precision
-      before <- precision[if (average) -1L else -length(precision)]
-      sum(diff(points$recall) * (precision[-1L] + before) / 2)
+      previous <- precision[if (average) -1L else -length(precision)]
+      sum(diff(points$recall) * (precision[-1L] + previous) / 2)
     }, 0))
   }
 }
@@ -164,6 +187,7 @@ precision_of_scores <- function(average) {
 # Mean loss over cases. `loss`: loss for each possible truth, cases x categories.
 mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 
+# Losses of each case for each possible truth (cases x categories).
 brier_losses <- function(scores) rowSums(scores^2) / 2 + (1 - 2 * scores) / 2
 
 log_losses <- function(scores) {
@@ -171,12 +195,14 @@ log_losses <- function(scores) {
   -log(pmin(pmax(scores, least), 1 - least))
 }
 
-# Bins of equal width: share of cases, mean score, share of right answers and its variance. `hit`:
-# weight of each case to be right.
+# Groups cases by score into bins of equal width. Returns a list with an element per bin that has
+# cases: `bin`, its number; `cases`; `share` of cases; mean `score`; `right`, share of correct
+# answers; `gap`, the difference of both; `variance` of the gap. `hit`: weight with which the answer
+# of each case is correct.
 reliability_of <- function(score, hit, v, bins) {
   bin <- bin_of_score(score, bins)
-  off <- hit - score
-  sums <- rowsum(cbind(v, v * score, v * hit, v * off, v * off^2), bin)
+  gaps <- hit - score
+  sums <- rowsum(cbind(v, v * score, v * hit, v * gaps, v * gaps^2), bin)
   sums <- sums[sums[, 1L] > 0, , drop = FALSE]
   cases <- sums[, 1L]
   mean_of <- function(k) unname(sums[, k] / cases)
@@ -189,26 +215,28 @@ reliability_of <- function(score, hit, v, bins) {
 
 bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
-top_reliability <- function(book, w, v, bins) {
-  at <- cbind(seq_along(book$top), book$top)
-  reliability_of(book$scores[at], w[at], v, bins)
+# Bins by the highest score of each case.
+top_reliability <- function(score_data, w, v, bins) {
+  at <- cbind(seq_along(score_data$top), score_data$top)
+  reliability_of(score_data$scores[at], w[at], v, bins)
 }
 
-# Chance causes gaps even under calibration. If `debiased`, its expected contribution, given gaps as
-# large as the observed ones, is subtracted (Kumar, Liang and Ma). `slack`: expected size of gaps
-# under calibration, minus what is already subtracted.
+# Kernel of the expected calibration error. Chance causes gaps even if scores are calibrated. If
+# `debiased`, the expected contribution of chance is subtracted, given gaps as large as the observed
+# ones (Kumar, Liang and Ma 2019). The result also contains `slack`, which lower limits subtract in
+# addition: the expected size of gaps if scores are calibrated, minus the part already subtracted.
 ece_of_scores <- function(debiased) {
-  function(book, w, v, settings) {
-    table <- top_reliability(book, w, v, settings$bins)
+  function(score_data, w, v, settings) {
+    table <- top_reliability(score_data, w, v, settings$bins)
     error <- sqrt(table$variance)
-    mean_of <- function(size) sum(table$share * size)
-    size <- mean_of(abs(table$gap))
-    off <- if (debiased) mean_of(folded_mean(table$gap, error)) - size else 0
-    list(whole = clip01(size - off), slack = max(mean_of(folded_mean(0, error)) - off, 0))
+    mean_of <- function(mean_gap) sum(table$share * mean_gap)
+    mean_gap <- mean_of(abs(table$gap))
+    off <- if (debiased) mean_of(folded_mean(table$gap, error)) - mean_gap else 0
+    list(whole = clip01(mean_gap - off), slack = max(mean_of(folded_mean(0, error)) - off, 0))
   }
 }
 
-# Mean of the absolute value of a normal variable.
+# Mean of the absolute value of a normal variable with the given mean and standard deviation.
 folded_mean <- function(mean, sd) {
   z <- ifelse(sd > 0, mean / sd, Inf * sign(mean))
   ifelse(
@@ -216,11 +244,11 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Values of the rows of a plan.
-score_values <- function(plan, book, w, v) {
+# Values of the rows of a plan, a number per row.
+score_values <- function(plan, score_data, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
-    value <- record$kernel(book, w, v, plan$settings)
+    value <- record$kernel(score_data, w, v, plan$settings)
     by_category <- value$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
@@ -231,28 +259,33 @@ score_values <- function(plan, book, w, v) {
   }), use.names = FALSE)
 }
 
-# Averages in the rows of a metric without category; "whole" if the row is not an average.
+# Names of the averages of a metric in the plan, such as "macro"; "whole" for the metric of all
+# categories together.
 score_averages <- function(plan, record) {
   rows <- plan$rows[plan$rows$metric == record$id & is.na(plan$rows$category), ]
   replace(rows$average, is.na(rows$average), "whole")
 }
 
-# Further fields. pairs: does it have a value for all categories together, over pairs of them?
-# probabilities: must scores be probabilities? gaps: is it a sum of absolute gaps, which chance
-# increases? influence: influence of each case by its truth (see metric-influence.R); linear: is it
-# corrected only by influences, since it is not defined for weights far from [0, 1]?
+# Record of a metric of scores: that of new_metric(), and the fields
+# pairs: does it have a value for all categories together, a mean over pairs of categories?
+# probabilities: must scores be probabilities?
+# gaps: is it a sum of absolute gaps, which chance increases?
+# influence: function that returns the influence of each case (see metric-influence.R);
+# linear: do gold cases correct it only to first order, because it is not defined for weights far
+#   from [0, 1]?
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   record <- new_metric(id, title, reference, kernel, form, needs = "scores", ...)
   c(record, mget(c("pairs", "probabilities", "gaps", "influence", "linear")))
 }
 
-# `loss`: a function of scores that returns the loss for each possible truth. `most`: largest value.
-loss_metric <- function(id, title, reference, loss, most, ...) {
-  kernel <- function(book, w, v, settings) {
-    list(whole = min(max(mean_loss(loss(book$scores), w, v), 0), most))
+# Record of a metric that is a mean loss over cases. `loss`: function of scores that returns the
+# loss for each possible truth (cases x categories). `largest`: largest value of the metric.
+loss_metric <- function(id, title, reference, loss, largest, ...) {
+  kernel <- function(score_data, w, v, settings) {
+    list(whole = min(max(mean_loss(loss(score_data$scores), w, v), 0), largest))
   }
-  influence <- function(book, w, v, settings) influence_on_loss(loss(book$scores), w, v)
+  influence <- function(score_data, w, v, settings) influence_on_loss(loss(score_data$scores), w, v)
   score_metric(id, title, reference, kernel, influence, better = "low", ...)
 }
 

@@ -1,12 +1,14 @@
 # Values of metrics for joint tables of truth and answer.
 
-# Tables are a matrix with a row per table and a column per cell, answers within truths. Values are
-# a matrix with a row per table and a column per row of a plan.
+# The argument `tables` is a matrix with a row per table and a column per cell: first all answers
+# for the first truth, then for the second. Values are a matrix with a row per table and a column
+# per row of a plan.
 
 metric_averages <- c("macro", "macro_weighted", "micro")
 
-# A plan. `rows`: a row per metric and category or average over categories (both NA for metrics of
-# the whole table). `records`: the record of each metric.
+# A plan is a list of the values to estimate. `rows`: a data frame with a row per metric and
+# category or average over categories (both NA for metrics of the whole table). `records`: the
+# record of each metric.
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, plan_rows, categories, averages)
   list(
@@ -15,18 +17,20 @@ metric_plan <- function(records, categories, averages, settings) {
   )
 }
 
+# The rows of a plan for one metric: averages first, then categories.
 plan_rows <- function(record, categories, averages) {
   if (record$needs == "scores") averages <- setdiff(averages, "micro")
   if (isTRUE(record$pairs)) averages <- c("hand_till", averages)
-  whole <- record$form != "category" || (isTRUE(record$pairs) && length(categories) == 2L)
-  if (whole) averages <- categories <- NULL
-  rows <- max(1L, length(averages) + length(categories))
+  of_whole_table <- record$form != "category" || (isTRUE(record$pairs) && length(categories) == 2L)
+  if (of_whole_table) averages <- categories <- NULL
+  n_rows <- max(1L, length(averages) + length(categories))
   data.frame(
-    metric = record$id, average = c(averages, rep(NA_character_, rows - length(averages))),
-    category = c(rep(NA_character_, rows - length(categories)), categories)
+    metric = record$id, average = c(averages, rep(NA_character_, n_rows - length(averages))),
+    category = c(rep(NA_character_, n_rows - length(categories)), categories)
   )
 }
 
+# Values of all rows of a plan, for one table (a vector) or several.
 metric_values <- function(plan, tables) {
   if (!is.matrix(tables)) return(metric_values(plan, matrix(tables, 1L))[1L, ])
   parts <- against_rest(tables, n_categories(plan))
@@ -39,6 +43,7 @@ metric_values <- function(plan, tables) {
   })))
 }
 
+# Values of a metric of the whole table, one per table.
 values_of_tables <- function(record, plan, tables) {
   n <- n_categories(plan)
   labels <- list(truth = plan$categories, answer = plan$categories)
@@ -48,10 +53,12 @@ values_of_tables <- function(record, plan, tables) {
   matrix(run_kernel(record, arguments, 1L, plan$settings), ncol = 1L)
 }
 
+# Values of a metric of one category: averages, then categories. `parts`: result of against_rest().
 values_of_categories <- function(record, plan, parts) {
   value_of <- function(parts) {
-    flat <- unname(lapply(parts, as.vector))
-    matrix(run_kernel(record, list(flat), length(flat[[1L]]), plan$settings), NROW(parts$tp))
+    kernel_arguments <- unname(lapply(parts, as.vector))
+    matrix(run_kernel(record, list(kernel_arguments), length(kernel_arguments[[1L]]),
+      plan$settings), NROW(parts$tp))
   }
   by_category <- value_of(parts)
   micro <- if ("micro" %in% plan$averages) value_of(lapply(parts, rowSums))
@@ -59,7 +66,8 @@ values_of_categories <- function(record, plan, parts) {
   cbind(averages, by_category)
 }
 
-# Averages of each row of `by_category` over categories. `cases`: number of cases per category.
+# Averages of a metric over categories, for each table (row). `by_category`: values (tables x
+# categories). `micro`: micro averages. `cases`: number or share of cases per category.
 averages_of <- function(by_category, micro, cases, averages, drops) {
   do.call(cbind, lapply(averages, function(average) {
     if (average == "micro") return(micro)
@@ -69,13 +77,15 @@ averages_of <- function(by_category, micro, cases, averages, drops) {
   }))
 }
 
-# Categories that are left out of the mean have weight 0.
+# Weight of each category in the mean, 0 for categories that are left out. For `drops`, see
+# new_metric().
 weights_in_mean <- function(by_category, weighted, cases, drops) {
-  gone <- switch(drops, undefined = is.na(by_category), caseless = cases <= 0, never = FALSE)
-  replace(if (weighted) cases else cases^0, gone, 0)
+  is_left_out <- switch(drops, undefined = is.na(by_category), caseless = cases <= 0, never = FALSE)
+  replace(if (weighted) cases else cases^0, is_left_out, 0)
 }
 
-# Each category against all others: true positives and so on, tables x categories.
+# True positives (tp), false negatives (fn), false positives (fp) and true negatives (tn) of each
+# category against all others, each a matrix tables x categories. `n`: number of categories.
 against_rest <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right
@@ -92,19 +102,20 @@ run_kernel <- function(record, arguments, n, settings) {
   values <- tryCatch(
     lapply(arguments, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
     error = function(e) {
-      abort_fallible("metric", "Metric {.val {record$id}} stopped.",
+      abort_fallible("metric", "The kernel of metric {.val {record$id}} stopped.",
         x = verbatim(conditionMessage(e)), metric = record$id, parent = e)
     }
   )
   ends <- range_of_metric(record, settings)
   refuse <- function(...) {
     abort_fallible("metric",
-      "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
+      "The kernel of metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to
+          {ends[[2L]]}.",
       x = verbatim(..., "."), metric = record$id)
   }
   for (value in values) {
-    numbers <- is.numeric(value) || (is.logical(value) && all(is.na(value)))
-    if (length(value) != n || !numbers) refuse("It returned ", describe(value))
+    is_numeric <- is.numeric(value) || (is.logical(value) && all(is.na(value)))
+    if (length(value) != n || !is_numeric) refuse("It returned ", describe(value))
   }
   value <- as.double(unlist(values))
   off <- which(value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)
@@ -112,6 +123,7 @@ run_kernel <- function(record, arguments, n, settings) {
   value
 }
 
+# Smallest and largest value of a metric.
 range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
 }
@@ -125,15 +137,15 @@ widths <- function(ends) ends[, 2L] - ends[, 1L]
 
 # Range of each row of a plan, rows x 2.
 ranges_of_plan <- function(plan) {
-  ends <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
-  unname(t(ends))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
+  ranges <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
+  unname(t(ranges))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
 }
 
-# Expected numbers of cases in one or more tables, as shares of all cases. Categories with hardly
-# any expected case are set to zero.
+# Converts expected numbers of cases to shares of all cases, for one table or several. Cells of true
+# categories with fewer than `few_cases` expected cases are set to zero. `n`: number of categories.
 as_shares <- function(counts, n) {
   if (!is.matrix(counts)) return(as_shares(matrix(counts, 1L), n)[1L, ])
-  few <- table_sums(counts, n)$truth < few_cases
-  counts[few[, rep(seq_len(n), each = n)]] <- 0
+  has_few_cases <- table_sums(counts, n)$truth < few_cases
+  counts[has_few_cases[, rep(seq_len(n), each = n)]] <- 0
   counts / rowSums(counts)
 }

@@ -10,15 +10,15 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' Metrics that [estimate_metrics()] estimates. `measures("metric")` lists them, and
 #' [register_measure()] adds a user-defined metric.
 #'
-#' Names and definitions are those of the R package yardstick, if it has the metric; `"sensitivity"`
-#' and `"specificity"` are also accepted. Let `tp`, `fn`, `fp` and `tn` be the
+#' Metrics that are also in the R package yardstick have the same names and definitions. The names
+#' `"sensitivity"` and `"specificity"` are also accepted. Let `tp`, `fn`, `fp` and `tn` be the
 #' probabilities of true positives, false negatives, false positives and true negatives of one
 #' category against the rest:
 #'
 #' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
 #'   `j_index`: their sum minus 1; `precision`: `tp / (tp + fp)`.
 #' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
-#'   sensitivity and specificity, so they are undefined if one of these is.
+#'   sensitivity and specificity. They are undefined if sensitivity or specificity is undefined.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
 #'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages. They are estimated as
@@ -27,16 +27,19 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #'   have neither a standard error nor an interval.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
-#' Let `p` be the joint table of truth and answer. `accuracy` is `sum(diag(p))`. `accuracy_all` is
-#' the accuracy times the share of cases that the system answered, so its abstentions (`abstain` of
-#' [ratings()]) count as wrong. `kap` is Cohen's
-#' kappa of truth and answer, `mcc` is Matthews' correlation (Gorodkin's for more than two
-#' categories), and `loss` is `sum(cost * p)`. The following need ordered categories (`ordered` of
-#' [ratings()]) or two categories, and are otherwise `NA`. `kap_linear` and `kap_quadratic` are
-#' kappa with weights by steps and squared steps. `mae` is the mean number of steps between answer
-#' and truth, `within_one` the share of answers with at most one step.
+#' Let `p` be the joint table of truth (rows) and answer (columns), with probabilities that sum to
+#' 1:
 #'
-#' For answers with several labels, choose one label by [single_label()].
+#' * `accuracy`: `sum(diag(p))`. `accuracy_all`: the accuracy times the share of cases that the
+#'   system answered, so that its abstentions (`abstain` of [ratings()]) count as wrong.
+#' * `kap`: Cohen's kappa of truth and answer. `mcc`: Matthews' correlation, in Gorodkin's
+#'   definition for more than two categories. `loss`: `sum(cost * p)`.
+#' * `kap_linear`, `kap_quadratic`: kappa with weights by the number of steps between answer and
+#'   truth, and by its square. `mae`: mean number of steps. `within_one`: share of answers at most
+#'   one step from the truth. These need ordered categories (`ordered` of [ratings()]) or two
+#'   categories, and are otherwise `NA`.
+#'
+#' If answers have several labels, [single_label()] selects one label.
 #'
 #' @name system_metrics
 #' @family estimation
@@ -52,8 +55,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' register_measure("csi", kernel = NULL, kind = "metric")
 NULL
 
+# The result of measures("metric").
 metric_table <- function() {
-  all <- lapply(all_metrics(), function(record) {
+  records <- lapply(all_metrics(), function(record) {
     record$range <- if (record$odds) {
       "0 to Inf"
     } else if (!is.function(record$lower)) {
@@ -66,17 +70,19 @@ metric_table <- function() {
     record$settings <- toString(record$settings)
     record
   })
-  records_table(all, c(
+  records_table(records, c(
     "id", "title", "form", "range", "better", "settings", "needs", "same_as", "default", "reference"
   ))
 }
 
-# The given metrics, or the default metrics. `scored`: are there scores?
+# Records of the metrics with these names or, if `ids` is NULL, of the default metrics. `scored`: do
+# the ratings contain scores?
 find_metrics <- function(ids, settings, scored) {
-  known <- all_metrics()
+  all_records <- all_metrics()
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
-  if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
-  records <- find_records("metric", ids, known)
+  if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"),
+    all_records))
+  records <- find_records("metric", ids, all_records)
   for (record in records) {
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
@@ -86,7 +92,8 @@ find_metrics <- function(ids, settings, scored) {
   records
 }
 
-# Costs of each answer (columns) given each truth (rows), in the order of the categories.
+# Checks the argument `cost`. Returns the matrix with truths in rows and answers in columns, in the
+# order of the categories.
 check_cost_matrix <- function(cost, categories) {
   if (is.null(cost)) return(NULL)
   n <- length(categories)
@@ -101,8 +108,8 @@ check_cost_matrix <- function(cost, categories) {
       "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
       i = "Categories are {.val {categories}}.")
   }
-  place <- function(names) match(categories, names %||% categories)
-  cost <- unname(cost[place(rownames(cost)), place(colnames(cost)), drop = FALSE])
+  position <- function(names) match(categories, names %||% categories)
+  cost <- unname(cost[position(rownames(cost)), position(colnames(cost)), drop = FALSE])
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
   cost
@@ -111,90 +118,99 @@ check_cost_matrix <- function(cost, categories) {
 #' Metrics of systems without known truth
 #'
 #' Estimates recall, precision, F measure, Matthews' correlation, costs and other metrics of systems
-#' whose correct answers are not known. Metrics are computed from the joint table of truth and
-#' answer. The table is estimated like accuracy in [estimate_accuracy()], with the same methods,
-#' `common`, known truths, groups and clusters.
+#' if the true categories of cases are not known. Metrics are computed from the joint table of truth
+#' and answer. This table is estimated by the methods of [estimate_accuracy()], with the same
+#' arguments for shared errors, known truths, groups and clusters.
 #'
 #' @section Joint table:
-#' Each case counts for every category with its posterior probability under the method of the
-#' estimate. Cases with known truth count for their category. The assumption on shared errors
-#' (`common`) is applied case by case. If a method estimates accuracy only, other metrics are `NA`
-#' with a reason. `accuracy` is that of the estimate. Micro averages are computed from the table and
-#' can differ from it by the weight of one or two cases.
+#' Each case counts for every category, weighted by the posterior probability of the category. Cases
+#' with known truth count for the true category. The assumption on shared errors (`common`) is
+#' applied to each case. If a method estimates accuracy only, other metrics are `NA` with a reason.
+#' The metric `accuracy` is equal to the estimate of [estimate_accuracy()]. Micro averages are
+#' computed from the table and can differ from it by the weight of one or two cases.
 #'
 #' Metrics that are 0 / 0 are `NA` with a reason. Macro averages of recall, precision and F measure
-#' are over the categories with cases. Among these, an undefined precision (the system never gives
-#' the answer) counts as 0, and so does F measure, as in scikit-learn. Averages of other metrics
-#' follow yardstick: they leave out categories for which the metric is undefined, or are themselves
-#' undefined.
+#' are means over the categories with cases. If the system never gives one of these categories as
+#' answer, precision and F measure are undefined and count as 0, as in scikit-learn. Averages of
+#' other metrics are computed as in yardstick: categories for which the metric is undefined are left
+#' out, or the average is undefined.
 #'
 #' @section Intervals:
 #' By default the kind of interval is that of the estimate.
-#' * `"robust"`: the delta method, with an allowance for shared errors. The sampling error is
-#'   computed from derivatives of the metric with respect to the cells of the table. Covariances of
-#'   the cells come from a bootstrap of cases (or clusters). It is scaled up to the sampling error
-#'   of the accuracy if replicates vary less. The first part of the allowance is half the distance
-#'   between the metric under shared and under independent errors. In the second part, the remaining
-#'   allowance for accuracy changes the truth of cases with an answer: from other categories to the
-#'   answer, or back. The share of these cases is the same for all answers. For panels of people it
-#'   also varies between answers, with three times the variance. The second part is larger if
-#'   ratings of cases with the answer are often wrong. An example is a rare category, whose recall
-#'   is very uncertain. If fewer than 2.7 cases, or less than half a case of one kind, are expected,
-#'   there is a lower limit: the sampling error of a share of so few cases. Intervals are Wilson's
-#'   for the number of cases, with the rest of the error added to both sides. They also contain
-#'   Wilson's interval for the number of cases with the same total error.
+#' * `"robust"`: the delta method, with an allowance for shared errors.
+#'   The sampling error is computed from derivatives of the metric with respect to the cells of the
+#'   table. Covariances of the cells are from a bootstrap of cases (or clusters). The error is
+#'   increased in proportion if the accuracy varies less in replicates than its sampling error.
+#'   The allowance has two parts. The first is half the distance between the metric with shared and
+#'   with independent errors. The second is due to errors that raters share with each other: among
+#'   the cases with an answer, the number of correct answers may be larger or smaller than
+#'   estimated. This change is the same for all answers. For human raters it also varies between
+#'   answers, with three times the variance. It is larger for answers whose cases often have wrong
+#'   ratings. The recall of a rare category is therefore very uncertain.
+#'   If fewer than 2.7 cases, or less than half a case of one kind, are expected, the sampling error
+#'   is at least the error of a share of so few cases. Intervals are Wilson's for the number of
+#'   cases, with the rest of the error added to both sides. They also contain Wilson's interval for
+#'   the number of cases that gives the same total error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
-#' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases that are a sample: gold cases
-#'   measure the mean over cases of the derivative of the metric, in the same way as an accuracy.
-#'   The estimate is the metric of the table with the same correction. Cells of [confusion()] are
-#'   measured in the same way, and precision as the accuracy on cases with the answer. A metric of a
-#'   category needs gold cases with the category as truth and as answer. Recall needs only the
-#'   former, precision only the latter. Otherwise the metric, and averages over categories that
-#'   include it, are from ratings only, without an interval. The same holds for kappa and Matthews'
-#'   correlation if all gold cases are of one category. If all gold cases are hits, or all misses,
-#'   intervals reach the end of the scale (unless the estimate from ratings excludes it in
-#'   `"combined"` intervals). If less than half a gold case of one kind was seen, intervals are at
-#'   least as wide as for a share of so few cases.
-#' * `"profile"` exists for accuracy only.
+#' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases that are a sample: the joint table
+#'   is corrected by gold cases, and the metric is computed from the corrected table. Gold cases
+#'   measure the mean over cases of the derivative of the metric, like an accuracy, which gives the
+#'   standard error. Cells of [confusion()] are measured in the same way. Precision is measured as
+#'   the accuracy on the cases with the answer. A metric of a category needs gold cases with the
+#'   category as truth and gold cases with the category as answer. Recall needs only the former,
+#'   precision only the latter. Otherwise the metric, and averages over categories that include it,
+#'   are computed from ratings only, without an interval. The same is true of kappa and Matthews'
+#'   correlation if all gold cases are of one category. If the metric has its smallest or largest
+#'   possible value on gold cases, intervals extend to this value (unless the estimate from ratings
+#'   excludes it in `"combined"` intervals). If gold cases contain less than half a case of one
+#'   kind, intervals are at least as wide as for a share of so few cases.
+#' * `"profile"` is available for accuracy only.
 #'
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
-#' @param metrics Names of metrics, see [system_metrics]. By default `NULL`, a selection.
+#' @param metrics Names of metrics, see [system_metrics] and [score_metrics]. The default, `NULL`,
+#'   is the metrics with `default` in `measures("metric")`; metrics of scores only if there are
+#'   scores.
 #' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
-#'   `"macro_weighted"`, weighted by the share of cases of each category; and `"micro"`, from counts
-#'   summed over categories (not for metrics of scores). `NULL` for no averages.
-#' @param positive The category of positive answers. Category metrics are then those of this
-#'   category against the rest, without averages. `NULL`, the default, for all categories; with two
-#'   categories, many metrics then have the same value, which `print()` shows once.
+#'   `"macro_weighted"`, the mean weighted by the share of cases of each category; and `"micro"`,
+#'   computed from counts summed over categories (not for metrics of scores). `NULL` for no
+#'   averages.
+#' @param positive The category of positive answers, a string. Metrics of one category against the
+#'   rest are then returned for this category only, and without averages. With `NULL`, the default,
+#'   they are returned for all categories. With two categories, many of them have the same value,
+#'   which `print()` shows once.
 #' @param beta Weight of recall against precision in `f_meas`, above 0; by default 1.
-#' @param cost For `loss`: a matrix of costs, true categories in rows and answers in columns. Names
-#'   are those of categories; without names, rows and columns are in their order.
+#' @param cost For `loss`: a matrix of costs, true categories in rows and answers in columns. Row
+#'   and column names are categories; without names, rows and columns must be in the order of the
+#'   categories. By default `NULL`, no costs.
 #' @param bins For `ece`: number of bins of equal width from 0 to 1, by default 10; see
 #'   [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
 #'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases, one of
 #'   `r list_ids(gold_intervals)`.
-#' @param conf_level Confidence level, in (0, 1); by default `NULL`, that of the estimate.
-#' @param systems Names of the systems; by default `NULL`, all.
+#' @param conf_level Confidence level, in (0, 1); by default `NULL`, the level of the estimate.
+#' @param systems Names of the systems; by default `NULL`, all systems.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
 #'   `interval`, `common`, `by`, `resampling` and `known_truth`. Otherwise not used.
-#' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
-#'   metric, for a category or an average. Columns: `group` (only with `by`); `system`; `metric`;
+#' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system, metric,
+#'   and category or average over categories. Columns: `group` (only with `by`); `system`; `metric`;
 #'   `average` (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` if it is not an
 #'   average); `category` (`NA` for averages and for metrics of the whole table); `estimate`,
 #'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases with a rating that the system
-#'   answered; `method`; `reason`, why a value is `NA`. `glance()`: a tibble with one row.
-#'   `format()`: a string with one line. `augment()`: a tibble with a row per case, system and true
-#'   category: `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the
-#'   posterior probability of the truth times the weight of the case. Cases without an answer or a
-#'   rating are left out.
+#'   answered; `method`; `reason`, why a value is `NA`; and `why`, a code for it (see [conditions]).
+#'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
+#'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
+#'   string with one line. `augment()`: a tibble with a row per case, system and true category:
+#'   `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior
+#'   probability of `truth` times the weight of the case. Cases without an answer or a rating are
+#'   left out.
 #' @family estimation
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))
-#' found <- estimate_metrics(x)
-#' found
-#' tidy(found)
+#' estimates <- estimate_metrics(x)
+#' estimates
+#' tidy(estimates)
 #'
 #' # Costs of errors: the answer A for a case of category E costs ten times as much as others
 #' cost <- 1 - diag(5)
@@ -202,7 +218,7 @@ check_cost_matrix <- function(cost, categories) {
 #' estimate_metrics(x, c("accuracy", "loss"), cost = cost)
 #'
 #' # Posterior probabilities, as case weights for any metric of yardstick
-#' head(augment(found))
+#' head(augment(estimates))
 #' @name metric_estimate
 #' @export
 estimate_metrics <- function(x, metrics = NULL, ...) {
@@ -246,7 +262,8 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# Checks the arguments of a user and returns a plan (see metric_plan()).
+# Checks the arguments of estimate_metrics() and returns a plan, a list of the metrics to estimate
+# (see metric_plan()).
 resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
   if (!is.null(positive)) check_choice(positive, categories)
@@ -261,12 +278,13 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
   metric_plan(records, categories, average, settings)
 }
 
-# The interval of the estimate, or another kind that can be computed from the estimate.
+# Checks the argument `interval`. Returns a kind of interval that can be computed from the estimate,
+# by default the kind of the estimate.
 check_metric_interval <- function(interval, estimate) {
-  estimated <- estimate$options$interval
-  if (is.null(interval)) return(estimated)
+  default <- estimate$options$interval
+  if (is.null(interval)) return(default)
   gold <- names(gold_intervals)
-  choices <- unique(c(estimated, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
+  choices <- unique(c(default, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
   abort_argument_if(!(is_string(interval) && interval %in% choices), "interval",
     "must be one of {.or {.val {choices}}}.", not = interval,
     i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
@@ -274,39 +292,43 @@ check_metric_interval <- function(interval, estimate) {
   interval
 }
 
+# The result of estimate_metrics(). NULL for `interval`, `conf_level` and `systems` stands for the
+# values of the estimate.
 new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
-  first <- estimates[[1L]]
-  check_not_one_judge(first$fit)
-  interval <- interval %||% first$options$interval
-  conf_level <- check_level(conf_level %||% first$options$conf_level)
+  first_estimate <- estimates[[1L]]
+  check_not_one_judge(first_estimate$fit)
+  interval <- interval %||% first_estimate$options$interval
+  conf_level <- check_level(conf_level %||% first_estimate$options$conf_level)
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
   options <- list(
-    method = first$options$method, interval = interval, conf_level = conf_level,
-    grouped = grouped, systems = systems %||% first$table$system
+    method = first_estimate$options$method, interval = interval, conf_level = conf_level,
+    grouped = grouped, systems = systems %||% first_estimate$table$system
   )
   has_interval <- has_interval(options = options)
-  groups <- if (grouped) length(estimates) else NA_integer_
+  n_groups <- if (grouped) length(estimates) else NA_integer_
   caption <- paste0(
     count_noun(length(plan$records), "metric"), " of ",
     count_noun(length(options$systems), "system"),
-    if (grouped) paste0(" in ", count_noun(groups, "group")), ", ",
-    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(first)
+    if (grouped) paste0(" in ", count_noun(n_groups, "group")), ", ",
+    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(first_estimate)
   )
-  shown <- shown_metrics(table, first, plan)
-  whole <- shown[is.na(shown$category), ]
-  values <- decimals(whole$estimate, 2L)
-  words <- paste(system_titles(whole), row_names(whole), values, recycle0 = TRUE)
+  shown <- shown_metrics(table, first_estimate, plan)
+  not_by_category <- shown[is.na(shown$category), ]
+  values <- decimals(not_by_category$estimate, 2L)
+  metric_words <- paste(system_titles(not_by_category), row_names(not_by_category), values,
+    recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
-      groups = groups, systems = length(options$systems), metrics = length(plan$records),
+      groups = n_groups, systems = length(options$systems), metrics = length(plan$records),
       categories = n_categories(plan), estimates = nrow(table),
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
       conf_level = if (has_interval) conf_level else NA_real_
     ),
-    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(words, most = 3L))),
+    line = paste0(caption, if (nrow(not_by_category) > 0L) ": ",
+      printable(shorten(metric_words, most = 3L))),
     caption = caption, shown = view_of_metrics(shown),
     notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
@@ -314,23 +336,25 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   )
 }
 
-# A row per system and row of the plan. Metrics with the same needs are computed by one engine.
+# Table with a row per system and row of the plan. Metrics with the same value of `needs` are
+# computed by the same function, see metric_engines().
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   needs <- vapply(plan$records, `[[`, "", "needs")
   table <- stack_rows(sort_strings(unique(needs)), function(need) {
     records <- plan$records[needs == need]
-    part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
-    metric_engines()[[need]](estimate, part, interval, conf_level)
+    part_plan <- metric_plan(records, plan$categories, plan$averages, plan$settings)
+    metric_engines()[[need]](estimate, part_plan, interval, conf_level)
   })
-  # Constant systems (pass rates) have no answers that could be of one category or another.
-  of_cases <- field_of_rows(plan, "share", table) == "cases"
-  none <- table$system %in% estimate$fit$x$constant & !of_cases
-  table[none, c("estimate", interval_columns)] <- NA_real_
-  table$reason[none] <- reason_constant_system
+  # All answers of a constant system are of one category, so only its accuracy (pass rate) is
+  # useful.
+  is_share_of_cases <- field_of_rows(plan, "share", table) == "cases"
+  is_undefined <- table$system %in% estimate$fit$x$constant & !is_share_of_cases
+  table[is_undefined, c("estimate", interval_columns)] <- NA_real_
+  table$reason[is_undefined] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {
-    whole <- is.na(table$category) & is.na(table$average)
-    table <- table[whole | table$category %in% positive, ]
+    of_whole_table <- is.na(table$category) & is.na(table$average)
+    table <- table[of_whole_table | table$category %in% positive, ]
   }
   record <- accuracy_intervals[[interval]]
   table <- odds_of_shares(table, field_of_rows(plan, "odds", table),
@@ -340,35 +364,38 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   table[order[table$system[order] %in% systems], ]
 }
 
-# From v / (1 + v) to v in the rows `at`, of metrics that have no largest value and no averages;
-# standard errors by the delta method. Intervals are symmetric for log(v). Half of their width is
-# `z` standard errors, or the shorter side of the given interval if that is longer, as in sequences.
-# Percentiles (`z` is NULL) are transformed. Estimates of zero and infinity have no interval.
+# Likelihood ratios and odds ratios, v, are estimated as v / (1 + v), because v has no largest
+# value. Converts the rows `at` of these metrics to v, and drops their averages. Standard errors are
+# by the delta method. Intervals are symmetric on the scale of log(v). Their half width is `z`
+# standard errors or, if that is longer (as in anytime intervals), the shorter side of the interval
+# of v / (1 + v). Percentiles are only converted (`z` is NULL). Estimates of 0 and Inf have no
+# interval.
 odds_of_shares <- function(table, at, z) {
   share <- table$estimate[at]
   error <- table$std.error[at]
-  ends <- as.matrix(table[at, c("conf.low", "conf.high")])
+  limits <- as.matrix(table[at, c("conf.low", "conf.high")])
   if (!is.null(z)) {
-    below <- ifelse(ends[, 1L] > 0, share - ends[, 1L], Inf)
-    above <- ifelse(ends[, 2L] < 1, ends[, 2L] - share, Inf)
-    side <- pmin(below, above)
-    half <- pmax(z * error, ifelse(is.finite(side), side, 0)) / (share * (1 - share))
-    ends[] <- stats::plogis(stats::qlogis(share) + outer(half, c(-1, 1)))
+    below <- ifelse(limits[, 1L] > 0, share - limits[, 1L], Inf)
+    above <- ifelse(limits[, 2L] < 1, limits[, 2L] - share, Inf)
+    shorter_side <- pmin(below, above)
+    half_width <- pmax(z * error, ifelse(is.finite(shorter_side), shorter_side, 0)) /
+      (share * (1 - share))
+    limits[] <- stats::plogis(stats::qlogis(share) + outer(half_width, c(-1, 1)))
   }
-  border <- share %in% 0:1
-  ends[border, ] <- NA
+  on_boundary <- share %in% 0:1
+  limits[on_boundary, ] <- NA
   ratio <- function(share) share / (1 - share)
-  table$std.error[at] <- replace(error / (1 - share)^2, border, NA)
-  bounded <- at & is.na(table$reason) & table$estimate %in% 0:1
-  table$reason[bounded] <- "the estimate is on a boundary"
+  table$std.error[at] <- replace(error / (1 - share)^2, on_boundary, NA)
+  lacks_reason <- at & is.na(table$reason) & table$estimate %in% 0:1
+  table$reason[lacks_reason] <- "the estimate is on a boundary"
   table[at, c("estimate", "conf.low", "conf.high")] <- data.frame(
-    ratio(share), ratio(ends[, 1L]), ratio(ends[, 2L])
+    ratio(share), ratio(limits[, 1L]), ratio(limits[, 2L])
   )
   table[!at | is.na(table$average), ]
 }
 
-# Engines by what metrics need. An engine is a function of an estimate, a plan, interval and
-# conf_level that returns rows of tidy().
+# Functions that compute metrics, named by values of the field `needs`. Their arguments are an
+# estimate, a plan, `interval` and `conf_level`. They return rows of tidy().
 metric_engines <- function() {
   list(table = metrics_of_table, scores = metrics_of_scores, answered = accuracy_of_all)
 }

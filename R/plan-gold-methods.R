@@ -5,33 +5,40 @@
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
 #'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`.
-#'   * `gold`: total number of gold cases, at most `cases`, if the worth of ratings is as estimated.
-#'     `NA` if all cases are too few.
-#'   * `lowest`: `gold` if ratings are worth more; `highest`: `gold` if ratings are worth less,
-#'     errors are shared, and gold cases contradict ratings. Both are `NA` with a pilot.
-#'   * `labelled`: number of gold cases in the data; `more`: number of cases to label.
-#'   * `half_width`: half-width of the interval with `gold` cases.
+#'   * `gold`: total number of gold cases needed for the half-width, if the worth of ratings is as
+#'     estimated; `NA` if no number up to `cases` is enough.
+#'   * `lowest`: the same number if the worth is at the upper end of its range. `highest`: the same
+#'     number if the worth is at the lower end, errors are shared, and gold cases contradict the
+#'     ratings. Both are `NA` with a pilot.
+#'   * `labelled`: number of gold cases in the data; `more`: number of cases still to label.
+#'   * `half_width`: half-width of the interval with `gold` gold cases.
 #'   * `worth`: number of labels without ratings that one label with ratings replaces, with its
 #'     range `worth_lowest` to `worth_highest`.
-#'   * `cases`: number of cases that count for the quantity.
-#'   * `reason`: why there is no number.
+#'   * `cases`: number of cases that can be used for the quantity.
+#'   * `reason`: why `gold` is `NA`.
 #'
-#'   `tidy(x, "curve")`: `system`, `interval`, and `half_width` for many numbers of `gold` cases.
-#'   `tidy(x, "costs")` compares more gold cases with more raters: `raters`, the required numbers
-#'   `gold` and `ratings`, and `cost`. Its row `"split"` (for an accuracy) has the numbers of labels
-#'   and ratings with the lowest total cost if nothing is labelled or rated yet. It has no rows if
-#'   no costs were given. `tidy(x, "labelled")`: the cases of the pilot, with the columns of
-#'   `augment()`.
+#'   `tidy(x, "curve")`: a tibble with a row per system, kind of interval and number of gold cases:
+#'   `system`, `interval`, `gold` and `half_width`.
 #'
-#'   `glance()`: a tibble with one row: `of`, `interval`, `gold` (total number of gold cases, the
-#'   upper end of the range), `labelled`, `more`, `cases`, `half_width`, `conf_level`, `target`,
-#'   `choice`, and `worth` with its range. They belong to the system that needs most gold cases.
+#'   `tidy(x, "costs")`: a tibble that compares more gold cases with more raters: `raters`, the
+#'   required numbers `gold` and `ratings`, and `cost`. In the row `"as they are"` only gold cases
+#'   are added, in the row `"one more"` also one rater for every case. The row `"split"` (for an
+#'   accuracy) has the numbers of labels and ratings with the lowest total cost if nothing is
+#'   labelled or rated yet. There are no rows if no costs were given.
 #'
-#'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, where 1 is the most
-#'   certain; `probability` of being drawn, in the pilot or now; and `truth`, empty. The probability
-#'   is `NA` if it was equal neither for all cases of the pilot nor within strata.
+#'   `tidy(x, "labelled")`: the cases of the pilot, with the columns of `augment()`.
 #'
-#'   `format()`: the answer in one line.
+#'   `glance()`: a tibble with one row, for the system that needs most gold cases: `of`, `interval`,
+#'   `gold` (total number of gold cases, at the upper end of the range), `labelled`, `more`,
+#'   `cases`, `half_width`, `conf_level`, `target`, `choice`, `worth`, `worth_lowest` and
+#'   `worth_highest`.
+#'
+#'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, a number that increases
+#'   with uncertainty; `probability` of being drawn, in the pilot or now; and `truth`, `NA`, to be
+#'   filled in. The probability is `NA` if it was equal neither for all cases of the pilot nor
+#'   within strata.
+#'
+#'   `format()`: the total number of gold cases, as one line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -48,34 +55,35 @@ augment.gold_plan <- function(x, ...) {
   tibble::as_tibble(x$chosen$new)
 }
 
-# `x`: the tables answer, curve and costs (or NULL); chosen, cases, settings, in_database, raters
-# and reruns.
+# The result of plan_gold(). `x`: a list of the tables `answer`, `curve` and `costs` (or NULL);
+# `chosen`, the drawn cases; `cases`, number of cases; `settings`; `in_database`, are the ratings in
+# a database? `raters`, number of raters; and `reruns`, a sentence on ratings by the same rater.
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
-  least <- settled_row(table, settings)
-  no_costs <- tibble::tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
-  line <- paste0("Not reached: ", least$reason)
-  if (!is.na(least$gold)) line <- paste0(
-    if (least$labelled > 0) paste0(number_of(least$more), " more, in all "),
-    count_noun(number_to_draw(least), "gold case"), " of ", number_of(least$cases),
-    " for a half-width of ", decimals(least$half_width), " (",
-    interval_title(settings$conf_level), ", ", least$interval, ")"
+  hardest <- settled_row(table, settings)
+  empty_costs <- tibble::tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
+  line <- paste0("Not reached: ", hardest$reason)
+  if (!is.na(hardest$gold)) line <- paste0(
+    if (hardest$labelled > 0) paste0(number_of(hardest$more), " more, in all "),
+    count_noun(number_to_draw(hardest), "gold case"), " of ", number_of(hardest$cases),
+    " for a half-width of ", decimals(hardest$half_width), " (",
+    interval_title(settings$conf_level), ", ", hardest$interval, ")"
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
     tables = list(
-      answer = table, curve = x$curve, costs = x$costs %||% no_costs,
+      answer = table, curve = x$curve, costs = x$costs %||% empty_costs,
       labelled = tibble::as_tibble(x$chosen$labelled)
     ),
     facts = c(
-      list(of = settings$of, interval = least$interval, gold = number_to_draw(least)),
-      least[c("labelled", "more", "cases", "half_width")],
+      list(of = settings$of, interval = hardest$interval, gold = number_to_draw(hardest)),
+      hardest[c("labelled", "more", "cases", "half_width")],
       settings[c("conf_level", "target", "choice")],
-      least[c("worth", "worth_lowest", "worth_highest")]
+      hardest[c("worth", "worth_lowest", "worth_highest")]
     ),
     line = line, caption = gold_caption(settings), shown = view_of_gold(table, settings),
-    notes = gold_plan_notes(x, least),
+    notes = gold_plan_notes(x, hardest),
     more = "augment() (the cases to label), tidy(), glance(), plot()"
   ))
 }
@@ -86,6 +94,7 @@ settled_row <- function(table, settings) {
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
+# Words for the quantity, half-width or number of gold cases, and confidence level of a plan.
 gold_caption <- function(settings) {
   quantity <- switch(settings$of,
     accuracy = "Accuracy", difference = "Difference of accuracies",
@@ -102,32 +111,35 @@ gold_caption <- function(settings) {
   )
 }
 
+# Printed table. With more than three systems it contains only one kind of interval.
 view_of_gold <- function(table, settings) {
   if (length(unique(table$system)) > 3L) {
     table <- table[table$interval == settled_interval(table, settings), ]
   }
-  unbounded <- is.na(table$highest) & !is.na(table$lowest)
-  numbers <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
+  no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
+  number_columns <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
-  table[numbers] <- lapply(table[numbers], function(n) ifelse(is.na(n), "NA", number_of(n)))
-  table$highest[unbounded] <- "or more"
-  view(table, c("system", "interval", numbers, `half-width` = "half_width", "worth"),
+  table[number_columns] <- lapply(table[number_columns],
+    function(n) ifelse(is.na(n), "NA", number_of(n)))
+  table$highest[no_upper_limit] <- "or more"
+  view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
 
 gold_plan_notes <- function(x, settled) {
-  lacking <- drop_missing(x$answer, "reason")
-  drawn <- length(x$chosen$new$case)
+  not_reached_rows <- drop_missing(x$answer, "reason")
+  n_drawn <- length(x$chosen$new$case)
   c(
-    paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
+    paste0("Not reached, ", not_reached_rows$interval, ", ", not_reached_rows$system, ": ",
+      not_reached_rows$reason,
       recycle0 = TRUE),
-    "Worth: how many labels without ratings one with ratings replaces",
+    "Worth: number of labels without ratings that one label with ratings replaces",
     if (is.na(settled$worth_lowest)) {
-      paste0("Planned from the accuracy and worth in the gold cases at hand",
+      paste0("Planned from the accuracy and the worth in the given gold cases",
         if (settled$more %in% 0) ", which are enough" else if (!is.na(settled$more))
-          ": label these cases, and plan again")
+          ": label the cases of augment(), and plan again")
     } else if (settled$labelled > 0) {
-      "This is a first guess from ratings: gold cases serve only plans of an accuracy"
+      "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else if (x$raters == 1L) {
       "This is a first guess: label 30 random cases first, and plan again. In 139 tables of a rater
        and a real data set, a label with the rater's verdict was worth 1.58 labels (median;
@@ -138,35 +150,36 @@ gold_plan_notes <- function(x, settled) {
     if (believes_ratings(settled$interval) &&
       isTRUE(number_to_draw(settled) < fewest_contradicting)) {
       paste(
-        "With so few gold cases the result rests on the ratings; about", fewest_contradicting,
-        "gold cases could contradict them"
+        "With so few gold cases the result depends on the ratings; about", fewest_contradicting,
+        "gold cases are enough to contradict them"
       )
     },
     if (x$settings$of == "difference") "Only cases on which the systems differ need a label",
-    if (drawn > 0L) paste0(
-      "Cases to label: ", number_of(drawn), if (settled$labelled > 0) " more", ", drawn ",
+    if (n_drawn > 0L) paste0(
+      "Cases to label: ", number_of(n_drawn), if (settled$labelled > 0) " more", ", drawn ",
       switch(x$settings$choice, random = "at random",
-        active = "each with a probability by how uncertain the ratings leave it",
-        "from strata by how uncertain the ratings leave them"), "; see augment()"
+        active = "with probabilities that increase with uncertainty",
+        "from strata of uncertainty"), "; see augment()"
     ),
     if (x$in_database) {
-      "The cases are in a database: plan with dplyr::collect() of the ratings to draw some"
+      "No cases are drawn from a database: use plan_gold() on dplyr::collect() of the ratings"
     },
     cost_note(x$costs), x$reruns
   )
 }
 
+# Sentences that compare costs.
 cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
-  words <- lapply(costs[-1L], function(n) number_of(ceiling(n)))
+  numbers <- lapply(costs[-1L], function(n) number_of(ceiling(n)))
   c(
-    if (anyNA(costs$cost[1:2])) "What one more rater would save is not known" else paste0(
-      "Cost ", words$cost[[1L]], " with these raters, ", words$cost[[2L]], " with one more (",
-      words$gold[[2L]], " gold cases) who shares no more errors than they do: ",
+    if (anyNA(costs$cost[1:2])) "The savings by one more rater cannot be computed" else paste0(
+      "Cost ", numbers$cost[[1L]], " with these raters, ", numbers$cost[[2L]], " with one more (",
+      numbers$gold[[2L]], " gold cases) whose errors are as independent: ",
       if (which.min(costs$cost[1:2]) > 1L) "one more rater is cheaper" else "gold cases are cheaper"
     ),
     if (nrow(costs) > 2L) paste0(
-      "Cheapest from the start: ", words$gold[[3L]], " gold cases and ", words$ratings[[3L]],
+      "Cheapest from the start: ", numbers$gold[[3L]], " gold cases and ", numbers$ratings[[3L]],
       " ratings"
     )
   )

@@ -4,104 +4,110 @@
 #' given half-width, with and without ratings. It also draws the cases to label.
 #'
 #' @section Assumptions:
-#' The ratings of each case predict the probability that an answer is right. Let `r` be the
-#' correlation of these predictions with the truth. With ratings, the number of gold cases is
-#' `1 - r^2` times the number without ratings. Without gold cases, `r` is known only roughly: `r^2`
-#' is set to the square of `v / (m (1 - m))`, at most .9, with `m` and `v` the mean and the variance
-#' of the predictions. In real data sets, the error of this `r^2` had a standard deviation of .20,
-#' from which the range of the answer is computed. Such a plan is a first guess: label a pilot of 30
-#' random cases, and plan again.
+#' The ratings of each case predict the probability that an answer is correct. Let `r` be the
+#' correlation between these predictions and the correctness of answers. With ratings, the required
+#' number of gold cases is `1 - r^2` times the number without ratings. Without gold cases, `r` is
+#' known only roughly: `r^2` is set to the square of `v / (m (1 - m))`, at most .9, where `m` and
+#' `v` are the mean and the variance of the predictions. In real data sets, the error of this `r^2`
+#' had a standard deviation of .20, from which a range for the number of gold cases is computed.
+#' Such a plan is a first guess: label a pilot of 30 random cases, and plan again.
 #'
 #' @section Pilot with gold cases:
 #' `x` may be an estimate with gold cases that are a random sample (a pilot). A plan for an accuracy
-#' then uses the accuracy and the worth of ratings measured in the pilot, and the answer has no
+#' then uses the accuracy and the worth of ratings measured in the pilot, and its numbers have no
 #' range. The worth is the number of labels without ratings that one label with ratings replaces.
-#' The gold cases of the pilot count, are not drawn again, and the plan reports how many more are
-#' needed. Because measured values are estimates, one round reaches the half-width in .52 to .83 of
-#' simulated studies. Plan again after each round: in simulations with pilots of 25 to 50 cases it
-#' took 1.3 to 1.8 rounds, and 90% intervals covered .89 to .93. If the gold cases contradict the
-#' estimate from ratings, there is no combined interval to plan for.
+#' Gold cases of the pilot are included in the total number and not drawn again, and the plan
+#' reports how many more are needed. Because measured values are estimates, one round reaches the
+#' half-width in a share of .52 to .83 of simulated studies. Plan again after each round: in
+#' simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average, and 90%
+#' intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the plan
+#' has no combined interval.
 #'
-#' If pilot and draw are both random samples, so is their union:
-#' `update(estimate, known_truth = new)`, with columns `case` and `truth`, adds the new cases to the
-#' estimate. Otherwise, or if the pilot has a column `probability`, estimate again with
-#' `known_truth = rbind(tidy(plan, "labelled"), new)`, where `new` is `augment(plan)` with its
-#' column `truth` filled in. This table contains the probability that a case is drawn in either
-#' round: `1 - (1 - m0 / N) (1 - p)` after a pilot of `m0` random cases out of `N`, if the plan
-#' draws the case with probability `p`.
+#' Let `new` be `augment(plan)` with its column `truth` filled in. If the pilot and the new cases
+#' are both random samples, their union is a random sample, too. Then
+#' `update(estimate, known_truth = new[c("case", "truth")])` adds the new cases to the estimate.
+#' Otherwise, or if the pilot has a column `probability`, estimate again with
+#' `known_truth = rbind(tidy(plan, "labelled"), new)`. This table contains the probability that a
+#' case is drawn in either round. After a pilot of `m0` random cases out of `N` it is
+#' `1 - (1 - m0 / N) (1 - p)`, where `p` is the probability with which the plan draws the case.
 #'
 #' @section One rater:
-#' Without gold cases, the ratings of a single rater do not show how accurate they are. The plan
-#' then assumes that ratings have no worth, and that the accuracy is the share of ratings that equal
-#' the answer of the system. In 139 tables of a rater and a real data set, a label with the rater's
-#' verdict was worth 1.58 labels (median; quartiles 1.06 and 4.29). Cases are drawn at random unless
-#' `choice` is given.
+#' The accuracy of a single rater is not identified without gold cases. The plan then assumes that a
+#' label with a rating is worth one label without ratings. The accuracy is assumed to be the share
+#' of ratings that are equal to the answer of the system. In 139 combinations of a rater and a real
+#' data set, a label with a rating was worth 1.58 labels (median; quartiles 1.06 and 4.29). Cases
+#' are drawn at random unless `choice` is given.
 #'
 #' A single judge that is no more accurate than the system saves at most half of the labels (Dorner,
-#' Nastl and Hardt 2025). Several judges with independent errors may save more: in simulations with
-#' an accuracy of .9, a label with ratings by 1, 3 and 5 judges was worth 1.6, 5.7 and 18 labels
-#' without ratings. Raters in real data share errors and saved far fewer labels: the median worth
-#' was 1.66.
+#' Nastl and Hardt 2025). Several judges with independent errors may save more: in simulations of
+#' judges with an accuracy of .9, a label with ratings by 1, 3 and 5 judges was worth 1.6, 5.7 and
+#' 18 labels without ratings. In real data raters share errors and save far fewer labels: the median
+#' worth was 1.66.
 #'
 #' @section Intervals:
-#' `"corrected"` intervals are computed from gold cases and the predictions of ratings. They are
-#' valid for any amount of shared errors. `"combined"` intervals also use the estimate from ratings
-#' without gold, unless gold cases contradict it. They are planned with at least
-#' `r fewest_contradicting` cases, which are enough to contradict it. `"gold alone"` is Wilson's
-#' interval.
+#' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are
+#'   valid for any amount of shared errors.
+#' * `"combined"` intervals also use the estimate from ratings as a prior, unless gold cases
+#'   contradict it. They are planned with at least `r fewest_contradicting` gold cases, which are
+#'   enough to contradict it.
+#' * `"gold alone"` intervals are Wilson's, computed from gold cases without ratings.
 #'
-#' The number of cases depends on the accuracy and on how well ratings predict, and shared errors
-#' make both uncertain. The number of cases drawn is therefore the upper end of the range. It is
-#' computed from the lowest likely worth of the ratings, and without the estimate from ratings. Of
-#' the accuracies with independent and with shared errors, it takes the accuracy that needs more
-#' cases. For `target = "population"`, the interval cannot be narrower than if all cases of `x` were
-#' gold.
+#' The required number of gold cases depends on the accuracy and on the worth of ratings. Both are
+#' uncertain because of shared errors. The number of cases drawn is therefore the upper end of the
+#' range. It is computed from the lower limit of the worth, without the estimate from ratings, and
+#' for the accuracy that needs most cases: the estimate, or the accuracy with independent or with
+#' shared errors. For `target = "population"`, the interval cannot be narrower than if all cases of
+#' `x` were gold cases.
 #'
 #' @section Choice of cases:
-#' With `choice = "stratified"`, cases are divided into four strata by the uncertainty of the answer
-#' given the ratings. More cases are drawn from uncertain strata (Neyman's allocation). The spread
-#' of each stratum counts as at least .3 of the mean, because raters may agree and be wrong. On real
-#' data, random sampling needed 17% more labels than stratified sampling for intervals of the same
-#' width. In the worst data set, it needed 6% fewer. `"active"` draws cases with probabilities that
-#' increase with uncertainty. Cases with the same ratings have the same probability.
+#' * `choice = "stratified"`: cases are divided into four strata by uncertainty, the standard
+#'   deviation of the label given the ratings. More cases are drawn from uncertain strata (Neyman's
+#'   allocation). The uncertainty of each stratum is taken as at least .3 of the mean, because
+#'   raters may agree and be wrong. On real data, random sampling needed 17% more labels than
+#'   stratified sampling for intervals of the same width. In the worst data set it needed 6% fewer.
+#' * `choice = "active"`: cases are drawn with probabilities that increase with uncertainty. Cases
+#'   with the same ratings have the same probability.
+#' * `choice = "random"`: all cases have the same probability.
 #'
-#' `augment()` returns the list of the cases to label. Fill in its column `truth`, and give it to
-#' [estimate_accuracy()] as `known_truth`. Keep its column `probability`, without which the estimate
-#' is biased. If weights are counts, and in databases, a row represents several cases, and its label
-#' counts for all of them. Fewer rows are then drawn than gold cases are planned. For ratings in a
-#' database, use `dplyr::collect()` first to draw cases. For a difference, only cases with different
-#' answers are drawn; for precision, only cases with the answer `category`. Do not use such a list
-#' to estimate the accuracy of a system.
+#' `augment()` returns the cases to label. Fill in its column `truth`, and give it to
+#' [estimate_accuracy()] as `known_truth`. Keep its column `probability`; without it the estimate is
+#' biased. If weights are counts, a row represents several cases, and its label counts for all of
+#' them. Fewer rows are then drawn than gold cases are planned. Cases cannot be drawn from a
+#' database; use `dplyr::collect()` first. For a difference, only cases with different answers are
+#' drawn; for precision, only cases with the answer `category`. These cases cannot be used to
+#' estimate the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()], best with
 #'   gold cases (a pilot).
-#' @param half_width Half the width of the interval, in (0, 0.5).
-#' @param of Quantity to measure: the `"accuracy"` of each system, the `"difference"` of the
-#'   accuracies of two systems, or their `"recall"` or `"precision"` for one `category`.
-#' @param systems Names of systems; `NULL` for all (the first two for a difference). One list of
-#'   cases serves all of them.
-#' @param category The category of `"recall"` or `"precision"`.
+#' @param half_width Half the width of the interval, in (0, 0.5); by default 0.05.
+#' @param of Quantity to measure: the `"accuracy"` of each system (the default), the `"difference"`
+#'   of the accuracies of two systems, or the `"recall"` or `"precision"` of each system for one
+#'   `category`.
+#' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
+#'   difference). The same cases are labelled for all systems.
+#' @param category The category of `"recall"` or `"precision"`, a string.
 #' @param gold Total number of gold cases, including a pilot, if it is fixed. The plan then reports
-#'   the resulting half-width.
-#' @param interval Interval to plan for: `"combined"` or `"corrected"`. By default, the interval
-#'   that [estimate_accuracy()] would use: that of `x`, if it is one of these; otherwise
-#'   `"combined"` for an accuracy, and `"corrected"` for other quantities. If the interval of `x`
-#'   contains only sampling error, there is no combined interval.
-#' @param target `"population"`: an interval for the population that the cases of `x` are a sample
-#'   of. `"cases"`: an interval for the cases of `x`. The default is the target of the gold cases in
-#'   `x`, or `"population"` if there are none.
-#' @param conf_level Coverage probability of the interval, in (0, 1).
+#'   the resulting half-width. By default `NULL`: the number is computed from `half_width`.
+#' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`. By default `NULL`,
+#'   the kind of the estimate `x` if it is one of these; otherwise `"combined"`. For other
+#'   quantities than an accuracy it is always `"corrected"`. If the interval of `x` contains only
+#'   sampling error, there is no combined interval.
+#' @param target What the interval refers to: the `"population"` of which the cases of `x` are a
+#'   sample, or only these `"cases"`. The default is the target of the gold cases in `x`, or
+#'   `"population"` if there are none.
+#' @param conf_level Coverage probability of the interval, in (0, 1); by default the option
+#'   described in [fallible-options].
 #' @param choice How cases are drawn: `"stratified"`, the default for several raters, `"active"`, or
-#'   `"random"`, the default for one rater.
-#' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`. The plan
-#'   then reports whether one more rater for every case costs less than the labels it saves. For an
-#'   accuracy, it also reports the cheapest numbers of labels and ratings (Angelopoulos et al.
-#'   2025).
+#'   `"random"`, the default for one rater. See *Choice of cases*.
+#' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`; by default
+#'   `NULL`, no costs. The plan then reports whether one more rater for every case costs less than
+#'   the labels that it saves. For an accuracy, it also reports the cheapest numbers of labels and
+#'   ratings (Angelopoulos et al. 2025).
 #' @param ... Not used.
-#' @return An object of class `gold_plan`. `print()` shows the plan. [tidy()][tidy.gold_plan] has a
-#'   row per system and kind of interval, with `gold` (total number of gold cases), `more` (number
-#'   still to label) and `half_width`. [glance()][tidy.gold_plan] has the numbers of the system that
-#'   needs most gold cases, and [augment()][tidy.gold_plan] the cases to label.
+#' @return An object of class `gold_plan`. [tidy()][tidy.gold_plan] returns a row per system and
+#'   kind of interval, with `gold` (total number of gold cases), `more` (number still to label) and
+#'   `half_width`. [glance()][tidy.gold_plan] returns these numbers for the system that needs most
+#'   gold cases, and [augment()][tidy.gold_plan] the cases to label.
 #'   [autoplot()][autoplot.gold_plan] draws half-widths against numbers of gold cases.
 #' @family estimation
 #' @seealso [plan_cases()] for the number of cases and raters in studies without gold cases.
@@ -158,23 +164,26 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   ))
 }
 
+# The estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
   if (inherits(x, "accuracy_estimate")) return(x)
   check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
   votes <- with_votes(x)
-  # One rater gives no estimate without gold cases, but its ratings predict gold cases.
+  # With one rater there is no estimate without gold cases, but ratings predict the truth of cases.
   if (n_raters(votes) == 1L) return(list(fit = list(x = votes)))
   suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
 }
 
-# Only for accuracies is the error of the estimate from ratings known well enough to combine it.
+# Checks the argument `interval`. Combined intervals are available for accuracies only, because the
+# error of other estimates from ratings is not known well enough.
 planned_interval <- function(interval, estimate, of) {
   if (of != "accuracy") return("corrected")
   intervals <- c("combined", "corrected")
-  estimated <- c(intersect(estimate$options$interval, intervals), intervals)[[1L]]
-  check_choice(interval %||% estimated, intervals, "interval")
+  default <- c(intersect(estimate$options$interval, intervals), intervals)[[1L]]
+  check_choice(interval %||% default, intervals, "interval")
 }
 
+# Checks the argument `systems`. Returns the numbers of the systems.
 check_planned_systems <- function(systems, x, of) {
   pair <- of == "difference"
   least <- if (pair) 2L else 1L
@@ -188,9 +197,10 @@ check_planned_systems <- function(systems, x, of) {
   match(systems, x$systems)
 }
 
+# Checks the argument `category`. Returns the number of the category.
 check_planned_category <- function(category, x) {
-  at <- if (length(category) == 1L) match(as_label(category), x$categories)
-  abort_argument_if(is.null(at) || is.na(at), "category",
+  number <- if (length(category) == 1L) match(as_label(category), x$categories)
+  abort_argument_if(is.null(number) || is.na(number), "category",
     "must be one of {.val {x$categories}}.", not = category)
-  at
+  number
 }

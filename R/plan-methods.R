@@ -4,27 +4,29 @@
 #' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
 #' @return `tidy()`: a tibble with a row per number of raters.
 #'   * `raters`: number of raters.
-#'   * `cases`: smallest number of cases that is enough (or the given number), `NA` if no number is;
-#'     `std.error`: its Monte Carlo standard error.
-#'   * `probability` that an estimate is within the margin with this number of cases (if `cases` is
-#'     `NA`, the highest probability that was found).
-#'   * `lowest`: lowest probability among several system accuracies.
-#'   * `half_width`: margin that is kept with probability `conf_level`.
-#'   * `bias`: mean error for the system accuracy with the largest bias.
+#'   * `cases`: smallest number of cases for which estimates are within the required half-width with
+#'     probability `conf_level` (or the given number); `NA` if there is none. `std.error`: its Monte
+#'     Carlo standard error.
+#'   * `probability`: probability that an estimate is within the required half-width with this
+#'     number of cases (if `cases` is `NA`, the highest probability that was simulated).
+#'   * `lowest`: lowest of these probabilities among the systems.
+#'   * `half_width`: distance from the true accuracy that estimates do not exceed with probability
+#'     `conf_level`.
+#'   * `bias`: mean error of the estimates for the system with the largest bias.
 #'   * `ratings` and `cost`: number of ratings, and total cost.
-#'   * `cheapest`: is this the row with the lowest cost among rows that are enough?
-#'   * `reason`: why a row is not enough.
+#'   * `cheapest`: is the cost the lowest among rows without a `reason`?
+#'   * `reason`: why the required half-width is not reached, or `NA`.
 #'
-#'   Columns that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`: the same for
-#'   all simulated combinations of numbers of raters and cases, with `runs` and `missing` (share of
-#'   panels and systems without an estimate).
+#'   Columns with names that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`: the
+#'   same columns for all simulated combinations of numbers of raters and cases, with `runs` (number
+#'   of simulated panels) and `missing` (share of estimates that are `NA`).
 #'
-#'   `glance()`: a tibble with one row. The cheapest combination of `raters` and `cases`, its
-#'   `probability`, `ratings` and `cost` (`NA` if no combination is enough). And the settings:
-#'   `half_width`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (both `NA` if a function
-#'   draws the panels), `categories`, `estimator`, `runs`.
+#'   `glance()`: a tibble with one row: `raters` and `cases` of the cheapest row, its `probability`,
+#'   `ratings` and `cost` (`NA` if no row is enough), and the settings `half_width`, `conf_level`,
+#'   `rater_accuracy` (mean) and `chance_kappa` (both `NA` if `design` is a function), `categories`
+#'   (number), `estimator` and `runs`.
 #'
-#'   `format()`: the answer in one line. `update()`: a new plan.
+#'   `format()`: a string with the cheapest numbers of cases and raters. `update()`: a new plan.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -35,22 +37,23 @@
 #' @name tidy.case_plan
 #' @export
 update.case_plan <- function(object, ...) {
-  given <- list(...)
+  new_arguments <- list(...)
   arguments <- object$arguments
-  unknown <- setdiff(names2(given), c(names(arguments), "agreement"))
+  unknown <- setdiff(names2(new_arguments), c(names(arguments), "agreement"))
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
     i = "It has {.arg {names(arguments)}}.")
-  # A new accuracy or kappa of raters replaces both.
-  ways <- c("chance_kappa", "rater_accuracy")
-  if (any(ways %in% names(given))) arguments[ways] <- list(NULL)
-  arguments[names(given)] <- given
+  # `chance_kappa` and `rater_accuracy` exclude each other, so a new value of one removes the other.
+  exclusive <- c("chance_kappa", "rater_accuracy")
+  if (any(exclusive %in% names(new_arguments))) arguments[exclusive] <- list(NULL)
+  arguments[names(new_arguments)] <- new_arguments
   do.call(plan_cases, arguments)
 }
 
 # ---- Print --------------------------------------------------------------------------------------
 
-# `x`: the tables answer and curve, settings, arguments (for update()), seed.
+# The result of plan_cases(). `x`: a list of the tables `answer` and `curve`, the `settings`, the
+# `arguments` of plan_cases() (for update()) and the `seed`.
 show_case_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
@@ -88,13 +91,13 @@ show_case_plan <- function(x) {
   )
 }
 
-# First row with the lowest cost; a row of NA if no row is enough.
+# First row of the answer with the lowest cost; a row of NA if no row is enough.
 cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
 
-# Is the cost more than the number of ratings?
+# Did the user give costs? By default the cost is the number of ratings.
 costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
-# Assumptions of the answer, as lines of text.
+# Assumptions of a plan, as lines of text.
 format_assumed <- function(x) {
   settings <- x$settings
   options <- attr(settings$estimator[[1L]], "options")
@@ -115,11 +118,12 @@ format_pilot <- function(pilot) {
   paste0(
     sprintf("Pilot of %s, %s: ", count_noun(pilot$cases, "case"), pilot$model),
     "mean rater accuracy ", decimals(pilot$rater_accuracy), if (!is.na(pilot$std.error)) error,
-    if (pilot$crowd) "; a crowd, planned as panels of its mean number of ratings"
+    if (pilot$crowd) "; most ratings are missing, so the number of raters is the mean per case"
   )
 }
 
-# A pilot or a kappa does not show whether K-properties hold.
+# Lines on raters and systems. They list the assumptions (K-properties: equally accurate raters,
+# equally probable errors, equally difficult cases), because a pilot or a kappa does not test them.
 format_judges <- function(settings) {
   categories <- paste0(
     count_noun(length(settings$labels), "category", "categories"),
@@ -130,29 +134,29 @@ format_judges <- function(settings) {
     raters <- count_noun(settings$raters, "rater")
     return(sprintf("Panels are drawn by a function: %s, %s, %s", raters, systems, categories))
   }
-  broken <- design_violations(settings$assumed)
+  violations <- design_violations(settings$assumed)
   c(
     sprintf(
       "Raters are right with probability %s (chance kappa %s), the system with %s; %s",
       shorten(decimals(settings$accuracies)), decimals(settings$kappa),
       shorten(format(settings$systems, trim = TRUE)), categories
     ),
-    if (length(broken) > 0L) c("Assumed:", paste("  -", broken)) else paste(
+    if (length(violations) > 0L) c("Assumed:", paste("  -", violations)) else paste(
       "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
-      "otherwise more cases are needed, or no number is enough"
+      "if these are not true, more cases are needed, or no number is enough"
     )
   )
 }
 
-# The answer as a sentence.
+# The cheapest numbers of cases and raters, as a sentence.
 format_answer <- function(x) {
   best <- cheapest_row(x)
   if (is.na(best$cases)) return(not_reached(x$answer))
   costs <- costs_differ(x$settings)
-  word <- if (nrow(x$answer) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
+  label <- if (nrow(x$answer) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
     if (is.null(x$settings$cases)) "Needed" else "Enough"
   sprintf(
-    "%s: %s by %s, %s", word, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
+    "%s: %s by %s, %s", label, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
     if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
@@ -161,13 +165,14 @@ not_reached <- function(table) {
   paste0("Not reached with ", table$raters, " raters: ", table$reason, recycle0 = TRUE)
 }
 
+# Notes under the printed table.
 plan_notes <- function(x) {
   table <- x$answer
-  short <- !is.na(table$reason)
+  not_enough <- !is.na(table$reason)
   c(
-    if (!all(short)) not_reached(table[short, ]),
-    near_tie(table[!short, ]),
-    "In brackets: Monte Carlo standard errors",
+    if (!all(not_enough)) not_reached(table[not_enough, ]),
+    near_tie(table[!not_enough, ]),
+    "Numbers in brackets are Monte Carlo standard errors",
     if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
       default_method(k_model())
@@ -179,45 +184,52 @@ plan_notes <- function(x) {
   )
 }
 
-# Lists rows whose costs do not differ from the lowest by more than simulation error.
+# Sentence on the numbers of raters whose costs differ from the lowest by at most two Monte Carlo
+# standard errors.
 near_tie <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
   difference <- table$cost - table$cost[[best]]
-  same <- difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best
-  raters <- table$raters[which(same)]
+  is_near_tie <- difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best
+  raters <- table$raters[which(is_near_tie)]
   if (length(raters) > 0L) paste(
-    "Within simulation error it is open whether", paste(raters, collapse = " or "),
-    "raters cost less"
+    "Because of simulation error it is not certain that", paste(raters, collapse = " or "),
+    "raters cost more"
   )
 }
 
-# The accuracy of raters in a pilot is itself an estimate.
+# Advice to plan also for a lower accuracy of raters, because the accuracy in a pilot is an
+# estimate.
 pilot_note <- function(settings) {
   pilot <- settings$pilot
-  low <- pilot$rater_accuracy - pilot$std.error
-  if (isTRUE(low > 1.05 / length(settings$labels) && pilot$rater_accuracy < 1)) paste(
+  lower_accuracy <- pilot$rater_accuracy - pilot$std.error
+  if (isTRUE(lower_accuracy > 1.05 / length(settings$labels) && pilot$rater_accuracy < 1)) paste(
     "To plan for raters a standard error less accurate than in the pilot, use rater_accuracy =",
-    decimals(low)
+    decimals(lower_accuracy)
   )
 }
 
-# The paper's advice for its settings, with the simulated probability; no advice for other settings.
+# The advice of Lehner (2015) on the number of cases, with the simulated probability that it is
+# enough. The paper has advice only for five categories, three raters, half-width .1, probability .9
+# and two ranges of kappa.
 format_advice <- function(x) {
   settings <- x$settings
-  given <- c(length(settings$labels), settings$raters, settings$half_width, settings$conf_level)
+  plan_values <- c(length(settings$labels), settings$raters, settings$half_width,
+    settings$conf_level)
   range <- findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
-  if (!isTRUE(all.equal(given, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) {
+  if (!isTRUE(all.equal(plan_values, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) {
     return("Advice of Lehner (2015): none for these settings")
   }
-  weak <- range == 1L
+  weak_agreement <- range == 1L
   curve <- x$curve
-  at <- sqrt(if (weak) 200 else 100)
-  probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), at)$y
+  root_cases <- sqrt(if (weak_agreement) 200 else 100)
+  probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), root_cases)$y
   paste0(
-    "Advice of Lehner (2015): ", if (weak) "at least 200 cases for chance kappa around .3" else
+    "Advice of Lehner (2015): ",
+    if (weak_agreement) "at least 200 cases for chance kappa around .3" else
       "100 cases are sufficient for chance kappa around .55",
-    if (!is.na(probit)) paste0("; here that has probability ", decimals(stats::pnorm(probit), 2L))
+    if (!is.na(probit)) paste0("; in this plan with probability ",
+      decimals(stats::pnorm(probit), 2L))
   )
 }

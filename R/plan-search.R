@@ -1,32 +1,36 @@
-# Search for the number of cases: simulations at a few numbers of cases, and a line through them.
+# Search for the number of cases: the probability that estimates are within the required half-width
+# is simulated at a few numbers of cases, and a line is fitted to it.
 
+# Returns, for each number of raters, a list of `answer` (a row of the table of answers) and `curve`
+# (a row per simulated number of cases).
 simulated_parts <- function(settings, seed) {
   lapply(seq_along(settings$raters), function(i) {
-    # Panels for each number of cases are simulated once.
-    known <- new.env()
-    at <- function(n) {
+    # Stores results, so that panels are simulated only once for each number of cases.
+    panels_by_size <- new.env()
+    panels_at <- function(n) {
       key <- as.character(n)
-      known[[key]] <- known[[key]] %||% plan_panels(settings, i, n, seed)
+      panels_by_size[[key]] <- panels_by_size[[key]] %||% plan_panels(settings, i, n, seed)
     }
     answer <- if (is.null(settings$cases)) {
-      search_cases(at, settings, i)
+      search_cases(panels_at, settings, i)
     } else {
-      plan_row(at(settings$cases), settings, i)
+      plan_row(panels_at(settings$cases), settings, i)
     }
-    # Further points around the answer, for the picture.
+    # Simulates further numbers of cases around the answer, for plots.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
-    lapply(unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases)), at)
-    sizes <- sort(as.numeric(ls(known)))
-    points <- stack_rows(lapply(sizes, at), summarise_panels, settings)
+    lapply(unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases)), panels_at)
+    sizes <- sort(as.numeric(ls(panels_by_size)))
+    points <- stack_rows(lapply(sizes, panels_at), summarise_panels, settings)
     list(answer = answer, curve = data.frame(
       raters = settings$raters[[i]], cases = sizes, points, runs = settings$runs
     ))
   })
 }
 
-# Summary of the panels with n cases. `near`: by panel, the share of systems with an estimate within
-# the margin. `error`: errors of all estimates (NA without an estimate). `of_system` and `bias`: by
-# system, the share within the margin and the mean error.
+# Simulates panels with `n` cases and the number of raters with index `i`. Returns a list: `near`,
+# for each panel, the share of systems whose estimate is within the required half-width; `error`,
+# errors of all estimates (NA without an estimate), and `run`, their panels; `of_system` and `bias`,
+# for each system, the share of panels with an estimate within the half-width, and the mean error.
 plan_panels <- function(settings, i, n, seed) {
   study <- new_study(
     list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
@@ -48,51 +52,58 @@ plan_panels <- function(settings, i, n, seed) {
 
 # ---- Search -------------------------------------------------------------------------------------
 
-# Number of cases at which the search begins.
-start_cases <- 100
+start_cases <- 100 # number of cases at which the search begins
 
-search_cases <- function(at, settings, i) {
+# Smallest number of cases with which the probability reaches `conf_level`, as a row of the table of
+# answers. `panels_at`: function that simulates panels with n cases.
+search_cases <- function(panels_at, settings, i) {
   target <- settings$conf_level
   bracket <- bracket_cases(
-    function(n) mean(at(n)$near), start_cases, target, settings$max_cases, settings$least_cases
+    function(n) mean(panels_at(n)$near), start_cases, target, settings$max_cases,
+    settings$least_cases
   )
-  if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
+  if (is.null(bracket$high)) return(unreached(panels_at, bracket$tried, settings, i))
   # Even the smallest allowed number of cases reaches the target.
-  if (is.null(bracket$low)) return(plan_row(at(bracket$high), settings, i))
-  rough <- line_through(at, c(bracket$low, sqrt(bracket$low * bracket$high), bracket$high), target)
-  centre <- min(max(rough$cases, bracket$low), bracket$high)
-  around <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
-  line <- line_through(at, around, target)
+  if (is.null(bracket$low)) return(plan_row(panels_at(bracket$high), settings, i))
+  first_line <- line_through(panels_at, c(bracket$low, sqrt(bracket$low * bracket$high),
+    bracket$high), target)
+  centre <- min(max(first_line$cases, bracket$low), bracket$high)
+  sizes <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
+  line <- line_through(panels_at, sizes, target)
   n <- min(max(ceiling(line$cases - 1e-6), settings$least_cases), settings$max_cases)
-  out <- plan_row(at(n), settings, i)
-  out$std.error <- line$std.error
-  out[c("probability", "probability_mcse")] <- as.list(line$at(n))
-  out$reason <- reason_short(out$probability + 1e-6, settings)
-  out
+  answer <- plan_row(panels_at(n), settings, i)
+  answer$std.error <- line$std.error
+  answer[c("probability", "probability_mcse")] <- as.list(line$at(n))
+  answer$reason <- reason_short(answer$probability + 1e-6, settings)
+  answer
 }
 
-line_through <- function(at, n, target) {
-  panels <- lapply(unique(pmax(round(n), 2)), at)
+# Fits the line of probit_line() to simulations with the numbers of cases `n`.
+line_through <- function(panels_at, n, target) {
+  panels <- lapply(unique(pmax(round(n), 2)), panels_at)
   probit_line(
     vapply(panels, `[[`, 0, "n"), vapply(panels, `[[`, panels[[1L]]$near, "near"), target
   )
 }
 
-# Two numbers of cases, at most a factor of about two from each other: `low` misses the target and
-# `high` reaches it. `high` is NULL if no number reaches the target, `low` if all do.
-bracket_cases <- function(share, start, target, most, least) {
+# Finds two numbers of cases that differ by a factor of at most about two: `low`, with which the
+# probability is below `target`, and `high`, with which it is not. `low` is NULL if no number is too
+# small, `high` if no number is large enough. `tried`: all numbers tried. `probability_at`: function
+# of a number of cases that returns the probability. `start`, `most`, `least`: first, largest and
+# smallest number to try.
+bracket_cases <- function(probability_at, start, target, most, least) {
   bracket <- new.env()
   try_at <- function(n) {
     bracket$tried <- c(bracket$tried, n)
-    bracket[[if (share(n) >= target) "high" else "low"]] <- n
+    bracket[[if (probability_at(n) >= target) "high" else "low"]] <- n
   }
   try_at(min(max(round(start), least), most))
   while (is.null(bracket$low) && bracket$high > least) {
     try_at(max(ceiling(bracket$high / 2), least))
   }
   if (is.null(bracket$high)) {
-    # A few steps up, then the largest number. If that misses the target, the target is out of
-    # reach.
+    # Tries a few larger numbers, then the largest. If the probability is too low even with the
+    # largest number, no number is large enough.
     for (n in unique(round(pmin(c(start * c(2, 4, 8), most / 4, most), most)))) {
       if (n > bracket$low && is.null(bracket$high)) try_at(n)
     }
@@ -103,27 +114,30 @@ bracket_cases <- function(share, start, target, most, least) {
   as.list(bracket)
 }
 
-# Probit regression of the panels' shares (a row per panel, a column per number of cases) on the
-# square root of the number of cases. Panels are independent, but the numbers of cases share them,
-# so that errors are sandwich errors: roots of sums of squares over panels.
+# Probit regression of probabilities on the square root of the number of cases. `near`: for each
+# panel (row) and number of cases (column), the share of estimates within the required half-width.
+# Panels are independent, but the same panels are used for all numbers of cases. Standard errors are
+# therefore sandwich errors over panels. Returns `cases`, the number of cases at which the line
+# reaches `target`, its `std.error`, and `at`, a function of n that returns the probability on the
+# line and its Monte Carlo standard error.
 probit_line <- function(n, near, target) {
   x <- cbind(1, sqrt(n))
   runs <- nrow(near)
-  b <- suppressWarnings(stats::glm.fit(
+  coefficients <- suppressWarnings(stats::glm.fit(
     x, colMeans(near), rep(runs, length(n)), family = stats::quasibinomial("probit")
   ))$coefficients
-  eta <- drop(x %*% b)
-  p <- pmin(pmax(stats::pnorm(eta), 1e-10), 1 - 1e-10)
-  weight <- stats::dnorm(eta) / (p * (1 - p))
-  scores <- sweep(near, 2L, p) %*% (weight * x)
+  eta <- drop(x %*% coefficients)
+  probability <- pmin(pmax(stats::pnorm(eta), 1e-10), 1 - 1e-10)
+  weight <- stats::dnorm(eta) / (probability * (1 - probability))
+  scores <- sweep(near, 2L, probability) %*% (weight * x)
   bread <- solve(crossprod(x, runs * weight * stats::dnorm(eta) * x))
   error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
-  root <- (stats::qnorm(target) - b[[1L]]) / b[[2L]]
+  root <- (stats::qnorm(target) - coefficients[[1L]]) / coefficients[[2L]]
   list(
-    cases = root^2, std.error = 2 * root * error(-c(1, root) / b[[2L]]),
+    cases = root^2, std.error = 2 * root * error(-c(1, root) / coefficients[[2L]]),
     at = function(n) {
       row <- c(1, sqrt(n))
-      eta <- sum(row * b)
+      eta <- sum(row * coefficients)
       c(probability = stats::pnorm(eta), mcse = stats::dnorm(eta) * error(row))
     }
   )
@@ -131,7 +145,7 @@ probit_line <- function(n, near, target) {
 
 # ---- Answers ------------------------------------------------------------------------------------
 
-# A row of the table, without its costs: the simulated result of `panels`.
+# A row of the table of answers, without costs. `panels`: result of plan_panels().
 plan_row <- function(panels, settings, i, cases = panels$n,
                      reason = reason_short(mean(panels$near), settings)) {
   point <- summarise_panels(panels, settings)
@@ -141,37 +155,44 @@ plan_row <- function(panels, settings, i, cases = panels$n,
   )
 }
 
-# NA if the probability reaches the target.
+# Reason why a number of cases is not enough; NA if it is enough.
 reason_short <- function(probability, settings) {
   if (probability >= settings$conf_level) return(NA_character_)
   paste("the probability is only", percent(probability))
 }
 
-# No number of cases is enough: because of a bias, or because larger numbers were not tried.
-unreached <- function(at, tried, settings, i) {
-  near <- lapply(tried, function(n) at(n)$near)
-  share <- vapply(near, mean, 0)
-  best <- at(tried[[which.max(share)]])
-  gain <- if (length(tried) > 1L) Reduce(`-`, rev(utils::tail(near, 2L)))
-  rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
+# A row of the table of answers if no number of cases is enough. The reason is a bias if the
+# probability no longer increases, otherwise that larger numbers were not tried.
+unreached <- function(panels_at, tried, settings, i) {
+  near <- lapply(tried, function(n) panels_at(n)$near)
+  probability <- vapply(near, mean, 0)
+  best <- panels_at(tried[[which.max(probability)]])
+  increase <- if (length(tried) > 1L) Reduce(`-`, rev(utils::tail(near, 2L)))
+  is_rising <- is.null(increase) || mean(increase) > 2 * stats::sd(increase) /
+    sqrt(length(increase)) + 1e-9
   plan_row(best, settings, i, NA, paste0(
-    if (rising) paste(number(settings$max_cases), "cases, the most to try, are too few") else
+    if (is_rising) paste(number(settings$max_cases),
+      "cases, the largest number tried, are too few") else
       "more cases do not help, because the remaining error is bias",
-    "; the best found is ", percent(max(share)), " with ", count_noun(best$n, "case")
+    "; the highest probability is ", percent(max(probability)), " with ", count_noun(best$n, "case")
   ))
 }
 
-# Estimates that are `NA` count as outside any margin.
+# Columns of the table of answers that are computed from simulated panels. Missing estimates count
+# as errors of infinite size.
 summarise_panels <- function(panels, settings) {
-  size <- abs(panels$error)
-  size[is.na(size)] <- Inf
-  width <- function(p) stats::quantile(size, min(max(p, 0), 1), type = 1L, names = FALSE)
-  half <- width(settings$conf_level)
-  # The Monte Carlo error of the share at this width is converted to an error of the width.
-  error <- share_error(as.vector(tapply(size <= half, panels$run, mean)))
-  widths <- c(half, width(settings$conf_level + error), width(settings$conf_level - error))
+  absolute_error <- abs(panels$error)
+  absolute_error[is.na(absolute_error)] <- Inf
+  error_quantile <- function(p) stats::quantile(absolute_error, min(max(p, 0), 1), type = 1L,
+    names = FALSE)
+  half_width <- error_quantile(settings$conf_level)
+  # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
+  # error of the share of panels.
+  error <- share_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
+  widths <- c(half_width, error_quantile(settings$conf_level + error),
+    error_quantile(settings$conf_level - error))
   widths[is.infinite(widths)] <- NA_real_
-  worst <- which.max(abs(panels$bias)) # of the systems
+  worst <- which.max(abs(panels$bias)) # number of the system with the largest bias
   data.frame(
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
     lowest = min(panels$of_system), half_width = widths[[1L]],
@@ -181,96 +202,105 @@ summarise_panels <- function(panels, settings) {
   )
 }
 
-# Monte Carlo standard error of the mean share over panels. Shares of 0 or 1 also have an error.
+# Monte Carlo standard error of a mean share over panels. If the mean is 0 or 1, one half is added
+# to both counts, so that the error is not 0.
 share_error <- function(near) {
   runs <- length(near)
-  certain <- (0.5 + sum(near)) / (runs + 1)
-  sqrt((if (mean(near) %in% 0:1) certain * (1 - certain) else stats::var(near)) / runs)
+  corrected_share <- (0.5 + sum(near)) / (runs + 1)
+  sqrt((if (mean(near) %in% 0:1) corrected_share * (1 - corrected_share) else stats::var(near)) /
+    runs)
 }
 
-# Choice of the cases to label. Cases with uncertain labels are drawn with a higher probability.
+# Choice of the cases to label by plan_gold(). Cases with uncertain labels are drawn with a higher
+# probability. In these functions, `spread` is the standard deviation of a label given the ratings,
+# and `weight` the number of cases, both by pattern (cases with the same ratings and answers).
 
-gold_strata <- 4L
-least_spread <- 0.3 # of the mean; raters may agree and be wrong
-fewest_in_stratum <- 2L
+gold_strata <- 4L # number of strata
+# Smallest spread used for sampling, as a share of the mean spread. If raters agree, the spread is
+# small, but all of them may be wrong.
+least_spread <- 0.3
+fewest_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
-# Standard deviation of a new label, given its predicted probability. Predictions are overconfident,
-# so they are first shrunk towards 1/2.
+# Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
 tempered <- function(q) stats::plogis(0.7 * stats::qlogis(pmin(pmax(q, 0.02), 0.98)))
 
-# Strata with about the same number of cases, from the most to the least certain. Patterns with
-# equal uncertainty stay together.
+# Number of the stratum of each pattern, from the smallest to the largest spread. Strata have about
+# the same number of cases. Patterns with equal spread are in the same stratum.
 spread_strata <- function(spread, weight) {
-  level <- round(spread, 9L)
-  group <- match(level, sort(unique(level)))
+  rounded_spread <- round(spread, 9L)
+  group <- match(rounded_spread, sort(unique(rounded_spread)))
   cases <- rowsum(weight, group)[, 1L]
   middle <- (cumsum(cases) - cases / 2) / sum(cases)
   stratum <- pmin(ceiling(middle * gold_strata), gold_strata)
   match(stratum, unique(stratum))[group]
 }
 
-# The spread, but at least a share of its mean over cases, and never 0.
+# The spread, but at least the share `least_spread` of its mean over cases, and never 0.
 positive_spread <- function(spread, cases) {
   spread <- pmax(spread, least_spread * sum(cases * spread) / sum(cases))
   if (all(spread == 0)) spread + 1 else spread
 }
 
-# Number of cases drawn from each stratum (Neyman's allocation), in proportion to cases and spread.
-# NULL if there are too few cases for strata.
+# Number of gold cases to draw from each stratum, in proportion to the number of cases times the
+# spread (Neyman's allocation). NULL if there are too few gold cases for strata. `gold`: total
+# number. `cases` and `spread`: by stratum.
 allocate_gold <- function(gold, cases, spread) {
-  share <- cases * positive_spread(spread, cases)
-  number <- pmin(fewest_in_stratum, cases)
-  if (gold < sum(number)) return(NULL)
-  for (i in seq_len(gold - sum(number))) { # each case to the stratum with the largest deficit
-    deficit <- ifelse(number < cases, share / (number + 0.5), -Inf)
+  target_size <- cases * positive_spread(spread, cases)
+  n_gold <- pmin(fewest_in_stratum, cases)
+  if (gold < sum(n_gold)) return(NULL)
+  # Adds one gold case at a time to the stratum with the largest deficit.
+  for (i in seq_len(gold - sum(n_gold))) {
+    deficit <- ifelse(n_gold < cases, target_size / (n_gold + 0.5), -Inf)
     largest <- which.max(deficit)
-    number[[largest]] <- number[[largest]] + 1
+    n_gold[[largest]] <- n_gold[[largest]] + 1
   }
-  number
+  n_gold
 }
 
-# Stratum and probability of each pattern, with about `gold` cases in total. `spread` is NA for
-# patterns that need no label; `weight` is the number of cases of a pattern.
+# Stratum of each pattern, and probability with which its cases are drawn. About `gold` cases are
+# drawn in total. `spread` is NA for patterns that need no label. `choice`: see plan_gold().
 gold_probabilities <- function(gold, spread, weight, choice) {
   eligible <- !is.na(spread) & weight > 0
-  out <- list(stratum = ifelse(eligible, 1L, NA_integer_), probability = 0 * weight)
+  choice_of_patterns <- list(stratum = ifelse(eligible, 1L, NA_integer_), probability = 0 * weight)
   weight <- weight[eligible]
   spread <- spread[eligible]
   gold <- min(gold, sum(weight))
-  out$probability[eligible] <- if (choice == "active") active_probability(gold, spread, weight) else
+  choice_of_patterns$probability[eligible] <- if (choice == "active") active_probability(gold,
+    spread, weight) else
     gold / sum(weight)
-  if (choice != "stratified") return(out)
+  if (choice != "stratified") return(choice_of_patterns)
   strata <- spread_strata(spread, weight)
   cases <- rowsum(weight, strata)[, 1L]
-  number <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
-  if (!is.null(number)) {
-    out$stratum[eligible] <- strata
-    out$probability[eligible] <- unname(number / cases)[strata]
+  n_gold <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
+  if (!is.null(n_gold)) {
+    choice_of_patterns$stratum[eligible] <- strata
+    choice_of_patterns$probability[eligible] <- unname(n_gold / cases)[strata]
   }
-  out
+  choice_of_patterns
 }
 
-# Probabilities proportional to spread, and at most 1.
+# Probabilities that are proportional to the spread and at most 1. Their sum over cases is `gold`.
 active_probability <- function(gold, spread, weight) {
   size <- positive_spread(spread, weight)
-  sure <- rep(FALSE, length(size))
+  is_certain <- rep(FALSE, length(size))
   repeat {
-    scale <- (gold - sum(weight[sure])) / sum((weight * size)[!sure])
-    more <- !sure & scale * size >= 1
-    if (!any(more)) return(ifelse(sure, 1, scale * size))
-    sure <- sure | more
+    scale <- (gold - sum(weight[is_certain])) / sum((weight * size)[!is_certain])
+    newly_certain <- !is_certain & scale * size >= 1
+    if (!any(newly_certain)) return(ifelse(is_certain, 1, scale * size))
+    is_certain <- is_certain | newly_certain
   }
 }
 
-# Draws cases by systematic sampling: in each stratum, the number of cases is the sum of the
-# probabilities, rounded; cases are in random order. Arguments have an entry per case.
+# Draws cases with the given probabilities by systematic sampling in random order, within strata.
+# The number of cases drawn from a stratum is the sum of its probabilities, rounded up or down.
+# Arguments have an element per case. Returns case positions.
 draw_gold <- function(probability, stratum) {
-  places <- split(seq_along(probability), stratum)
-  chosen <- lapply(places, function(at) {
+  positions <- split(seq_along(probability), stratum)
+  chosen <- lapply(positions, function(at) {
     at <- at[sample.int(length(at))]
-    sum <- c(0, cumsum(probability[at]))
+    cumulative <- c(0, cumsum(probability[at]))
     start <- stats::runif(1L)
-    at[diff(floor(sum - start + 1e-9)) > 0]
+    at[diff(floor(cumulative - start + 1e-9)) > 0]
   })
   sort(unlist(chosen, use.names = FALSE))
 }

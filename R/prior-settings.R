@@ -1,53 +1,59 @@
-# Converts a rater_prior() to parameters of the sampler, given the ratings.
+# Converts a prior, an object of class rater_prior, to parameters of the Gibbs sampler, given the
+# ratings. Probabilities of answers given the truth have Dirichlet distributions.
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
 NULL
 
-# A list:
-# * raters: by name, in the order of `x`: K x K Dirichlet parameters, truth in rows; c(right,
-#   wrong) if errors are uniform; NULL for "partial"
-# * system: the same, for a rater without a prior
-# * others: "vague", "flat", "partial" or `"own"`
-# * order: "mean", "each" or "none"
-# * base_rates: populations x categories, Dirichlet parameters
-# * text: strings: raters, a list by name with a string per row (or one), and base_rates
+# Returns a list with the fields
+# * raters: list named by rater, in the order of the ratings `x`, of Dirichlet parameters, matrices
+#   with the truth in rows. If errors are uniform, Beta parameters c(right, wrong). NULL for raters
+#   with a "partial" prior;
+# * system: the same for systems and for raters whose prior the user does not specify;
+# * others: kind of this prior: "vague", "flat", "partial" or, if user-defined, `"own"`;
+# * order: "mean", "each" or "none";
+# * base_rates: Dirichlet parameters, populations x categories;
+# * text: words for priors: `raters`, a list named by rater with a string per true category (or one
+#   string), and `base_rates`.
 resolve_prior <- function(prior, x, model) {
   populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
-  coin <- model$errors == "uniform"
+  uniform_errors <- model$errors == "uniform"
   unknown <- setdiff(names(prior$raters), x$raters)
   abort_argument_if(unknown, "prior", "must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  kind <- if (is.list(prior$others)) "own" else prior$others
-  plain <- plain_parameters(kind, length(categories), coin)
-  system <- if (kind == "own") {
-    resolve_law(prior$others, "others", plain, categories, coin)
-  } else if (kind != "partial") {
-    plain
+  kind_of_others <- if (is.list(prior$others)) "own" else prior$others
+  default_parameters <- plain_parameters(kind_of_others, length(categories), uniform_errors)
+  system <- if (kind_of_others == "own") {
+    resolve_law(prior$others, "others", default_parameters, categories, uniform_errors)
+  } else if (kind_of_others != "partial") {
+    default_parameters
   }
   # If only the sensitivity has a prior, the specificity has the prior of other raters.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
-    if (is.null(law)) system else resolve_law(law, rater, system %||% plain, categories, coin)
+    if (is.null(law)) system else resolve_law(law, rater, system %||% default_parameters,
+      categories, uniform_errors)
   })
   if (model$accuracy == "common") {
     stated <- unique(raters[names(prior$raters)])
     abort_if(length(stated) > 1L, "prior",
       "In this model all raters have the same parameters, so their priors must be equal.",
-      x = "Those of {.val {names(prior$raters)}} differ.",
-      i = "{.code rater_model(\"rater\")} lets raters differ.")
+      x = "The priors of {.val {names(prior$raters)}} differ.",
+      i = "In {.code rater_model(\"rater\")}, raters have different parameters.")
     if (length(stated) == 1L) raters[] <- stated
   }
   rates <- resolve_rates(prior$base_rates, populations, categories)
   list(
-    raters = raters, system = system, others = kind, order = prior$order, base_rates = rates,
+    raters = raters, system = system, others = kind_of_others, order = prior$order,
+    base_rates = rates,
     text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
   )
 }
 
-# Names of populations, which are rows of a table. Values are quoted if names would be equal.
+# Names of populations, the rows of `table`: its values, separated by commas. Values are quoted if
+# two names would otherwise be equal.
 population_labels <- function(table) {
   if (is.null(table)) return(NULL)
   words <- lapply(unname(as.list(table)), as_label)
@@ -56,57 +62,63 @@ population_labels <- function(table) {
   label(lapply(words, encodeString, quote = "\""))
 }
 
-# The prior of a rater without information: flat, or vague with any other `name`.
-plain_parameters <- function(name, n, coin) {
-  if (coin) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
+# Parameters of the flat prior or, for any other `name`, of the vague prior. `n`: number of
+# categories. `uniform_errors`: are errors uniform, so that a rater has only one accuracy?
+plain_parameters <- function(name, n, uniform_errors) {
+  if (uniform_errors) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
   if (name == "flat") matrix(1, n, n) else matrix_with_equal_errors(2.8, n, 1.2)
 }
 
-resolve_law <- function(law, rater, base, categories, coin) {
+# Parameters of the prior of a rater. `law`: result of check_rater_law(). `base`: parameters for
+# rows that `law` does not specify. `uniform_errors`: are errors uniform?
+resolve_law <- function(law, rater, base, categories, uniform_errors) {
   n <- length(categories)
-  abort_if(coin && !identical(names(law), "right"), "prior",
-    "With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
+  abort_if(uniform_errors && !identical(names(law), "right"), "prior",
+    "In a model with uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
     x = "It has {.field {names(law)}}.",
-    i = "With {.fun dawid_skene} raters have rows for each true category.")
-  if (coin) return(law$right)
+    i = "With {.fun dawid_skene}, each true category has a separate prior.")
+  if (uniform_errors) return(law$right)
   if (!is.null(law$matrix)) {
     abort_if(nrow(law$matrix) != n, "prior", "The prior of {.val {rater}} must be a {n} x {n}
       matrix.", x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
     return(matrix(as.double(in_order_of(categories, law$matrix, rater)), n))
   }
   if (!is.null(law$right)) {
-    out <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]
-    diag(out) <- law$right[[1L]]
-    return(out)
+    parameters <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]
+    diag(parameters) <- law$right[[1L]]
+    return(parameters)
   }
-  abort_if(n != 2L, "prior", "The prior of {.val {rater}} is of a sensitivity or a specificity,
+  abort_if(n != 2L, "prior", "The prior of {.val {rater}} is for a sensitivity or a specificity,
     which need two categories.", x = "{.arg x} has {n}.",
-    i = "Use {.code list(right =)}, or a matrix.")
+    i = "Use {.code list(right =)}, or a matrix of Dirichlet parameters.")
   if (!is.null(law$spec)) base[1L, ] <- law$spec
   if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
   base
 }
 
-# Relative probabilities of wrong ratings. Rows sum to one, with zero on the diagonal.
+# Shares of wrong ratings (truths x ratings), from relative probabilities `wrong` of the categories.
+# Rows sum to one, and the diagonal is zero.
 shares_of_wrong <- function(wrong, rater, categories) {
   n <- length(categories)
   abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
-    "{.field wrong} of {.val {rater}} must be a number for each of {.val {categories}}.",
-    not = wrong)
+    "{.field wrong} in the prior of {.val {rater}} must be a number for each of
+      {.val {categories}}.", not = wrong)
   if (!is.null(names(wrong))) wrong <- wrong[categories]
-  out <- matrix(wrong, n, n, byrow = TRUE)
-  diag(out) <- 0
-  out / rowSums(out)
+  shares <- matrix(wrong, n, n, byrow = TRUE)
+  diag(shares) <- 0
+  shares / rowSums(shares)
 }
 
+# Dirichlet parameters of base rates (populations x categories). `laws`: result of
+# check_rate_laws().
 resolve_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
     abort_argument_if(!setequal(names(laws), populations),
       "prior", "Base rates must have a prior for each population.",
       x = c(
-        "Those of the prior are {.val {names(laws)}}.",
-        if (is.null(populations)) "All cases of {.arg x} are of one." else
-          "Those of {.arg x} are {.val {populations}}."
+        "The populations of the prior are {.val {names(laws)}}.",
+        if (is.null(populations)) "All cases of {.arg x} are in one population." else
+          "The populations of {.arg x} are {.val {populations}}."
       ))
     laws <- laws[populations]
   }
@@ -121,24 +133,26 @@ resolve_rate_law <- function(law, categories) {
   n <- length(categories)
   abort_if(!is.null(law$beta) && n != 2L, "prior",
     "A Beta distribution of base rates needs two categories.", x = "{.arg x} has {n}.",
-    i = "Give a Dirichlet parameter for each.")
+    i = "Give a Dirichlet parameter for each category.")
   if (!is.null(law$beta)) return(rev(law$beta))
-  given <- law$categories
-  named <- !is.null(names(given))
-  if (length(given) == 1L && !named) return(rep(as.double(given), n))
-  # With two numbers it would be ambiguous which one is that of the positive category.
-  ok <- length(given) == n &&
-    if (named) setequal(names(given), categories) else n > 2L || length(unique(given)) == 1L
-  abort_if(!ok, "prior",
-    "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
-    not = given,
+  parameters <- law$categories
+  has_names <- !is.null(names(parameters))
+  if (length(parameters) == 1L && !has_names) return(rep(as.double(parameters), n))
+  # Two different numbers without names are refused, because it is not clear which one belongs to
+  # the positive category.
+  is_valid <- length(parameters) == n &&
+    if (has_names) setequal(names(parameters), categories) else n > 2L ||
+      length(unique(parameters)) == 1L
+  abort_if(!is_valid, "prior",
+    "The prior of base rates must be a number, or a vector with names {.val {categories}}.",
+    not = parameters,
     i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.")
-  as.double(if (named) given[categories] else given)
+  as.double(if (has_names) parameters[categories] else parameters)
 }
 
 # ---- Words --------------------------------------------------------------------------------------
 
-# "Beta(4.44, 13.31)": two decimals, or two significant digits if a number is below 0.1.
+# Words such as "Beta(4.44, 13.31)", with two decimals, or two significant digits below 0.1.
 prior_words <- function(name, x) {
   numbers <- vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), "")
   sprintf("%s(%s)", name, toString(numbers))
@@ -148,7 +162,8 @@ dirichlet_words <- function(x) {
   if (length(x) == 2L) prior_words("Beta", rev(x)) else prior_words("Dirichlet", x)
 }
 
-# With two categories the Beta distribution is that of a correct rating.
+# Words for the prior of a rater, a string per true category or one string. With two categories they
+# are Beta distributions of the probability of a correct rating.
 law_words <- function(parameters) {
   if (is.null(parameters)) return(others_words[["partial"]])
   if (!is.matrix(parameters)) return(prior_words("Beta", parameters))

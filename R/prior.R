@@ -4,54 +4,63 @@
 #' [fit_raters()] with `method = "bayes"`. For example, if a published study reports a sensitivity
 #' of about 90%, and almost certainly above 80%, write `list(mode = 0.9, at_least = 0.8)`.
 #'
-#' @section A Beta distribution:
-#' The prior of a probability has one of these forms:
-#' * `list(a, b)` or `c(a, b)`: the parameters. A flat prior updated with a - 1 correct and b - 1
-#'   wrong answers has these parameters.
+#' @section Prior of a probability:
+#' The prior of a probability is a Beta distribution, in one of these forms:
+#' * `list(a, b)` or `c(a, b)`: its parameters. They are the parameters of a flat prior that was
+#'   updated with a - 1 correct and b - 1 wrong answers.
 #' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower bound that is
-#'   exceeded with probability `sure`. With `at_most` it is an upper bound, for modes near 0. The
-#'   bound must be more informative than the flat prior: `at_least` is above `1 - sure`, `at_most`
-#'   below `sure`.
+#'   exceeded with probability `sure`. With `at_most` instead of `at_least` it is an upper bound,
+#'   for modes near 0. The bound must be more informative than the flat prior: `at_least` above
+#'   `1 - sure`, or `at_most` below `sure`.
 #' * `list(range = c(lower, upper))`: the mean is the middle of the range and the standard deviation
 #'   is a quarter of its width, as in Joseph, Gyorkos and Coupal (1995).
 #'
-#' @section A rater:
-#' * `list(sens =, spec =)`: sensitivity and specificity, for two categories of which the second is
-#'   positive. If one is left out, it has the prior of `others` (the vague one, with `"partial"`).
-#' * `list(right =)`: the probability of a correct rating, whatever the truth. It is the only form
-#'   for models with uniform errors. With free errors it is the prior in the row of each true
-#'   category. Wrong ratings have equal shares, or shares proportional to `wrong`, a positive number
-#'   per category.
+#' @section Prior of a rater:
+#' The prior of a rater has one of these forms:
+#' * `list(sens =, spec =)`: priors of sensitivity and specificity, for two categories of which the
+#'   second is positive. If one of them is left out, it has the prior `others` (the vague prior, if
+#'   `others` is `"partial"`).
+#' * `list(right =)`: prior of the probability of a correct rating, the same for all true
+#'   categories. It is the only form for models with uniform errors. In models with free errors,
+#'   wrong ratings have equal shares, or shares proportional to `wrong`, a positive number per
+#'   category: `list(right =, wrong =)`.
 #' * A matrix of Dirichlet parameters, with the true category in rows. The row `c(8, 2, 2)` is a
-#'   flat prior updated with seven correct answers and one of each wrong category.
+#'   flat prior updated with seven correct answers and one answer of each wrong category.
 #'
-#' If all raters have the same accuracy or matrix in the model, a prior of one is a prior of all.
+#' If all raters have the same accuracy or matrix in the model, a prior of one rater is used for all
+#' raters.
 #'
-#' @section Others:
+#' @section Prior of other raters:
+#' The argument `others` is one of:
 #' * `"vague"`: equivalent to four ratings of each true category, 70% of them correct: Beta(2.8,
 #'   1.2), with equal shares of wrong ratings. The total is the same for any number of categories.
-#' * `"flat"`: Dirichlet(1), all matrices are equally probable; for two categories, sensitivity and
-#'   specificity are uniform. The default of `order` is then `"each"`.
-#' * `"partial"`: matrices vary around a centre of the panel, which is also estimated.
-#' * Any prior of a rater in the forms above.
+#' * `"flat"`: Dirichlet distributions with all parameters 1, so that all matrices are equally
+#'   probable. With two categories, sensitivity and specificity are uniform. The default of `order`
+#'   is then `"each"`.
+#' * `"partial"`: matrices of raters vary around a mean matrix of all raters, which is also
+#'   estimated.
+#' * The prior of a rater, in one of the forms above.
 #'
 #' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
 #'   hyperparameter is not used
 #' @srrstatsNA {BS1.2a} the README is about first steps, which take no prior
-#' @param ... Priors of raters, named by rater. See *A rater*.
+#' @param ... Priors of raters, named by rater. See *Prior of a rater*.
 #' @param base_rates Prior of the base rates. A number (1 by default): the Dirichlet parameter of
 #'   all categories. A named vector: a parameter per category. A list, for two categories: a Beta
-#'   distribution of the second one. For populations with separate base rates, a list of priors
-#'   named by population, or a matrix with a row per population.
-#' @param others Prior of raters without a prior in `...`, and of systems that join them:
-#'   `"vague"` (the default), `"flat"`, `"partial"` or a prior. See *Others*.
-#' @param order Constraint that prevents categories from swapping names: answer k must be more
-#'   probable if k is the truth than if it is not. The constraint is for the mean of all raters
-#'   (`"mean"`, the default) or for `"each"` rater. With `"none"` the priors must determine the
-#'   names.
-#' @return An object of class `rater_prior`. `tidy()` has a row per distribution: `rater` (`NA` for
-#'   base rates); `part`; `prior`, a string; `mean`, `lower` and `upper`, mean and central 90%
-#'   interval of the probability (for a row of a matrix, of a correct rating). They are `NA` if they
+#'   distribution of the second category, see *Prior of a probability*. For populations with
+#'   separate base rates: a list of priors named by population, or a matrix with a row per
+#'   population.
+#' @param others Prior of raters without a prior in `...`, and of systems that are fitted like
+#'   raters: `"vague"` (the default), `"flat"`, `"partial"` or the prior of a rater. See *Prior of
+#'   other raters*.
+#' @param order Constraint that prevents categories from being exchanged (label switching): each
+#'   category must be more probable as an answer if it is the truth than if it is not. The
+#'   constraint is for the mean of all raters (`"mean"`, the default) or for `"each"` rater. With
+#'   `"none"` there is no constraint, so the priors must distinguish the categories.
+#' @return An object of class `rater_prior`. `tidy()`: a tibble with a row per distribution: `rater`
+#'   (`NA` for base rates); `part`, the probability that has the prior, such as `"sensitivity"`;
+#'   `prior`, a string; `mean`, `lower` and `upper`, mean and central 90% interval of the
+#'   probability (for a row of a matrix, the probability of a correct rating). They are `NA` if they
 #'   depend on the number of categories.
 #' @family estimation
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
@@ -73,7 +82,7 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
                         order = c("mean", "each", "none")) {
   raters <- list(...)
   abort_argument_if(length(raters) > 0L && !has_unique_names(raters), "...",
-    "Priors must have the names of raters, each once.",
+    "Priors of raters must be named by rater, with each name once.",
     x = "The names are {.val {names2(raters)}}.")
   law <- if (is.list(others) || is.matrix(others)) {
     check_rater_law(others, "others")
@@ -88,12 +97,14 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   )
 }
 
-# Smallest parameter for which Gibbs sampling is numerically stable.
+# Smallest Beta or Dirichlet parameter for which Gibbs sampling is numerically stable.
 least_parameter <- 1e-3
 
+# Fails if parameters are not finite and large enough. `subject`: what the prior is for, in
+# messages.
 check_proper <- function(parameters, subject) {
-  ok <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= least_parameter)
-  abort_if(!ok, "prior",
+  is_proper <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= least_parameter)
+  abort_if(!is_proper, "prior",
     "The prior of {subject} is improper: its parameters must be finite, and at least
      {least_parameter}.", x = "They are {.val {parameters}}.")
   parameters
@@ -101,23 +112,26 @@ check_proper <- function(parameters, subject) {
 
 # ---- One probability ----------------------------------------------------------------------------
 
-# Parameters c(a, b) of a Beta distribution in any form. `subject`: its name in messages.
+# Parameters c(a, b) of a Beta distribution that the user gave in any of its forms. `subject`: words
+# for the probability in messages.
 beta_law <- function(x, subject) {
-  stated <- as.list(x)
-  form <- toString(sort_strings(setdiff(names2(stated), "sure")))
-  plain <- is_beta_list(stated) && !anyNA(unlist(stated))
-  if (plain && length(stated) == 2L && form %in% c("", ", ", "a, b")) {
-    if (form == "a, b") stated <- stated[c("a", "b")]
-    return(check_proper(as.double(unlist(stated, use.names = FALSE)), subject))
+  fields <- as.list(x)
+  form <- toString(sort_strings(setdiff(names2(fields), "sure")))
+  is_beta <- is_beta_list(fields) && !anyNA(unlist(fields))
+  if (is_beta && length(fields) == 2L && form %in% c("", ", ", "a, b")) {
+    if (form == "a, b") fields <- fields[c("a", "b")]
+    return(check_proper(as.double(unlist(fields, use.names = FALSE)), subject))
   }
-  if (plain && form == "range" && length(stated) == 1L) return(beta_of_range(stated$range, subject))
-  by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(stated)) == 0L
-  abort_if(!plain || !by_mode, "prior",
+  if (is_beta && form == "range" && length(fields) ==
+    1L) return(beta_of_range(fields$range, subject))
+  by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(fields)) == 0L
+  abort_if(!is_beta || !by_mode, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.", not = x)
-  beta_of_mode(stated$mode, stated$at_least, stated$at_most, stated$sure %||% 0.95, subject)
+  beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
 
+# Is `x` a list of numbers with the form of a Beta distribution?
 is_beta_list <- function(x) {
   names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
@@ -126,48 +140,52 @@ is_beta_list <- function(x) {
     (all(names == "") || all(names %in% forms))
 }
 
+# Beta parameters from a range that is two standard deviations wide on each side of the mean.
 beta_of_range <- function(range, subject) {
-  ok <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
-  abort_if(!ok, "prior", "The range of {subject} must be a lower and a higher probability.",
+  is_range <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
+  abort_if(!is_range, "prior", "The range of {subject} must be two probabilities, the lower first.",
     x = "It is {.val {range}}.")
   mean <- mean(range)
-  size <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
-  c(mean, 1 - mean) * size
+  total <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
+  c(mean, 1 - mean) * total
 }
 
-# With weight s in addition to the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s. Solves for
-# the s at which the bound is exceeded with probability `sure`. An upper bound is a lower bound of
-# the complement.
+# Beta parameters from the mode and a bound. A Beta distribution with this mode has the parameters
+# 1 + mode s and 1 + (1 - mode) s. Solves for the number s at which the bound is exceeded with
+# probability `sure`. An upper bound is treated as a lower bound of the complement.
 beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
-    "The mode of {subject} must be a probability, and {.field sure} one in (0, 1).",
+    "The mode of {subject} must be in [0, 1], and {.field sure} in (0, 1).",
     x = "They are {mode} and {sure}.")
   low <- !is.null(at_least)
-  top <- if (low) mode else 1 - mode
+  mode_of_bound <- if (low) mode else 1 - mode
   bound <- if (low) at_least else 1 - at_most
-  abort_if(bound <= 1 - sure && bound < top, "prior",
-    "The flat prior is already more certain of {subject} than that.",
+  abort_if(bound <= 1 - sure && bound < mode_of_bound, "prior",
+    "The prior of {subject} must be more informative than the flat prior.",
     x = "A uniform probability is {if (low) 'above' else 'below'} {at_least %||% at_most} with
-         probability {1 - bound}, and you say {sure}.",
-    i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
+         probability {1 - bound}, which is not below {.field sure}, {sure}.",
+    i = "Use {.code list(1, 1)} for the flat prior. For a mode near {if (low) 0 else 1} give
          {.field {if (low) 'at_most' else 'at_least'}}.")
-  shape <- function(log_size) 1 + c(top, 1 - top) * exp(log_size)
+  beta_parameters <- function(log_size) 1 + c(mode_of_bound, 1 - mode_of_bound) * exp(log_size)
   excess <- function(log_size) {
-    stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
+    stats::pbeta(bound, beta_parameters(log_size)[[1L]], beta_parameters(log_size)[[2L]]) -
+      (1 - sure)
   }
-  abort_if(bound >= top || excess(15) > 0, "prior",
+  abort_if(bound >= mode_of_bound || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
      {if (low) 'below' else 'above'} its mode, and not too near it.",
-    x = "They are {at_least %||% at_most} and {mode}.")
-  # Flat, up to rounding, if the bound has the same probability under the uniform distribution.
+    x = "The bound is {at_least %||% at_most}, and the mode is {mode}.")
+  # Uses the flat prior (s near 0) if it exceeds the bound with probability `sure`, up to rounding.
   flat <- excess(-20) <= 0
-  parameters <- shape(if (flat) -20 else stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
+  parameters <- beta_parameters(if (flat) -20 else
+    stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) parameters else rev(parameters)
 }
 
 # ---- A rater, base rates ------------------------------------------------------------------------
 
-# A list of Beta distributions (sens, spec or right), of shares `wrong`, or of a `matrix`.
+# Checks the prior of a rater. Returns a list of either Beta parameters (`sens`, `spec` or `right`)
+# with shares `wrong`, or a `matrix` of Dirichlet parameters.
 check_rater_law <- function(law, rater) {
   if (is.data.frame(law)) law <- as.matrix(law)
   if (is.matrix(law)) {
@@ -177,11 +195,11 @@ check_rater_law <- function(law, rater) {
     return(list(matrix = check_proper(unclass(law), rater)))
   }
   parts <- if (is.list(law)) names2(law)
-  by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
-  whole <- "right" %in% parts && all(parts %in% c("right", "wrong"))
-  abort_if(!(by_truth || whole) || anyDuplicated(parts) > 0L, "prior",
-    "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)} with
-     {.field wrong} or without, or a matrix of Dirichlet parameters.",
+  has_sens_or_spec <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
+  has_right <- "right" %in% parts && all(parts %in% c("right", "wrong"))
+  abort_if(!(has_sens_or_spec || has_right) || anyDuplicated(parts) > 0L, "prior",
+    "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
+     {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
     x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(law)}.")
   titles <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
   for (part in setdiff(parts, "wrong")) {
@@ -191,8 +209,9 @@ check_rater_law <- function(law, rater) {
   law
 }
 
-# A list over populations, without names if there is only one: c(a, b) as `beta`, or the Dirichlet
-# parameters of `categories`.
+# Checks the argument `base_rates`. Returns a list with an element per population, without names if
+# there is only one. An element is a list of `beta`, Beta parameters c(a, b) for the second
+# category, or of `categories`, Dirichlet parameters.
 check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- setNames(asplit(unclass(x), 1L), rownames(x))
@@ -202,11 +221,12 @@ check_rate_laws <- function(x) {
   }
   if (!is.list(x) || is_beta_list(x)) return(list(check_rate_law(x)))
   abort_argument_if(!has_unique_names(x), "base_rates",
-    "Priors of several populations must have their names, each once.",
+    "Priors of several populations must be named by population, with each name once.",
     x = "The names are {.val {names2(x)}}.")
   lapply(x, check_rate_law)
 }
 
+# Table with a row per prior distribution.
 tidy_prior <- function(x) {
   laws <- c(x$raters, list(others = x$others))
   rates <- Map(rate_row, x$base_rates, names2(x$base_rates))
@@ -218,19 +238,22 @@ others_words <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
 )
 
-# `shape`: parameters of a Beta distribution, NULL if there is none.
+# A row of tidy(). `shape`: parameters of the Beta distribution of the probability, NULL if they are
+# not known.
 law_row <- function(rater, part, prior, shape) {
   shape <- shape %||% c(NA_real_, NA_real_)
-  ends <- stats::qbeta(c(0.05, 0.95), shape[[1L]], shape[[2L]])
+  limits <- stats::qbeta(c(0.05, 0.95), shape[[1L]], shape[[2L]])
   list(
-    rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape), lower = ends[[1L]],
-    upper = ends[[2L]]
+    rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape),
+    lower = limits[[1L]],
+    upper = limits[[2L]]
   )
 }
 
+# Rows of tidy() for the prior of a rater, or for `others`.
 law_rows <- function(law, rater) {
   if (is.character(law)) {
-    # Prior of a correct rating, if it does not depend on the number of categories.
+    # The vague prior of a correct rating does not depend on the number of categories.
     shape <- if (law == "vague") plain_parameters("vague", 2L, TRUE)
     return(list(law_row(rater, law, others_words[[law]], shape)))
   }
@@ -248,6 +271,7 @@ law_rows <- function(law, rater) {
   })
 }
 
+# Row of tidy() for the base rates of a population.
 rate_row <- function(law, population) {
   beta <- law$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
@@ -259,7 +283,7 @@ rate_row <- function(law, population) {
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.
   raters <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
-  named <- is.list(x$others)
+  is_user_defined <- is.list(x$others)
   table <- tidy_prior(x)
   shown <- data.frame(
     rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
@@ -270,11 +294,12 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
   new_schema(
     tables = list(priors = table),
     facts = list(
-      raters = length(x$raters), others = if (named) "own" else x$others, order = x$order,
+      raters = length(x$raters), others = if (is_user_defined) "own" else x$others, order = x$order,
       populations = length(x$base_rates)
     ),
     line = printable(paste0(
-      "Priors: ", raters, "others ", if (named) "as you say" else x$others, ", order ", x$order
+      "Priors: ", raters, "others ", if (is_user_defined) "user-defined" else x$others, ", order ",
+      x$order
     )),
     shown = view(shown, c("rater", "part", "prior", "mean", `90%` = "interval"), left = 1:3)
   )

@@ -227,7 +227,7 @@ test_that("undefined metrics are NA with a reason", {
     known_truth = stats::setNames(wide$a, 1:20), gold_sample = "given")))
   expect_match(found$reason[found$metric == "precision" & found$category %in% "z"], "never gives")
   expect_match(found$reason[found$metric == "bal_accuracy" & found$average %in% "macro"],
-    "undefined for a category")
+    "undefined for one of the averaged categories")
 })
 
 test_that("metrics print and are drawn", {

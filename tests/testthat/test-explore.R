@@ -188,7 +188,7 @@ test_that("who rates is asked on the page, and only by the choices that it offer
     session$setInputs(kind = "model")
     expect_identical(panel_kind(current_ratings()), "machines")
     accuracy_result()
-    expect_match(paste(unlist(messages()$accuracy), collapse = " "), "agreement says little")
+    expect_match(paste(unlist(messages()$accuracy), collapse = " "), "agreement is little evidence")
   })
 })
 

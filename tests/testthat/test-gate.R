@@ -66,7 +66,7 @@ test_that("estimates that decide nothing are undecided, or refused", {
   unknown <- quiet(gate(estimate_once(data, gold_sample = "given"), 0.7))
   expect_identical(tidy(unknown)$decision, "undecided")
   expect_identical(unknown$status, 3L)
-  expect_match(format(unknown), "only gold cases", fixed = TRUE)
+  expect_match(format(unknown), "sample of gold cases is needed", fixed = TRUE)
   set.seed(1)
   design <- rater_design(c(0.8, 0.8, 0.7), c(a = 0.8, b = 0.7), 2, 200)
   x <- quiet(simulate_ratings(design, rater_kind = "model"))

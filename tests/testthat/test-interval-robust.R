@@ -283,7 +283,7 @@ test_that("near-copies are still believed, with a note, unless their kind is sai
   told <- sure_of("copies", 1, "tool")
   expect_true(told$covered)
   expect_identical(told$table$estimate, found$table$estimate)
-  expect_match(told$warned, "agreement says little")
+  expect_match(told$warned, "agreement is little evidence")
   expect_match(told$said, "20 random cases with\\s+known truth would replace it")
   expect_no_match(told$said, "raters agree in more than 95%")
 })

@@ -100,7 +100,7 @@ test_that("crowds and counts are panels of their mean number of ratings", {
   expect_identical(plan$settings$raters, 4L)
   expect_identical(plan$settings$missing, 0)
   expect_equal(plan$settings$accuracies, fit_raters(crowd)$rater_accuracy)
-  expect_output(print(plan), "a crowd")
+  expect_output(print(plan), "most ratings are missing")
 })
 
 test_that("a pilot that says nothing is refused", {

@@ -50,7 +50,7 @@ test_that("a settled number has a half-width", {
 test_that("where cases are too few there is a reason", {
   plan <- planned(half_width = 0.01)
   expect_true(all(is.na(tidy(plan)$gold)))
-  expect_match(tidy(plan)$reason, "with all of the 600 cases gold it is 0.0")
+  expect_match(tidy(plan)$reason, "if all 600 cases are gold, the half-width is 0.0")
   expect_identical(nrow(augment(plan)), 0L)
   expect_match(format(plan), "^Not reached: ")
 })
@@ -178,7 +178,7 @@ test_that("ratings in a database are planned as those in memory", {
   plan <- quiet(plan_gold(read(dplyr::tbl(con, "d")), 0.05))
   expect_equal(tidy(plan), tidy(quiet(plan_gold(read(data), 0.05))), tolerance = 1e-4)
   expect_identical(nrow(augment(plan)), 0L)
-  expect_output(print(plan), "plan with dplyr::collect\\(\\)")
+  expect_output(print(plan), "dplyr::collect\\(\\)")
 })
 
 test_that("costs are those of gold and of one more rater", {
@@ -451,7 +451,7 @@ test_that("a pilot of a panel plans with what it has measured", {
   expect_equal(other$gold, rev(table$gold[table$interval == "corrected"]))
   # Other quantities leave labelled cases out, too.
   recall <- plan_gold(estimate, 0.1, of = "recall", category = 2, systems = "a")
-  expect_output(print(recall), "serve only plans of an accuracy")
+  expect_output(print(recall), "used only in plans for an\\s+accuracy")
   expect_false(any(augment(recall)$case %in% gold$case))
   # Random cases are added to random ones.
   sheet <- augment(plan)

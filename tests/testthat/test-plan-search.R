@@ -50,7 +50,7 @@ test_that("a bias below the margin costs cases, one above cannot be made up", {
   expect_match(lost$reason, "more cases do not help")
   settings$max_cases <- 40
   few <- search_cases(normal_panels(500), settings, 1)
-  expect_match(few$reason, "the most to try")
+  expect_match(few$reason, "the largest number tried")
 })
 
 test_that("more cases help where the last of them brought more than twice its error", {
@@ -65,7 +65,7 @@ test_that("more cases help where the last of them brought more than twice its er
   }
   # Of 100 panels 3 more, whose standard error is 1.7, and 8 more, whose error is 2.7.
   expect_match(reason(0.5, 0.53), "more cases do not help")
-  expect_match(reason(0.5, 0.58), "the most to try")
+  expect_match(reason(0.5, 0.58), "the largest number tried")
 })
 
 test_that("the bracket holds the crossing between neighbours", {

@@ -109,7 +109,7 @@ test_that("what bias keeps out of reach is NA, with the best there is", {
 test_that("where the limit on cases is too low it is that", {
   plan <- quick(half_width = 0.02, cases = c(2, 200))
   expect_identical(tidy(plan)$cases, NA_real_)
-  expect_match(tidy(plan)$reason, "200 cases, the most to try, are too few", fixed = TRUE)
+  expect_match(tidy(plan)$reason, "200 cases, the largest number tried, are too few", fixed = TRUE)
   expect_output(print(plan), "Not reached with 3 raters: 200 cases")
 })
 

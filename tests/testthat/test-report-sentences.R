@@ -48,7 +48,7 @@ test_that("a paragraph says what a referee needs, with its references", {
     binned = list(c("equation 7", "200 bootstrap samples of cases"), c("Efron", "Lehner")),
     joint = list(c("one more rater in a latent class model", "profile of the log posterior"),
       c("Dawid", "Lehner")),
-    shared = list("err where the raters err", c("Dawid", "Efron", "Lehner"))
+    shared = list("system shares the raters' errors", c("Dawid", "Efron", "Lehner"))
   )
   interval <- list(binned = "bootstrap", joint = "profile", shared = "bootstrap")
   for (method in names(each)) {
