@@ -174,7 +174,7 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 
 plot_open_ranges <- function(object) {
   table <- tidy(object)
-  seen <- head(drop_missing(table, "lowest"), most_pairs)
+  seen <- head(drop_missing(table, "lowest"), max_drawn_pairs)
   seen$pair <- from_top(paste(seen$rater1, "-", seen$rater2))
   picture(seen, y = "pair") +
     zero_line() +
