@@ -60,7 +60,7 @@ plot_performance <- function(object, estimators) {
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
   rows <- stack_rows(names(measures), function(measure) {
     reach <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
-    ends <- ends_of(t(table[[measure]] + reach), table$estimator, designs)
+    ends <- quantile_table(t(table[[measure]] + reach), table$estimator, designs)
     data.frame(ends, measure = factor(measures[[measure]], measures))
   })
   colours <- category_colours(levels(designs))
