@@ -253,8 +253,8 @@ truth_to_keep <- function(input, x) {
     "{.arg truth} is one category per case; answers with several labels have no such truth.",
     i = "{.fun single_label} makes ratings with one label.")
   column <- names(input$truth)
-  code <- encode(input$truth[[1L]], x$categories, column, "truth")
-  label <- value_of_cases(x$categories[code], case_of_rows(input, x), x$cases, column,
+  code <- encode_labels(input$truth[[1L]], x$categories, column, "truth")
+  label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases, column,
     "A case has one true category.")
   keep_truth(match(label, x$categories), x)
 }

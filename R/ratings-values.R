@@ -196,7 +196,7 @@ add_covariates <- function(x, input) {
     i = "Leave them out of {.arg systems}.", row = lacking)
   x$covariates <- tibble::as_tibble(Map(function(column, name) {
     check_covariate(column, name)
-    value_of_cases(column, case, x$cases, name,
+    values_by_case(column, case, x$cases, name,
       "A covariate must be the same in all rows of a case.")
   }, columns, names(columns)))
   x
