@@ -236,7 +236,7 @@ split_systems <- function(input, systems, repeats) {
 # on which several answers are equally frequent have no row.
 votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
-  inform_fallible(reruns_vote)
+  inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
   columns <- c(pattern = "case", unit = "system", category = "prediction")
   code <- lapply(columns, function(column) match(table[[column]], unique(table[[column]])))
