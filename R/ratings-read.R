@@ -203,7 +203,8 @@ keep_columns <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named <- names_in(quos)
   calls <- setdiff(unlist(lapply(lapply(quos, rlang::quo_get_expr), all.names)), named)
-  complete <- !is_by_rating(mapping) || all(c("rater", "rating") %in% given_roles(mapping))
+  complete <- !describes_long_data(mapping) ||
+    all(c("rater", "rating") %in% given_argument_names(mapping))
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
@@ -275,8 +276,8 @@ read_file <- function(file, how) {
 
 # Columns given by the user; otherwise the default columns of the format.
 fill_mapping <- function(mapping, got) {
-  if (!is_by_rating(mapping)) return(mapping)
-  for (arg in setdiff(c("case", "rater", "rating"), given_roles(mapping))) {
+  if (!describes_long_data(mapping)) return(mapping)
+  for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
     if (!any(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
@@ -348,7 +349,7 @@ resolve_cases <- function(got, columns, is_default, same) {
 # A list: columns (argument `systems` of ratings()); or table (a data frame of predictions); or
 # ratings (the table without rows of systems).
 find_systems <- function(quo, got, mapping, how) {
-  long <- is_by_rating(mapping)
+  long <- describes_long_data(mapping)
   raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
   value <- or_null(rlang::eval_tidy(quo))
   systems <- got$map$systems

@@ -212,7 +212,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")
   if (inherits(data, "table")) {
-    if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
+    if (!"counts" %in% given_argument_names(columns))
+      return(ratings_of_table(data, columns, options))
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
@@ -224,7 +225,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 # Ratings from an agreement matrix, which has no columns to name.
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
-  given <- c(given_roles(columns), c("na", "clean_labels", "abstain")[
+  given <- c(given_argument_names(columns), c("na", "clean_labels", "abstain")[
     c(!is.null(options$na), options$clean, !is.null(options$abstain))
   ])
   abort_argument_if(given, given,
