@@ -147,19 +147,19 @@ abort_bind <- function(...) {
 # Tables and lines that are shown of ratings, computed when they are shown.
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_whole_ratings(x)
-  facts <- facts_of_ratings(x)
+  facts <- summarise_ratings(x)
   systems <- summarise_systems(x)
   header <- format_header(x)
   new_schema(
     list(
-      ratings = ratings_by_rater, systems = answers_of_systems, answers = answer_table,
+      ratings = rating_table, systems = system_answer_table, answers = answer_table,
       scores = score_table, counts = count_table,
       patterns = function(x) pattern_table(as_ratings(x)),
       covariates = function(x) tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
-      workers = drawn_workers, raters = table_of_raters, categories = table_of_categories,
+      workers = simulated_worker_table, raters = table_of_raters, categories = table_of_categories,
       groups = group_table, system_agreement = summarise_systems
     ),
-    facts, line_of_ratings(facts, header[[1L]]), header[[1L]],
+    facts, format_ratings_line(facts, header[[1L]]), header[[1L]],
     head = c(header, format_agreement(x, facts), format_systems(systems)),
     more = c(Next = next_step(x)),
     summary = function(x) summary_of_ratings(x, systems)
