@@ -113,7 +113,7 @@ check_level_orders <- function(columns) {
 
 as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
-  refuse_scores(data, "data")
+  refuse_evaluatellm(data, "data")
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
     "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data))
   case_names <- if (is_matrix) rownames(data)
