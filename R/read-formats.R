@@ -20,7 +20,7 @@ new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALS
 
 # The first matching format is used, so that special formats precede general ones.
 file_formats <- function() {
-  has <- function(...) {
+  has_fields <- function(...) {
     function(input) {
       all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
     }
@@ -29,7 +29,7 @@ file_formats <- function() {
   list(
     excel = new_format("an Excel file", c("ole", "zip"), is_excel, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
-      if (input$kind == "json") has("eval", "samples")(input) else has_log(input)
+      if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
     }, read_inspect, labels = list(
       c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
     ),
@@ -59,24 +59,24 @@ file_formats <- function() {
     programs = "^(exact|pattern) ?match|^(json|tool) ?correctness",
     labels = list(c("fail", "pass"))),
     openai_evals = new_format("a log of OpenAI evals (JSONL)", "jsonl", function(input) {
-      has("spec")(input) && "eval_name" %in% names(input$record$spec)
+      has_fields("spec")(input) && "eval_name" %in% names(input$record$spec)
     }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
     programs = " match$", labels = list(c("FALSE", "TRUE"))),
     lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)", c("jsonl", "json"),
-      has("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
+      has_fields("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
     argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
-        has("fields", "responses")(input) ||
+        has_fields("fields", "responses")(input) ||
           any(endsWith(as.character(names(input$record)), ".responses.users"))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
-      has("data", "annotations")(input) || has("data", "completions")(input)
+      has_fields("data", "annotations")(input) || has_fields("data", "completions")(input)
     }, read_label_studio, shared = TRUE),
     label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)", c("json", "text"),
-      has("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
-    prodigy = new_format("annotations of Prodigy (JSONL)", "jsonl", has("_task_hash", "answer"),
-      read_prodigy, shared = TRUE),
+      has_fields("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
+    prodigy = new_format("annotations of Prodigy (JSONL)", "jsonl",
+      has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
       read_doccano, shared = TRUE),
     jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", always,
@@ -85,16 +85,16 @@ file_formats <- function() {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
     mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
-      has("HITId", "WorkerId"), function(input) {
+      has_fields("HITId", "WorkerId"), function(input) {
         read_crowd(input, "HITId", "WorkerId", "AssignmentStatus", "rejected",
           "with the status \"Rejected\"", "^Answer[.]")
       }, shared = TRUE),
     appen = new_format("a full report of Appen or Figure Eight (CSV)", "text",
-      has("_unit_id", "_worker_id"), function(input) {
+      has_fields("_unit_id", "_worker_id"), function(input) {
         read_crowd(input, "_unit_id", "_worker_id", "_tainted", "true",
           "of workers who failed test questions", NULL, function(name) paste0(name, "_gold"))
       }, shared = TRUE),
-    toloka = new_format("assignments of Toloka (TSV)", "text", has("ASSIGNMENT:worker_id"),
+    toloka = new_format("assignments of Toloka (TSV)", "text", has_fields("ASSIGNMENT:worker_id"),
       function(input) {
         read_crowd(input, c("ASSIGNMENT:task_id", grep("^INPUT:", input$header, value = TRUE)),
           "ASSIGNMENT:worker_id", "ASSIGNMENT:status", c("rejected", "skipped", "expired"),
@@ -126,7 +126,7 @@ find_format <- function(input, id) {
 
 abort_format <- function(input) {
   fields <- if (input$kind == "json") names(input$record)
-  looks <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
+  appearance <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "not text: it holds zero bytes"
   } else if (input$kind == "json") {
     if (is.null(fields)) "JSON without objects" else
@@ -137,7 +137,7 @@ abort_format <- function(input) {
     paste0("text that begins \"", shorten_text(input$first[[1L]]), "\"")
   }
   abort_file(input, "is in no format that `read_ratings()` knows.",
-    x = "It looks like {looks}.",
+    x = "It looks like {appearance}.",
     i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
       "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
@@ -151,27 +151,27 @@ known_settings <- function(got, table, columns, systems, given) {
   raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
   programs <- got$format$programs
   kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
-  known <- drop_null(list(
+  settings <- drop_null(list(
     covariates = got$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
     truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
     rater_kind = if (length(unique(kinds)) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
-  known <- known[setdiff(names(known), given)]
-  if (!is.null(known$truth)) {
-    inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
+  settings <- settings[setdiff(names(settings), given)]
+  if (!is.null(settings$truth)) {
+    inform_fallible("Known answers in column {.val {settings$truth}} are kept as {.arg truth}.")
   }
-  if (!is.null(known$rater_kind)) {
+  if (!is.null(settings$rater_kind)) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("Raters are taken for {judges}, as judges in such logs mostly are.",
       i = "If they are something else, say so by {.arg rater_kind}, on which intervals depend.")
   }
-  known
+  settings
 }
 
-left_out <- function(out, noun, description, verb = "Left out") {
-  if (any(out)) paste0(verb, ": ", count_noun(sum(out), noun), " ", description, ".")
+left_out <- function(is_dropped, noun, description, verb = "Left out") {
+  if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
 }
 
 taken_missing <- function(...) left_out(..., verb = "Taken for missing")

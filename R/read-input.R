@@ -78,8 +78,8 @@ file_signatures <- c(
 
 # Description of a binary file; NULL if it is unknown.
 find_signature <- function(input) {
-  known <- begins_with(input$plain, names(file_signatures))
-  if (any(known)) file_signatures[known]
+  matches <- begins_with(input$plain, names(file_signatures))
+  if (any(matches)) file_signatures[matches]
 }
 
 # Kind of a binary file; NULL for text.
@@ -90,12 +90,12 @@ kind_of_bytes <- function(input) {
 }
 
 kind_of_text <- function(input) {
-  first <- input$first
-  if (length(first) == 0L) abort_file(input, "is empty.")
-  looks <- function(pattern) grepl(pattern, first[[1L]], useBytes = TRUE)
+  first_lines <- input$first
+  if (length(first_lines) == 0L) abort_file(input, "is empty.")
+  first_line_matches <- function(pattern) grepl(pattern, first_lines[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
-  if (!looks("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
-  if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
+  if (!first_line_matches("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
+  if (length(first_lines) == 2L && first_line_matches("^[{].*[}]$")) "jsonl" else "json"
 }
 
 # The first two lines that are not blank, after `skip` lines, without a byte order mark. A file may
@@ -106,8 +106,8 @@ first_two_lines <- function(path, skip) {
   readLines(connection, skip, warn = FALSE)
   first <- character()
   while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
-    full <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    lines <- trim_bytes(lines[head(full, 3L)]) # one line may contain only that mark
+    nonblank <- grep("[^ \t\r]", lines, useBytes = TRUE)
+    lines <- trim_bytes(lines[head(nonblank, 3L)]) # one line may contain only that mark
     first <- c(first, lines[nzchar(lines)])
   }
   head(first, 2L)
@@ -142,9 +142,9 @@ parse_json <- function(text, input, line = NULL) {
 parse_text <- function(text) {
   parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
   # JSON has no infinite numbers, so that an infinite value was too large.
-  large <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
+  has_infinite <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
     any(unlist(rapply(list(parsed), is.infinite, "numeric", how = "unlist")))
-  if (large) stop("a number is too large")
+  if (has_infinite) stop("a number is too large")
   parsed
 }
 
@@ -153,15 +153,15 @@ check_json <- function() check_installed("jsonlite", "to read JSON")
 # Outside strings, whole numbers that 64 bits may not hold become strings, because jsonlite rounds
 # them. Constants of Python that are not JSON become null.
 standard_json <- function(text) {
-  change <- c(
+  replacements <- c(
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  needed <- vapply(names(change), grepl, NA, text, perl = TRUE, useBytes = TRUE)
-  if (!any(needed) || !validUTF8(text)) return(text)
+  applies <- vapply(names(replacements), grepl, NA, text, perl = TRUE, useBytes = TRUE)
+  if (!any(applies) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
-  for (pattern in names(change)[needed]) {
-    text <- gsub(paste0(string, pattern), change[[pattern]], text, perl = TRUE)
+  for (pattern in names(replacements)[applies]) {
+    text <- gsub(paste0(string, pattern), replacements[[pattern]], text, perl = TRUE)
   }
   text
 }
@@ -184,16 +184,16 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   on.exit(close(connection))
   read_some <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
   tables <- list()
-  done <- n_records <- 0L
+  n_lines <- n_records <- 0L
   while (length(lines <- read_some()) > 0L) {
-    if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
-    records <- parse_lines(lines, done, input)
+    if (n_lines == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
+    records <- parse_lines(lines, n_lines, input)
     tables[[length(tables) + 1L]] <- record_table(records, input, keep)
-    done <- done + length(lines)
+    n_lines <- n_lines + length(lines)
     n_records <- n_records + length(records)
   }
   table <- bind_tables(tables)
-  check_objects(names(table), input)
+  check_nested_fields(names(table), input)
   if (length(table) > 0L && length(table[[1L]]) < n_records) {
     abort_file(input, "has records with none of the columns that are named.")
   }
@@ -202,49 +202,49 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
 
 # A list of records, with their line numbers as names. All lines are parsed at once. If this fails,
 # they are parsed one by one to find the faulty line.
-parse_lines <- function(lines, done, input) {
+parse_lines <- function(lines, lines_before, input) {
   at <- grep("[^ \t\r]", lines, useBytes = TRUE)
   text <- paste0("[", paste(lines[at], collapse = ","), "]")
   check_json()
   spend_cells(text, input)
   records <- or_null(parse_text(text))
-  whole <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
-  if (!whole) abort_line(lines, at, done, input)
-  setNames(records, done + at)
+  all_objects <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
+  if (!all_objects) abort_line(lines, at, lines_before, input)
+  setNames(records, lines_before + at)
 }
 
 is_object <- function(value) is.list(value) && !is.null(names(value))
 
 # Fails if a field is repeated in a record: one value would be lost without notice. Works on
 # distinct sets of fields, which are few.
-check_twice <- function(fields, input, at = seq_along(fields)) {
-  kinds <- unique(fields)
-  bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
-  if (length(bad) > 0L) {
-    first <- which(fields %in% bad)[[1L]] # nolint: object_usage.
+check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
+  field_sets <- unique(fields)
+  with_repeats <- field_sets[vapply(field_sets, anyDuplicated, 0L) > 0L]
+  if (length(with_repeats) > 0L) {
+    first <- which(fields %in% with_repeats)[[1L]] # nolint: object_usage.
     abort_file(input, "has a field twice in record {at[[first]]}.",
       x = "It is \"{repeated_values(fields[[first]])[[1L]]}\".")
   }
 }
 
 # Fails if a field is an object in one record and a value in another: one of them would be lost.
-check_objects <- function(fields, input) {
+check_nested_fields <- function(fields, input) {
   parents <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
-  both <- intersect(fields, unlist(parents))
-  if (length(both) > 0L) {
+  conflicts <- intersect(fields, unlist(parents))
+  if (length(conflicts) > 0L) {
     abort_file(input, "has a field that is an object in one record and a value in another.",
-      x = "It is \"{both[[1L]]}\".",
+      x = "It is \"{conflicts[[1L]]}\".",
       i = "Make it one or the other, or name columns that you want, without it.")
   }
 }
 
-abort_line <- function(lines, full, done, input) {
-  for (at in full) {
-    value <- parse_json(lines[[at]], input, done + at)
+abort_line <- function(lines, nonblank, lines_before, input) {
+  for (at in nonblank) {
+    value <- parse_json(lines[[at]], input, lines_before + at)
     if (length(names(value)) == 0L) {
-      abort_file(input, "has no JSON object with fields in line {done + at}.",
+      abort_file(input, "has no JSON object with fields in line {lines_before + at}.",
         x = "It is {shorten_text(lines[[at]])}")
     }
   }
@@ -270,26 +270,26 @@ as_text <- function(x) {
 # Table of records, which are lists of fields. Fields may be absent. Fields of a field are named
 # `a.b`, and `keep` selects among these names.
 record_table <- function(records, input, keep = identity, prefix = "") {
-  given <- lapply(records, names)
-  check_twice(given, input, names(records) %||% seq_along(records))
-  fields <- unique(unlist(given))
+  fields_of_records <- lapply(records, names)
+  check_repeated_fields(fields_of_records, input, names(records) %||% seq_along(records))
+  fields <- unique(unlist(fields_of_records))
   check_cells(length(fields), length(records), input)
   columns <- lapply(fields, function(field) {
     name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
-    object <- vapply(values, is_object, NA)
-    value <- !object & lengths(values) > 0L
+    is_nested <- vapply(values, is_object, NA)
+    has_value <- !is_nested & lengths(values) > 0L
     c(
-      if (any(object)) {
-        record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
+      if (any(is_nested)) {
+        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, "."))
       },
-      if ((any(value) || !any(object)) && length(keep(name)) > 0L) {
-        setNames(list(as_text(replace(values, object, list(NULL)))), name)
+      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L) {
+        setNames(list(as_text(replace(values, is_nested, list(NULL)))), name)
       }
     )
   })
   columns <- unlist(columns, recursive = FALSE)
-  check_twice(list(names(columns)), input)
+  check_repeated_fields(list(names(columns)), input)
   columns
 }
 

@@ -6,7 +6,7 @@ read_json_array <- function(input) {
     abort_file(input, "is not an array of records.", i = "Its fields are those of one object.")
   }
   table <- record_table(document, input, input$keep)
-  check_objects(names(table), input)
+  check_nested_fields(names(table), input)
   add_default_map(table)
 }
 
