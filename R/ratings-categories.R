@@ -195,7 +195,7 @@ warn_labels <- function(labels, input) {
     if (any(is_cleanable)) "{.code clean_labels = TRUE} merges labels that differ only in capitals
         and blanks."
   ), labels[is_rare_variant | labels %in% frequent_variant[is_rare_variant]])
-  warn_about(lookalikes(labels), "Some categories look the same, or are the same number:
+  warn_about(find_lookalikes(labels), "Some categories look the same, or are the same number:
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
       stored, or in how digits are written.", "They count as different. If they mean the same, use
       the same characters in {.arg data}.")

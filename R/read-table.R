@@ -15,7 +15,7 @@ read_csv <- function(input) {
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
   if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns and no rows.")
-  columns <- resolve_rows(columns, input)
+  columns <- drop_title_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
 
@@ -49,13 +49,13 @@ csv_separator <- function(input, line = input$first[[1L]]) {
 }
 
 # Drops lines above the data of a table of text or of a sheet.
-resolve_rows <- function(columns, input) {
-  filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
-  header <- match(TRUE, filled > 1L)
-  if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
-    add_note(input, left_out(seq_len(header) > 0L, "line", "above the table, as a title"))
-    names(columns) <- vapply(columns, `[[`, "", header)
-    columns <- lapply(columns, utils::tail, -header)
+drop_title_rows <- function(columns, input) {
+  n_filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
+  header_row <- match(TRUE, n_filled > 1L)
+  if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
+    add_note(input, left_out(seq_len(header_row) > 0L, "line", "above the table, as a title"))
+    names(columns) <- vapply(columns, `[[`, "", header_row)
+    columns <- lapply(columns, utils::tail, -header_row)
   }
   if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
     add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
@@ -82,23 +82,23 @@ empty_rows <- function(table, columns, sparse) {
 # Names columns without a name, and drops them if they are empty.
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
-  twice <- repeated_values(names(columns)[!unnamed])
-  if (length(twice) > 0L) {
+  repeated <- repeated_values(names(columns)[!unnamed])
+  if (length(repeated) > 0L) {
     abort_file(input, "has several columns of one name.",
-      x = "Twice or more: {toString(dQuote(twice, FALSE))}.",
+      x = "Twice or more: {toString(dQuote(repeated, FALSE))}.",
       i = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
-  blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
-  columns[!names(columns) %in% names(which(blank))]
+  is_blank_column <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
+  columns[!names(columns) %in% names(which(is_blank_column))]
 }
 
 check_encoding <- function(x, column, input) {
   if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
-  known <- unique(x)
-  bad <- known[is.na(known) | !validUTF8(known)]
-  if (length(bad) > 0L) {
-    abort_encoding(input, paste0("row ", match(bad[[1L]], x), " of column \"", column, "\""))
+  distinct_values <- unique(x)
+  invalid <- distinct_values[is.na(distinct_values) | !validUTF8(distinct_values)]
+  if (length(invalid) > 0L) {
+    abort_encoding(input, paste0("row ", match(invalid[[1L]], x), " of column \"", column, "\""))
   }
   x
 }
@@ -114,34 +114,34 @@ skip_hint <- "If lines above the table are a title, skip them: `file = list(skip
 # Fails unless the only fault is that rows end early, of which it makes a note. If a quote spans
 # lines, count.fields() returns the number of fields at its last line, and NA before. If only such a
 # row is too short, the quote is a fault. `open`: was a quote open at the end?
-check_csv <- function(input, open) {
-  expected <- length(input$header)
-  fields <- utils::count.fields(
+check_csv <- function(input, has_open_quote) {
+  n_columns <- length(input$header)
+  n_fields <- utils::count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
-  spans <- c(FALSE, is.na(head(fields, -1L)))
-  short <- which(fields > 0L & fields < expected)
-  alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
-  fault <- if (open) { # nolint: object_usage.
-    line <- max(0L, which(!is.na(head(fields, -1L)))) + 1L
+  ends_open_quote <- c(FALSE, is.na(head(n_fields, -1L)))
+  short <- which(n_fields > 0L & n_fields < n_columns)
+  all_short <- length(short) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
+  fault <- if (has_open_quote) { # nolint: object_usage.
+    line <- max(0L, which(!is.na(head(n_fields, -1L)))) + 1L
     "opens a quote and does not close it."
   } else {
-    bad <- which(fields > expected)
-    line <- c(bad, if (!alike) short[spans[short]], if (expected == 1L) short)[1L]
-    paste0("has ", fields[line], ".")
+    long_lines <- which(n_fields > n_columns)
+    line <- c(long_lines, if (!all_short) short[ends_open_quote[short]], if (n_columns == 1L) short)[1L]
+    paste0("has ", n_fields[line], ".")
   }
   if (!is.na(line) || length(short) == 0L) {
     abort_file(
-      input, "must have as many columns in all lines as in the first, {expected}.",
+      input, "must have as many columns in all lines as in the first, {n_columns}.",
       x = "Line {line + input$skip} {fault}",
       i = c(
-        if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-        if (!open) skip_hint
+        if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+        if (!has_open_quote) skip_hint
       )
     )
   }
-  lacks <- input$header[seq(min(fields[short]) + 1L, expected)]
+  lacks <- input$header[seq(min(n_fields[short]) + 1L, n_columns)]
   add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
     shorten(dQuote(lacks, FALSE)), "), which are taken for empty."))
 }
@@ -152,30 +152,30 @@ check_csv <- function(input, open) {
 # `answers`. Without `answers`, they have a column `gold(name)` of known answers, and several
 # answers are separate lines of a field. The first element of `case` identifies a case or, if that
 # column does not exist, all others do.
-read_crowd <- function(input, case, rater, status, out, reason, answers, gold = toupper) {
+read_crowd <- function(input, case, rater, status, dropped_status, reason, answers, gold = toupper) {
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   names <- names(table)
   if (is.null(answers)) {
-    asked <- names[gold(names) %in% names]
-    table[asked] <- lapply(table[asked], function(x) {
+    question_columns <- names[gold(names) %in% names]
+    table[question_columns] <- lapply(table[question_columns], function(x) {
       if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
     })
   } else {
-    asked <- grep(answers, names, value = TRUE)
+    question_columns <- grep(answers, names, value = TRUE)
   }
-  out <- fold_case(table[[status]] %||% "") %in% out
-  table <- lapply(table, `[`, !out)
-  truths <- setNames(gold(asked), asked)
+  dropped_status <- fold_case(table[[status]] %||% "") %in% dropped_status
+  table <- lapply(table, `[`, !dropped_status)
+  truths <- setNames(gold(question_columns), question_columns)
   truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
-    table = table, choices = asked, truths = truths,
+    table = table, choices = question_columns, truths = truths,
     map = list(
       case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
-      rating = if (length(asked) == 1L) asked
+      rating = if (length(question_columns) == 1L) question_columns
     ),
-    notes = left_out(out, "assignment", reason)
+    notes = left_out(dropped_status, "assignment", reason)
   )
 }
 
@@ -231,7 +231,7 @@ read_excel <- function(input) {
   }
   at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
   if (input$kind == "zip") add_note(input, sheet_faults(input, at))
-  add_default_map(resolve_rows(as.list(table), input))
+  add_default_map(drop_title_rows(as.list(table), input))
 }
 
 # Notes on contents of a sheet that readxl does not report; `at` is its number.

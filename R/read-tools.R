@@ -5,16 +5,16 @@
 # which are missing. `about` returns the fields of an item: the first is the case, and `key`
 # identifies the case in any file. `parts` returns its answers, with the raters as names. `value`
 # returns the fields of an answer.
-nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
+nested_answers <- function(input, items, noun, answers, item_fields, answers_of, rater, fields, rating = NULL,
                            ...) {
-  answers_by_item <- lapply(unname(items), parts)
-  none <- lengths(answers_by_item) == 0L
+  answers_by_item <- lapply(unname(items), answers_of)
+  has_no_answers <- lengths(answers_by_item) == 0L
   answer <- unlist(answers_by_item, recursive = FALSE)
   failed <- vapply(answer, input$failed, NA)
   if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
-  item <- rep(lapply(items, about), lengths(answers_by_item))
+  item <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
-    c(item, setNames(list(name), rater), if (!failed) value(answer))
+    c(item, setNames(list(name), rater), if (!failed) fields(answer))
   }, item, names(answer), answer, failed), input)
   choices <- setdiff(names(table), c(names(item[[1L]]), rater))
   list(
@@ -23,7 +23,7 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
       case = names(table)[[1L]], rater = rater,
       rating = rating %||% if (length(choices) == 1L) choices
     ),
-    notes = c(left_out(none, noun, paste("without", answers)), taken_missing(
+    notes = c(left_out(has_no_answers, noun, paste("without", answers)), taken_missing(
       failed, "answer", "without a verdict that could be read, or not submitted"
     )), ...
   )
@@ -41,7 +41,7 @@ has_log <- function(input) any(inspect_headers %in% input$entries$name)
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   run <- log$eval
-  got <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
+  contents <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
     case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
     key <- c(run$task, run$eval_id)
     list(
@@ -51,29 +51,29 @@ read_inspect <- function(input) {
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
   "scorer", function(score) score["value"], covariates = "sample")
-  if (length(unique(got$table$epoch)) > 1L) {
+  if (length(unique(contents$table$epoch)) > 1L) {
     inform_fallible("Samples were run in several epochs. Cases of one sample are dependent:
         {.code cluster = sample} of {.fun estimate_accuracy} allows for it.")
   }
-  got
+  contents
 }
 
 unzip_inspect <- function(input) {
   folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
   if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
-  inside <- input$entries$name
+  file_names <- input$entries$name
   # Unpacks all files, because the time to find each by its name grows with the square of their
   # number.
-  got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
-  whole <- file.size(file.path(folder, inside)) == input$entries$size
-  if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
+  unzipped <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
+  is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
+  if (length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/"))) {
     abort_file(input, "cannot be unpacked.",
       i = "Convert it to JSON: `inspect log convert --to json`.")
   }
   read <- function(file) parse_json(read_text(file.path(folder, file)), input)
-  samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
-  list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
+  samples <- grep("^samples/.*[.]json$", file_names, value = TRUE)
+  list(eval = read(intersect(inspect_headers, file_names)[[1L]])$eval, samples = lapply(samples, read))
 }
 
 # ---- promptfoo ------------------------------------------------------------------------------
@@ -110,8 +110,8 @@ read_promptfoo <- function(input) {
   }, "verdict")
 }
 
-name_parts <- function(parts, name) {
-  setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
+name_parts <- function(answers, name) {
+  setNames(as.list(answers), make.unique(vapply(answers, name, ""), "#"))
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
@@ -194,13 +194,13 @@ read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
   if (!is.null(names(tasks))) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
-  cancelled <- vapply(answers, `[[`, NA, "cancelled")
-  kept <- answers[!cancelled]
+  is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
+  kept <- answers[!is_cancelled]
   if (length(kept) == 0L) {
     abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
-  other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
+  unread <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
   table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
   list(
     table = table,
@@ -210,9 +210,9 @@ read_label_studio <- function(input) {
     ),
     choices = controls,
     notes = c(
-      left_out(cancelled, "annotation", "that an annotator cancelled"),
-      if (length(other) > 0L) {
-        paste0("Left out: ", toString(sort_strings(other)), ", which marks regions or holds text.")
+      left_out(is_cancelled, "annotation", "that an annotator cancelled"),
+      if (length(unread) > 0L) {
+        paste0("Left out: ", toString(sort_strings(unread)), ", which marks regions or holds text.")
       }
     )
   )
@@ -229,11 +229,11 @@ task_records <- function(task) {
     labels <- lapply(results, function(result) {
       value_label(c(as.list(result$value), result["selected"]))
     })
-    given <- lengths(labels) > 0L
-    control <- factor(name[given], unique(name[given]))
+    has_label <- lengths(labels) > 0L
+    control <- factor(name[has_label], unique(name[has_label]))
     list(
       fields = c(list(id = task$id, completed_by = rater), data),
-      labels = lapply(split(labels[given], control), unlist), other = name[!given],
+      labels = lapply(split(labels[has_label], control), unlist), other = name[!has_label],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
   }
@@ -266,12 +266,12 @@ flat_label <- function(value) {
 
 # Converts a column of a table whose cells contain such objects as text.
 choices_of_cells <- function(x, input) {
-  coded <- grepl(
+  is_object_text <- grepl(
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
   )
-  if (!any(coded)) return(x)
+  if (!any(is_object_text)) return(x)
   x <- as.list(x)
-  x[coded] <- lapply(x[coded], function(cell) {
+  x[is_object_text] <- lapply(x[is_object_text], function(cell) {
     or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
   })
   as_text(x)
@@ -283,10 +283,10 @@ read_label_studio_min <- function(input) {
   choices <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  several <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
+  list_columns <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
   list(
     table = table, choices = choices, map = list(
-      case = "id", rater = "annotator", rating = if (length(several) == 1L) several
+      case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns
     )
   )
 }

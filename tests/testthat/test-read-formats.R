@@ -168,7 +168,7 @@ test_that("sessions of Prodigy without names are no annotators, their files are"
   one_line <- function(text) gsub("\n *", " ", text)
   writeLines(one_line(line(1:2, c(0L, 1L), c("14", "16"))), file.path(folder, "ann.jsonl"))
   writeLines(one_line(line(1:2, c(0L, 0L), "15")), file.path(folder, "bob.jsonl"))
-  expect_warning(x <- read_ratings(folder), "\"bob\" is taken for one", class =
+  expect_warning(x <- read_ratings(folder), "one annotator, \"bob\"", class =
     "fallible_warning_left_out")
   expect_panel(x, c("ann", "bob"), c("1", "2"), c("01", "00"))
 })
