@@ -1,24 +1,27 @@
 # Formats of files: a record for each format, and detection of the format of a file.
 
-# A record is a list:
-# * words: name of the format in messages; kinds: kinds of inputs (see open_input()) that may have
-#   it; sniff: does an input of these kinds look like it;
-# * read: a function of an input that returns table (a list of columns of text), map (default
-#   columns of the format: case, rater, rating; and systems, raters who are systems), choices
-#   (columns that may be the rating) and notes (about dropped rows); optional elements are key (for
-#   each row, identifies its case in any file), truths (columns of true labels, by rating column),
-#   covariates (columns); and sparse (is each row an answer to one of several questions?);
-# * tabular: may systems be in a separate table; shared: is an identifier the same case in all
-#   files;
-# * failed: a function of an answer in the tool's format: did the judge fail; programs: if
-#   raters are judges, a pattern of the names of programs (the others are language models); labels:
-#   pairs of categories, for files with only one category of a pair.
+# Returns the record of a format, a list:
+# * words: name of the format in messages;
+# * kinds: kinds of files (see open_input()) that can have the format;
+# * sniff: function of an input of these kinds: does it look like the format?
+# * read: function of an input. It returns a list: table (columns of text); map (names of the
+#   default columns case, rater and rating; and systems, names of raters that are systems); choices
+#   (columns that may be the rating); notes (texts about dropped rows). It may also return key (for
+#   each row, identifies its case in any file); truths (for each rating column, the column of true
+#   labels); covariates (columns); sparse (is each row the answer to only one of several
+#   questions?);
+# * tabular: may there be a separate table of systems?
+# * shared: is an identifier the same case in all files?
+# * failed: function of an answer as the tool stores it: did the judge fail to give a verdict?
+# * programs: if raters are judges, pattern of the names of programs; all other raters are models;
+# * labels: pairs of categories. If a file contains only one category of a pair, both are declared.
 new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
 }
 
-# The first matching format is used, so that special formats precede general ones.
+# Records of all formats. The first format that matches is used, so that special formats precede
+# general ones.
 file_formats <- function() {
   has_fields <- function(...) {
     function(input) {
@@ -107,11 +110,13 @@ file_formats <- function() {
   )
 }
 
+# Is `text` a string that matches `pattern`, in any capitals?
 has_words <- function(text, pattern) {
   is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
-# Returns a table and its map: the default columns, if they have the names of this package.
+# Returns a list of `table` and `map`. The default columns are `case`, `rater` and `rating`, if all
+# three exist.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (all(columns %in% names(table))) columns, ...)
@@ -144,7 +149,8 @@ abort_format <- function(input) {
     ))
 }
 
-# Arguments of ratings() that the format of a file implies, except those in `given`.
+# Arguments of ratings() that the files imply: covariates, categories, truth and rater_kind. Those
+# that the user gave (names in `given`) are left out. `systems`: names of raters that are systems.
 known_settings <- function(got, table, columns, systems, given) {
   labels <- setdiff(distinct(table[columns$rating]), NA)
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
@@ -159,17 +165,18 @@ known_settings <- function(got, table, columns, systems, given) {
   ))
   settings <- settings[setdiff(names(settings), given)]
   if (!is.null(settings$truth)) {
-    inform_fallible("Known answers in column {.val {settings$truth}} are kept as {.arg truth}.")
+    inform_fallible("Known answers in column {.val {settings$truth}} are read as {.arg truth}.")
   }
   if (!is.null(settings$rater_kind)) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
-    inform_fallible("Raters are taken for {judges}, as judges in such logs mostly are.",
-      i = "If they are something else, say so by {.arg rater_kind}, on which intervals depend.")
+    inform_fallible("{.arg rater_kind} was set, because judges in such logs are usually models or
+        programs: {judges}.", i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   settings
 }
 
+# Text of a note about the rows or answers that `is_dropped` marks; NULL if there are none.
 left_out <- function(is_dropped, noun, description, verb = "Left out") {
   if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
 }
