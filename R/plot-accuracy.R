@@ -285,9 +285,11 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     room_between(14)
 }
 
-# Adds the columns that autoplot() of a metric_estimate maps: `panel` (factor, one level for each
-# metric of categories), `row` (factor, first level at the bottom), `kind`, `who` (system, and group
-# if there is one) and `from_top` (minus the number of `who`, so that the first is at the top).
+# Adds the columns that autoplot() of a metric_estimate maps:
+# * panel: a factor with a level for each metric of categories, and one for all other metrics;
+# * row: a factor; its first level is at the bottom of the plot;
+# * kind: "category" or "overall"; who: the system, with its group if any;
+# * from_top: minus the number of `who`, so that the first is at the top.
 facet_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
   title_of_row <- titles[table$metric]

@@ -75,7 +75,7 @@ sensitivity_ends <- function(object) {
 }
 
 # Marks on the line of each system: the shares "none" (0), "typical" and "all" (1), and the share
-# that the user gave as a number, "stated". Only the mark at the estimate has an interval (`low`,
+# that the user gave as a number (`stated`). Only the mark at the estimate has an interval (`low`,
 # `high`).
 sensitivity_marks <- function(object) {
   table <- tidy(object)
@@ -131,7 +131,7 @@ abort_no_range <- function(object) {
 #' @rdname tidy.accuracy_bounds
 #' @param object An [accuracy_bounds()] result.
 #' @return `autoplot()`: a ggplot of the lowest and highest possible accuracy of each system, as a
-#'   thick line. A thin line shows the confidence set, if there is one. A diamond shows the accuracy
+#'   thick line. A thin line shows its confidence set, if it has one. A diamond shows the accuracy
 #'   if the system shares all errors of the raters.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(bounds)

@@ -279,9 +279,12 @@ format_truth <- function(x) {
   }
 }
 
-# Selects cases of a truth, a list: `category` (a code per case, NA if unknown), `stratum` (a code
-# per case, only in simulations), `expected` (true accuracy per system, NA if unknown), `base_rates`
-# (NULL if the truth is an argument of ratings()) and `kept` (see is_kept_truth()).
+# Selects cases of a truth, which is a list:
+# * category: a code per case, NA if unknown;
+# * stratum: a code per case, only in simulations;
+# * expected: true accuracy per system, NA if unknown;
+# * base_rates: NULL if the truth is an argument of ratings();
+# * kept: see is_kept_truth().
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]

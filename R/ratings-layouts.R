@@ -138,11 +138,15 @@ check_labels_shared <- function(columns, arg) {
 #'   there are groups, `group` is the name of its group.
 #'
 #'   `"categories"`: one row per category, with the number of `ratings` and their `share` of all
-#'   ratings. `"groups"`: one row per group of several raters, with the number of `raters`, their
-#'   `agreement` with each other, the number of `votes` (cases with a vote), and `split`, the number
-#'   of cases without a vote because of a tie. `"system_agreement"`: one row per system, with the
-#'   number of `cases` that it answered, the number of these without ratings (`unrated`), and its
-#'   `agreement`, the share of ratings of these cases that are equal to its answer.
+#'   ratings.
+#'
+#'   `"groups"`: one row per group of several raters, with the number of `raters` and their
+#'   `agreement` with each other. `votes` is the number of cases with a vote, and `split` the number
+#'   of cases without a vote because of a tie.
+#'
+#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, and the
+#'   number of these without ratings (`unrated`). `agreement` is the share of the ratings of these
+#'   cases that are equal to its answer.
 #' @param ... Not used.
 #' @param spreadsheet Is the table for a spreadsheet? If `TRUE`, labels that a spreadsheet would
 #'   read as formulas begin with an apostrophe.

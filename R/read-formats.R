@@ -171,7 +171,8 @@ known_settings <- function(got, table, columns, systems, given) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("{.arg rater_kind} was set, because judges in such logs are usually models or
-        programs: {judges}.", i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
+        programs: {judges}.",
+      i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   settings
 }

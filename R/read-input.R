@@ -229,7 +229,7 @@ is_object <- function(value) is.list(value) && !is.null(names(value))
 
 # Fails if a record has a field twice, because one value would be lost without notice. `fields`:
 # names of the fields of each record. `at`: numbers of the records, for the message. For speed, only
-# distinct sets of names are checked, of which there are few.
+# distinct sets of names are checked.
 check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
   field_sets <- unique(fields)
   with_repeats <- field_sets[vapply(field_sets, anyDuplicated, 0L) > 0L]
