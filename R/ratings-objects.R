@@ -102,8 +102,8 @@ as_ratings.ratings_labels <- function(x, ..., arg = "x") {
     "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
     i = c(
       "Convert {.arg {arg}} with {.fun single_label}: {.code single_label(x)} if every answer has
-       one label, or {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about one label.
-       {.fun crowdtruth} accepts several labels.",
+       one label, or {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about one
+       label. {.fun crowdtruth} accepts several labels.",
       "If the rows are independent repeats, call {.fun ratings} again with
        {.code repeats = \"ratings\"}."
     ))
