@@ -97,7 +97,7 @@ sensitivity_marks <- function(object) {
     data.frame(
       system = table$system, mark = factor(mark, names(shares)), common,
       value = table$independent - common * (table$independent - table$shared),
-      low = interval_factor * table$conf.low, high = has_interval_here * table$conf.high
+      low = interval_factor * table$conf.low, high = interval_factor * table$conf.high
     )
   }, names(mark_shares), mark_shares))
   drop_missing(marks, "value")
