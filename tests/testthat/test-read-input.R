@@ -232,7 +232,7 @@ test_that("nothing of a record of JSON gets lost without a word", {
   input <- open_input(path, list(scratch = withr::local_tempdir()))
   expect_error(
     read_json_lines(input, function(names) intersect(names, "case"), lines_at_once = 2L),
-    "none of the columns", class = "fallible_error_file"
+    "without any of the columns", class = "fallible_error_file"
   )
   path <- write_bytes(paste(both, collapse = "\n"), file = "w.jsonl")
   input <- open_input(path, list(scratch = withr::local_tempdir()))
