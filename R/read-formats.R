@@ -170,8 +170,7 @@ known_settings <- function(got, table, columns, systems, given) {
   if (!is.null(settings$rater_kind)) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
-    inform_fallible("{.arg rater_kind} was set, because judges in such logs are usually models or
-        programs: {judges}.",
+    inform_fallible("Raters are read as {judges}, as judges in such logs usually are.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   settings
