@@ -122,7 +122,7 @@ abort_damaged <- function(input, fault) abort_file(input, fault, i = "Copy or do
 # Is the unpacked size of a gzip file equal to the size that is stored in it?
 has_whole_content <- function(path, size) {
   bytes <- file_bytes(path)
-  stated_size <- read_integer(bytes, length(bytes) - 4, 4L)
+  stated_size <- read_int(bytes, length(bytes) - 4, 4L)
   if (stated_size == size %% 2^32) return(TRUE)
   # A file may consist of several gzip files. Its end contains the size of the last one.
   stated_size < size &&
@@ -166,31 +166,30 @@ zip_directory <- function(path, max_files) {
   tail_bytes <- bytes_at(max(0, file.size(path) - 65557), 65557)
   position <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), tail_bytes, fixed = TRUE, all = TRUE)) - 1
   directory <- bytes_at(
-    read_integer(tail_bytes, position + 16, 4L), read_integer(tail_bytes, position + 12, 4L)
+    read_int(tail_bytes, position + 16, 4L), read_int(tail_bytes, position + 12, 4L)
   )
   entries <- list(name = character(), size = numeric(), link = logical())
   position <- 0
   while (position < length(directory) && length(entries$name) <= max_files) {
     stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
     lengths <- vapply(
-      c(28, 30, 32), function(field) read_integer(directory, position + field, 2L), 0
+      c(28, 30, 32), function(field) read_int(directory, position + field, 2L), 0
     )
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes check_zip_names() refuse the name.
     name[name == 0L] <- charToRaw("\\")
     entry <- length(entries$name) + 1L
     entries$name[[entry]] <- rawToChar(name)
-    entries$size[[entry]] <- read_integer(directory, position + 24, 4L)
+    entries$size[[entry]] <- read_int(directory, position + 24, 4L)
     # The Unix file type of a link is 10.
-    entries$link[[entry]] <- read_integer(directory, position + 40, 2L) %/% 4096 == 10
+    entries$link[[entry]] <- read_int(directory, position + 40, 2L) %/% 4096 == 10
     position <- position + 46 + sum(lengths)
   }
   entries
 }
 
 # Reads an unsigned integer of `n` bytes, the lowest byte first, that begins after `at` bytes.
-read_integer <- function(bytes, at, n)
-  sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
+read_int <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
 
 # Fails for links, for paths outside the folder of the archive (parent folders, drives, the root or
 # backslashes), and for repeated names, which would overwrite a file.

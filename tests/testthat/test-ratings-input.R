@@ -539,7 +539,7 @@ test_that("one warning proposes all labels to join, and what it proposes works",
     b = c(rep("Negative", 32), "negative")
   )
   caught <- capture_warnings(ratings(wide, raters = a:b))
-  proposal <- grep("To join", caught, value = TRUE, fixed = TRUE)
+  proposal <- grep("To merge", caught, value = TRUE, fixed = TRUE)
   expect_length(proposal, 1L)
   expect_match(proposal, "clean_labels = TRUE")
   code <- regmatches(proposal, regexpr("c\\([^)]*\\)", proposal))

@@ -198,11 +198,11 @@ test_that("Doccano is read, a file for each annotator or with their numbers", {
   preview <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"text": "a", "label": ["P"]}'
   )
-  expect_error(read_ratings(preview), "name of the column of the case", class = "fallible_error_file")
+  expect_error(read_ratings(preview), "column of the case", class = "fallible_error_file")
   spans <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"id": 1, "text": "a", "label": [[0, 3, "ORG"]]}'
   )
-  expect_error(read_ratings(spans), "marks parts", class = "fallible_error_file")
+  expect_error(read_ratings(spans), "labels of parts", class = "fallible_error_file")
 })
 
 test_that("batches of Mechanical Turk are read, without what was rejected", {
