@@ -2,14 +2,17 @@
 #'
 #' @param object An [estimate_accuracy()] result.
 #' @param type `"systems"` (the default): estimates with intervals, and the accuracy of a rater.
-#'   `"bins"`: for each bin, how often the system gives the most probable category, with the
-#'   expected curve at the estimated accuracy. `"sensitivity"`: for each system, accuracy against
-#'   the assumed share of shared errors, with a band for sampling error only. The share is 0 for
-#'   independent errors and 1 if all errors of the raters are shared. Shares with names in `common`
-#'   are marked, and the estimate has its interval. A dashed line shows methods whose estimate is
-#'   not on this range. `"gold"`: for each system, the estimates from gold cases only, from ratings
-#'   only, and from both. `"roc"`, `"reliability"`: curves of scores, see [score_curves].
-#' @param ... For curves, arguments of [score_curves]; for `plot()`, passed on to `autoplot()`.
+#'   `"bins"`, for method `"binned"`: one point for each bin of cases. It shows how often the system
+#'   gives the most probable category of a case. A dashed curve shows the values expected at the
+#'   estimated accuracy. `"sensitivity"`: for each system, accuracy against the assumed share of
+#'   shared errors, with a band for sampling error only. The share is 0 if errors are independent
+#'   and 1 if the system shares all errors of the raters. Marks show the shares that the argument
+#'   `common` of [estimate_accuracy()] accepts by name, and a bar shows the interval of the
+#'   estimate. If a method computes its estimate in another way, a dashed line shows the estimate.
+#'   `"gold"`: for each system, three estimates: from gold cases only, from ratings only, and from
+#'   both. `"roc"`, `"reliability"`: curves of scores, see [score_curves].
+#' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves]. For `plot()`, arguments
+#'   of `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -30,28 +33,29 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
 
 plot_systems <- function(object) {
   table <- tidy(object)
-  order <- table$system[order(table$estimate, na.last = FALSE)]
-  table$system <- factor(table$system, order)
-  rater <- glance(object)$rater_accuracy[[1L]]
-  seen <- drop_missing(table, "estimate")
-  picture(seen, "estimate", "system") +
-    (if (!is.na(rater)) line_at(rater)) +
+  system_order <- table$system[order(table$estimate, na.last = FALSE)]
+  table$system <- factor(table$system, system_order)
+  rater_accuracy <- glance(object)$rater_accuracy[[1L]]
+  estimated_systems <- drop_missing(table, "estimate")
+  picture(estimated_systems, "estimate", "system") +
+    (if (!is.na(rater_accuracy)) line_at(rater_accuracy)) +
     interval_layers(in_percent) +
     # Space for the labels, also if an interval ends at 1.
     share_axis(expand = ggplot2::expansion(add = 0.03)) +
-    roomy_rows(limits = order) +
+    roomy_rows(limits = system_order) +
     titled(
       if (is_pass_rate(object)) "Pass rate of systems" else "Accuracy of systems",
-      systems_subtitle(table, object$options$conf_level, rater),
+      systems_subtitle(table, object$options$conf_level, rater_accuracy),
       if (is_pass_rate(object)) "share that passes" else "probability of the correct category",
-      caption = not_identified(setdiff(order, seen$system))
+      caption = not_identified(setdiff(system_order, estimated_systems$system))
     )
 }
 
-systems_subtitle <- function(table, level, rater) {
+systems_subtitle <- function(table, level, rater_accuracy) {
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
-  words <- interval_subtitle(table, level) %||% "Estimates"
-  if (is.na(rater)) words else paste0(words, "; dashed: a single rater (", in_percent(rater), ")")
+  subtitle <- interval_subtitle(table, level) %||% "Estimates"
+  if (is.na(rater_accuracy)) subtitle else
+    paste0(subtitle, "; dashed: a single rater (", in_percent(rater_accuracy), ")")
 }
 
 plot_bins <- function(object) {
@@ -63,13 +67,13 @@ plot_bins <- function(object) {
   table$system <- in_order(table$system)
   curve <- expected_agreement(estimates, n_categories(object$fit$x))
   curve$system <- factor(curve$system, levels(table$system))
-  axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
+  probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
     ggplot2::geom_point(mapped(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
     facet_by(estimates, "system") +
-    axis(ggplot2::scale_x_continuous) +
-    axis(ggplot2::scale_y_continuous) +
+    probability_axis(ggplot2::scale_x_continuous) +
+    probability_axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
     titled(
@@ -79,31 +83,36 @@ plot_bins <- function(object) {
     )
 }
 
-# Equation 6: expected agreement of systems with a category, by the probability of the category.
+# Equation 6 of Lehner (2015): expected share of cases on which a system gives the most probable
+# category, as a function of the probability of that category. Returns 50 points of the curve for
+# each system.
 expected_agreement <- function(estimates, categories) {
-  p <- seq(1 / categories, 1, length.out = 50L)
-  stack_rows(Map(function(system, a) {
-    data.frame(system, probability = p, agreement = p * a + (1 - p) * (1 - a) / (categories - 1))
+  probability <- seq(1 / categories, 1, length.out = 50L)
+  stack_rows(Map(function(system, accuracy) {
+    data.frame(
+      system, probability = probability,
+      agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (categories - 1)
+    )
   }, estimates$system, estimates$estimate))
 }
 
-# Estimates of each system from gold cases only, from ratings only, and from both.
+# Plots three estimates for each system: from gold cases only, from ratings only, and from both.
 plot_gold <- function(object) {
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
   table <- tidy(object, "gold")
   table$interval <- from_top(table$interval)
   table$system <- in_order(table$system)
-  seen <- drop_missing(table, "estimate")
-  seen$chosen <- seen$interval == object$options$interval
-  ends <- drop_missing(tidy(object), c("shared", "independent"))
-  ends$system <- factor(ends$system, levels(seen$system))
-  picture(seen, "estimate", "interval", colour = "chosen") +
+  drawn_rows <- drop_missing(table, "estimate")
+  drawn_rows$chosen <- drawn_rows$interval == object$options$interval
+  range_table <- drop_missing(tidy(object), c("shared", "independent"))
+  range_table$system <- factor(range_table$system, levels(drawn_rows$system))
+  picture(drawn_rows, "estimate", "interval", colour = "chosen") +
     ggplot2::geom_rect(
       ggplot2::aes(
         xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent),
         ymin = -Inf, ymax = Inf
-      ), ends, inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6
+      ), range_table, inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6
     ) +
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
@@ -114,7 +123,7 @@ plot_gold <- function(object) {
       paste("Accuracy by", count_noun(count_gold(object), "gold case"), "and by ratings"),
       paste0(
         interval_title(object$options$conf_level), "s, of the ", object$gold$settings$target,
-        if (nrow(ends) > 0L) "; shaded: the range of ratings alone"
+        if (nrow(range_table) > 0L) "; shaded: the range of ratings alone"
       ),
       "probability of the correct category"
     ) +
@@ -126,8 +135,8 @@ plot_score_curve <- function(object, type, ...) {
   table$who <- in_order(
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
-  drawn <- if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)
-  drawn +
+  score_plot <- if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)
+  score_plot +
     diagonal("accent", "dashed") +
     category_scale(levels(table$who)) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
@@ -154,19 +163,21 @@ draw_reliability <- function(table, object) {
     )
 }
 
-# Subtitle of plots that depend on the truth. `intervals`: text about intervals, or NULL.
+# Subtitle of a plot: `intervals` (text about intervals, or NULL), followed by whether the truth of
+# all cases is known or estimated.
 truth_subtitle <- function(estimates, intervals = NULL) {
-  known <- all(vapply(estimates, knows_all_truths, NA))
-  truth <- if (known) "the truth of all cases is known" else "truth is estimated"
-  capitalised(paste(c(intervals, truth), collapse = "; "))
+  all_truths_known <- all(vapply(estimates, knows_all_truths, NA))
+  truth_text <- if (all_truths_known) "the truth of all cases is known" else "truth is estimated"
+  capitalised(paste(c(intervals, truth_text), collapse = "; "))
 }
 
 #' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
 #' @param ... Not used.
-#' @param type `"differences"` (the default): the difference of each pair with its interval; systems
-#'   differ if it excludes zero. If there are more than 40, those that are printed first. `"ranks"`:
-#'   the probability of each rank of each system that has ranks.
+#' @param type `"differences"` (the default): the difference of each pair of systems with its
+#'   interval. Two systems differ if the interval excludes zero. If there are more than 40 pairs,
+#'   the 40 pairs that `print()` shows first are drawn. `"ranks"`: a heat map with the probability
+#'   of each rank of each system.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -178,22 +189,23 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   abort_argument_if(type == "ranks" && nrow(tidy(object, "ranks")) == 0L, "type",
-    "There are no ranks of systems that are compared with one reference.",
-    i = "Draw {.val differences}, or compare with the {.arg best}.")
+    "Systems that are compared with one reference have no ranks.",
+    i = "Use {.code type = \"differences\"}, or call {.fun compare_systems} without
+        {.arg reference}.")
   check_drawn(tidy(object)$probability, "The comparison is", tidy(object)$reason)
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }
 
-most_pairs <- 40L # largest number of pairs in a plot
+max_drawn_pairs <- 40L # a plot shows at most this number of pairs
 
 plot_differences <- function(object) {
-  table <- head(shown_pairs(object), most_pairs)
-  grouped <- inherits(object, "group_comparison")
-  pair <- paste(table[[1L]], "-", table[[2L]])
-  table$pair <- from_top(if (grouped) paste(pair, table$system) else pair)
-  decided <- (table$conf.low > 0 | table$conf.high < 0) %in% TRUE
-  table$verdict <- ifelse(decided, "different", "undecided")
-  hidden <- nrow(tidy(object)) - nrow(table)
+  table <- head(shown_pairs(object), max_drawn_pairs)
+  compares_groups <- inherits(object, "group_comparison")
+  pair_label <- paste(table[[1L]], "-", table[[2L]])
+  table$pair <- from_top(if (compares_groups) paste(pair_label, table$system) else pair_label)
+  excludes_zero <- (table$conf.low > 0 | table$conf.high < 0) %in% TRUE
+  table$verdict <- ifelse(excludes_zero, "different", "undecided")
+  n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
   picture(table, "estimate", "pair", colour = "verdict") +
     zero_line() +
     interval_lines(main = FALSE) +
@@ -204,31 +216,31 @@ plot_differences <- function(object) {
     ) +
     (if (is.null(object$options$metric)) ggplot2::scale_x_continuous(labels = in_percent)) +
     titled(
-      paste("Differences of", compared_metric(object), if (grouped) "between groups" else
+      paste("Differences of", compared_metric(object), if (compares_groups) "between groups" else
         "on the same cases"),
       paste0(
         interval_title(object$options$conf_level), "s",
         if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
       ),
       paste(compared_metric(object), "of the first less that of the second"),
-      caption = if (hidden > 0L) {
-        smaller <- if (is.null(object$options$against)) "smaller" else "more"
-        paste(number(hidden), smaller, "differences are not shown")
+      caption = if (n_hidden_pairs > 0L) {
+        kind_of_hidden <- if (is.null(object$options$against)) "smaller" else "more"
+        paste(number(n_hidden_pairs), kind_of_hidden, "differences are not shown")
       }
     )
 }
 
 plot_ranks <- function(object) {
   ranks <- tidy(object, "ranks")
-  best <- object$accuracy$system[order(-object$accuracy$estimate)]
-  small <- ranks$probability < 0.005
+  systems_best_first <- object$accuracy$system[order(-object$accuracy$estimate)]
+  is_negligible <- ranks$probability < 0.005
   heat_map(
     data.frame(
       judge1 = ranks$rank, judge2 = ranks$system, value = ranks$probability,
-      label = ifelse(small, "", decimals(ranks$probability, 2L))
+      label = ifelse(is_negligible, "", decimals(ranks$probability, 2L))
     ),
     sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object)),
-    rows = intersect(best, ranks$system), top = TRUE
+    rows = intersect(systems_best_first, ranks$system), top = TRUE
   )
 }
 
@@ -247,14 +259,16 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_drawn(table$estimate, "All metrics are", table$reason)
   table <- facet_metrics(table, object$plan)
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
-  shares <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
+  all_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
   only_ratios <- all(vapply(object$plan$records, `[[`, NA, "odds"))
   picture(
     drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(mapped(shape = "kind"), position = dodge, size = 2.4) +
-    ggplot2::facet_wrap("panel", scales = if (shares) "free_y" else "free", labeller = wrapped()) +
+    ggplot2::facet_wrap(
+      "panel", scales = if (all_within_1) "free_y" else "free", labeller = wrapped()
+    ) +
     category_scale(levels(table$who)) +
     ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
     (if (only_ratios) {
@@ -262,7 +276,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     } else {
       ggplot2::scale_x_continuous(breaks = share_breaks)
     }) +
-    (if (shares) ggplot2::expand_limits(x = 1)) +
+    (if (all_within_1) ggplot2::expand_limits(x = 1)) +
     titled(
       "Metrics of systems",
       truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
@@ -271,19 +285,25 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     room_between(14)
 }
 
-# Labels of systems, panels and rows; the first row is at the top.
+# Adds the columns that autoplot() of a metric_estimate maps:
+# * panel: a factor with a level for each metric of categories, and one for all other metrics;
+# * row: a factor; its first level is at the bottom of the plot;
+# * kind: "category" or "overall"; who: the system, with its group if any;
+# * from_top: minus the number of `who`, so that the first is at the top.
 facet_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
-  title <- titles[table$metric]
-  overall <- is.na(table$category)
-  whole <- overall & is.na(table$average)
-  row <- ifelse(overall, average_words(table$average), table$category)
-  row[whole] <- title[whole]
-  averages <- average_words(c(metric_averages, "hand_till"))
-  table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
-  panels <- c("All categories", titles)
-  table$panel <- factor(ifelse(whole, panels[[1L]], title), unique(panels))
-  table$kind <- ifelse(overall, "overall", "category")
+  title_of_row <- titles[table$metric]
+  has_no_category <- is.na(table$category)
+  is_whole_table <- has_no_category & is.na(table$average)
+  row_label <- ifelse(has_no_category, average_words(table$average), table$category)
+  row_label[is_whole_table] <- title_of_row[is_whole_table]
+  average_labels <- average_words(c(metric_averages, "hand_till"))
+  table$row <- factor(row_label, rev(unique(c(titles, plan$categories, average_labels))))
+  panel_names <- c("All categories", titles)
+  table$panel <- factor(
+    ifelse(is_whole_table, panel_names[[1L]], title_of_row), unique(panel_names)
+  )
+  table$kind <- ifelse(has_no_category, "overall", "category")
   table$who <- in_order(
     if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
   )

@@ -1,14 +1,15 @@
 #' Plots of agreement
 #'
 #' @param object An [agreement()] result.
-#' @param type `"measures"` (the default): estimates with intervals; results by category in a panel
-#'   per measure. `"pairs"` (the default for a pairwise result): a heat map of all pairs of raters.
-#'   `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle per category, which
-#'   contains the square of their agreement. Its width is the frequency of the category for the
-#'   second rater, its height that for the first rater. If rectangles leave the dashed diagonal, one
-#'   rater uses some categories more often than the other. The dark share of the rectangles is
-#'   Bangdiwala's B.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param type `"measures"` (the default): estimates with intervals. Results by category are in one
+#'   panel per measure. `"pairs"` (the default for a pairwise result): a heat map of all pairs of
+#'   raters. `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle for each
+#'   category. The width of the rectangle is the number of cases to which the second rater gave the
+#'   category, and the height is the number for the first rater. A dark square within the rectangle
+#'   shows the cases to which both raters gave the category. If rectangles leave the dashed
+#'   diagonal, one rater uses some categories more often than the other. The dark share of the area
+#'   of all rectangles is Bangdiwala's B.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -26,7 +27,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
     if (about$by_category) "category"
   )
   abort_argument_if(is.null(about) || !has_columns(object, needed), "object",
-    "must have all columns that {.fun agreement} gave it.")
+    "must have all columns of a result of {.fun agreement}.")
   type <- check_choice(
     type %||% if (about$pairwise) "pairs" else "measures", c("measures", "pairs", "chart"), "type"
   )
@@ -36,40 +37,44 @@ autoplot.agreement <- function(object, # nolint: object_name.
     chart = plot_chart(about))
 }
 
-# Rows with an estimate.
+# Rows of `table` with an estimate. Fails if there are none; `arg` is the argument in the message.
 known_measures <- function(table, arg) {
-  seen <- drop_missing(table, "estimate")
-  abort_argument_if(nrow(seen) == 0L, arg,
+  rows <- drop_missing(table, "estimate")
+  abort_argument_if(nrow(rows) == 0L, arg,
     "All measures are {.code NA}; there is nothing to draw.",
-    i = "The column {.code reason} says why.")
-  seen
+    i = "See the column {.code reason} of {.arg object}.")
+  rows
 }
 
 plot_measures <- function(object, about) {
-  seen <- known_measures(object, "type")
+  drawn_rows <- known_measures(object, "type")
   titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
-  panels <- c(part_column(seen), if (faceted && length(titles) > 1L) "title")
-  seen$label <- if (!faceted) {
-    factor(seen$title, rev(titles))
+  panel_columns <- c(part_column(drawn_rows), if (faceted && length(titles) > 1L) "title")
+  drawn_rows$label <- if (!faceted) {
+    factor(drawn_rows$title, rev(titles))
   } else {
-    from_top(if (about$pairwise) paste(seen$rater1, "-", seen$rater2) else seen$category)
+    from_top(
+      if (about$pairwise) paste(drawn_rows$rater1, "-", drawn_rows$rater2) else drawn_rows$category
+    )
   }
-  lacking <- unique(object$title[is.na(object$estimate)])
-  picture(seen, "estimate", "label") +
+  na_measures <- unique(object$title[is.na(object$estimate)])
+  picture(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(panels) > 0L) ggplot2::facet_wrap(panels, labeller = wrapped())) +
+    (if (length(panel_columns) > 0L) ggplot2::facet_wrap(panel_columns, labeller = wrapped())) +
     ggplot2::scale_x_continuous(
-      limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
+      limits = range(
+        0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
+      ),
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
     roomy_rows(c(0.6, 1)) +
     titled(
       if (faceted && length(titles) == 1L) titles else "Agreement",
-      interval_subtitle(seen, about$conf_level),
-      caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking))
+      interval_subtitle(drawn_rows, about$conf_level),
+      caption = if (length(na_measures) > 0L) paste("Not defined for some:", shorten(na_measures))
     ) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
 }
@@ -80,21 +85,21 @@ plot_pairs <- function(object, about) {
   abort_argument_if(about$by_category, "type", "There is no map of pairs by category.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
-  several <- length(titles) > 1L
-  pairs <- both_ways(object)
-  pairs$measure <- rep(object$title, 2L)
-  pairs <- droplevels(pairs[as.integer(pairs$measure) <= most_maps, ])
+  has_several_measures <- length(titles) > 1L
+  ordered_pairs <- both_ways(object)
+  ordered_pairs$measure <- rep(object$title, 2L)
+  ordered_pairs <- droplevels(ordered_pairs[as.integer(ordered_pairs$measure) <= max_maps, ])
   heat_map(
-    pairs, about$judges, if (several) "Agreement of pairs" else titles,
+    ordered_pairs, about$judges, if (has_several_measures) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
-    caption = if (length(titles) > most_maps) {
-      paste0("The first ", most_maps, " of ", length(titles), " measures")
+    caption = if (length(titles) > max_maps) {
+      paste0("The first ", max_maps, " of ", length(titles), " measures")
     },
-    systems = if (!several) about$systems, sorted = TRUE,
-    numbers = length(about$judges) <= if (several) 4L else 12L,
-    scale = share_scale(NULL, negative = any(pairs$value < 0, na.rm = TRUE))
+    systems = if (!has_several_measures) about$systems, sorted = TRUE,
+    numbers = length(about$judges) <= if (has_several_measures) 4L else 12L,
+    scale = share_scale(NULL, negative = any(ordered_pairs$value < 0, na.rm = TRUE))
   ) +
-    (if (several) {
+    (if (has_several_measures) {
       list(
         ggplot2::facet_wrap("measure", nrow = 1L, labeller = wrapped()),
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
@@ -102,37 +107,39 @@ plot_pairs <- function(object, about) {
     })
 }
 
-# Largest number of maps that are readable side by side.
-most_maps <- 4L
+# Largest number of heat maps in one picture.
+max_maps <- 4L
 
 plot_chart <- function(about) {
-  crossed <- about$matrix
-  abort_argument_if(is.null(crossed), "type",
+  counts <- about$matrix
+  abort_argument_if(is.null(counts), "type",
     "The agreement chart needs the ratings of exactly two identified raters.",
     i = "Choose two raters by name: {.code agreement(agreement_matrix(x, \"a\", \"b\"))}.")
-  crossed <- unclass(crossed)
-  wide <- colSums(crossed)
-  high <- rowSums(crossed)
-  left <- cumsum(wide) - wide
-  bottom <- cumsum(high) - high
-  same <- diag(crossed)
-  # Within its rectangle, a square starts after the cells before the diagonal.
-  in_row <- colSums(crossed * upper.tri(crossed))
-  in_column <- rowSums(crossed * lower.tri(crossed))
-  parts <- c("marginals", "agreement")
+  counts <- unclass(counts)
+  widths <- colSums(counts)
+  heights <- rowSums(counts)
+  left <- cumsum(widths) - widths
+  bottom <- cumsum(heights) - heights
+  agreeing <- diag(counts)
+  # Offsets of each square in its rectangle. `left_of_square`: number of cases to which the second
+  # rater gave this category and the first rater an earlier one. `below_square`: the same with the
+  # raters exchanged.
+  left_of_square <- colSums(counts * upper.tri(counts))
+  below_square <- rowSums(counts * lower.tri(counts))
+  rectangle_kinds <- c("marginals", "agreement")
   tiles <- data.frame(
-    part = factor(rep(parts, each = length(same)), parts), left = c(left, left + in_row),
-    bottom = c(bottom, bottom + in_column)
+    part = factor(rep(rectangle_kinds, each = length(agreeing)), rectangle_kinds),
+    left = c(left, left + left_of_square), bottom = c(bottom, bottom + below_square)
   )
-  tiles$right <- tiles$left + c(wide, same)
-  tiles$top <- tiles$bottom + c(high, same)
-  axis <- function(scale, start, size) {
+  tiles$right <- tiles$left + c(widths, agreeing)
+  tiles$top <- tiles$bottom + c(heights, agreeing)
+  category_axis <- function(scale, start, size) {
     scale(
       breaks = (start + size / 2)[size > 0], labels = names(size)[size > 0],
-      limits = c(0, sum(crossed)), expand = c(0, 0)
+      limits = c(0, sum(counts)), expand = c(0, 0)
     )
   }
-  raters <- names(dimnames(crossed))
+  raters <- names(dimnames(counts))
   ggplot2::ggplot(tiles) +
     diagonal(linetype = "dashed") +
     ggplot2::geom_rect(
@@ -142,8 +149,8 @@ plot_chart <- function(about) {
     ggplot2::scale_fill_manual(
       values = c(plot_colours[["low"]], plot_colours[["main"]]), name = NULL
     ) +
-    axis(ggplot2::scale_x_continuous, left, wide) +
-    axis(ggplot2::scale_y_continuous, bottom, high) +
+    category_axis(ggplot2::scale_x_continuous, left, widths) +
+    category_axis(ggplot2::scale_y_continuous, bottom, heights) +
     ggplot2::coord_equal() +
     titled(
       "Agreement chart", paste(
@@ -156,41 +163,42 @@ plot_chart <- function(about) {
 #' @rdname agreement_tests
 #' @param object A [compare_agreement()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
-#' @return `autoplot()`: a ggplot. For a test, estimates and the tested value; for a comparison,
-#'   differences with intervals, and zero.
+#' @return `autoplot()`: a ggplot. For a test, it shows the estimates and a dashed line at the
+#'   tested value. For a comparison, it shows differences with intervals and a dashed line at zero.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(test)
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_test)
 autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   abort_argument_if(is.null(schema_of(object)), "object",
-    "must have all columns that it was given at first.")
+    "must have all columns of a result of {.fun compare_agreement}.")
   about <- attr(object, "about")
-  seen <- known_measures(plain_data_frame(object), "object")
-  seen$title <- from_top(measure_titles(seen$measure, about$scale_name)[seen$measure])
-  if (has_columns(seen, "estimate1")) return(plot_panel_differences(seen, about$conf_level))
-  null <- about$null
-  seen$label <- paste("p", sub("^(?=[0-9])", "= ", show_p(seen$p.value), perl = TRUE))
-  picture(seen, "estimate", "title") +
-    line_at(null) +
+  rows <- known_measures(plain_data_frame(object), "object")
+  rows$title <- from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
+  # The result of a comparison has columns `estimate1` and `estimate2`; that of a test has not.
+  if (has_columns(rows, "estimate1")) return(plot_panel_differences(rows, about$conf_level))
+  null_value <- about$null
+  rows$label <- paste("p", sub("^(?=[0-9])", "= ", show_p(rows$p.value), perl = TRUE))
+  picture(rows, "estimate", "title") +
+    line_at(null_value) +
     ggplot2::geom_segment(
-      ggplot2::aes(xend = null, yend = .data$title), colour = plot_colours[["muted"]]
+      ggplot2::aes(xend = null_value, yend = .data$title), colour = plot_colours[["muted"]]
     ) +
     main_points(3) +
     ggplot2::geom_text(mapped(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
-    ggplot2::scale_x_continuous(limits = range(0, 1, null, seen$estimate)) +
+    ggplot2::scale_x_continuous(limits = range(0, 1, null_value, rows$estimate)) +
     roomy_rows() +
     titled(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
 }
 
-plot_panel_differences <- function(seen, level) {
-  picture(seen, "estimate", "title") +
+plot_panel_differences <- function(differences, level) {
+  picture(differences, "estimate", "title") +
     line_at(0) +
     interval_layers() +
     roomy_rows() +
     titled(
       "Differences of agreement on the same cases",
-      interval_subtitle(seen, level, "The first panel less the second, with"),
+      interval_subtitle(differences, level, "The first panel less the second, with"),
       "difference of agreement"
     )
 }

@@ -1,14 +1,16 @@
 #' Plots of CrowdTruth
 #'
 #' @param object A [crowdtruth()] or [flag_workers()] result.
-#' @param type For a [crowdtruth()] result, `"scores"` (the default): the votes of each unit for
-#'   each annotation, shaded by score, as in the paper's Figure 2; in version 2.0 the scores.
-#'   `"similarity"`: similarity of annotations. `"workers"`: metrics of the workers, with flags.
-#' @param flags For `"workers"`, a [flag_workers()] result; by default from its standard-deviation
-#'   rule.
-#' @param max_units Largest number of units to draw, by default 25. From more units, an evenly
-#'   spaced selection is drawn.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param type For a [crowdtruth()] result. `"scores"` (the default): a heat map of units and
+#'   annotations, shaded by unit-annotation score. The numbers in its cells are numbers of workers,
+#'   as in Figure 2 of Aroyo and Welty (2014); for version 2.0 of the metrics they are the scores.
+#'   `"similarity"`: a heat map of the similarity of annotations. `"workers"`: a scatter plot of two
+#'   metrics of the workers, with their flags.
+#' @param flags For `type = "workers"`, a [flag_workers()] result. `NULL`, the default, for
+#'   `flag_workers(object)`, which uses the standard-deviation rule.
+#' @param max_units Largest number of units to draw, by default 25. If there are more, an evenly
+#'   spaced selection of them is drawn.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @templateVar where Figure 2
@@ -36,30 +38,31 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
   )
 }
 
-# Colour of small values, which are frequent and should not attract attention.
+# Colour of scores close to 0. Most scores are, and they should not attract attention.
 nearly_white <- "#F7F4EC"
 
 plot_scores <- function(object, max_units) {
   units <- as_label(tidy(object, "units")$unit)
-  chosen <- spread(length(units), max_units)
-  scores <- as.matrix(object)[chosen, , drop = FALSE]
-  rownames(scores) <- chosen # names need not be unique
+  drawn_units <- spread(length(units), max_units)
+  scores <- as.matrix(object)[drawn_units, , drop = FALSE]
+  rownames(scores) <- drawn_units # numbers, because several units may have the same name
   cells <- matrix_cells(scores)
   if (object$options$version == "2.0") {
-    measure <- "Share of the workers who gave the annotation, weighted by their quality"
+    value_meaning <- "Share of the workers who gave the annotation, weighted by their quality"
     cells$label <- ifelse(cells$value > 0, decimals(cells$value, 2L), "")
   } else {
-    measure <- "Numbers of workers, shaded by unit-annotation score"
-    cells$label <- as.vector(category_counts(object$ratings)[chosen, ])
+    value_meaning <- "Numbers of workers, shaded by unit-annotation score"
+    cells$label <- as.vector(category_counts(object$ratings)[drawn_units, ])
   }
   annotations <- colnames(scores)
   heat_map(
     cells, annotations, "What workers saw in each unit", paste(c(
-      measure, choice_subtitle(length(chosen), length(units), "unit", "evenly spaced")
+      value_meaning, choice_subtitle(length(drawn_units), length(units), "unit", "evenly spaced")
     ), collapse = "\n"),
-    y = "unit", rows = chosen, numbers = length(annotations) <= 20L && length(chosen) <= 40L,
+    y = "unit", rows = drawn_units,
+    numbers = length(annotations) <= 20L && length(drawn_units) <= 40L,
     scale = share_scale("score", low = nearly_white), top = TRUE,
-    row_labels = setNames(short_names(units[chosen]), chosen)
+    row_labels = setNames(short_names(units[drawn_units]), drawn_units)
   )
 }
 
@@ -86,20 +89,22 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   metrics <- object$metrics
   abort_argument_if(length(metrics) < 2L, "object", "A scatter plot needs two metrics.",
-    x = "The rule has {.val {metrics}} only.")
+    x = "The rule of {.arg object} uses only {.val {metrics}}.")
   table <- tidy(object)
-  shown <- drop_missing(table, "score")
-  shown$state <- factor(shown$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
-  fitted <- object$rule == "fitted"
-  if (fitted) {
-    shown$truth <- factor(
-      shown$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
+  scored_workers <- drop_missing(table, "score")
+  scored_workers$state <- factor(
+    scored_workers$flagged, c(FALSE, TRUE), c("not flagged", "flagged")
+  )
+  is_fitted_rule <- object$rule == "fitted"
+  if (is_fitted_rule) {
+    scored_workers$truth <- factor(
+      scored_workers$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
     )
   }
-  lacking <- nrow(table) - nrow(shown)
-  picture(shown, metrics[[1L]], metrics[[2L]], colour = "state") +
+  n_without_score <- nrow(table) - nrow(scored_workers)
+  picture(scored_workers, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(
-      mapped(size = "units", shape = if (fitted) "truth"), alpha = 0.75, show.legend = TRUE
+      mapped(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75, show.legend = TRUE
     ) +
     colour_scale(c("main", "accent"), name = NULL, drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 1), name = "known to be") +
@@ -107,16 +112,17 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     titled(
       "Workers by their metrics",
       paste0(
-        count_noun(sum(shown$flagged), "worker"), " of ", number(nrow(table)), " flagged",
-        if (lacking > 0L) paste0("; ", lacking, " without metrics not shown")
+        count_noun(sum(scored_workers$flagged), "worker"), " of ", number(nrow(table)), " flagged",
+        if (n_without_score > 0L) paste0("; ", n_without_score, " without metrics not shown")
       ),
-      spaced(metrics[[1L]]), spaced(metrics[[2L]])
+      metric_axis_label(metrics[[1L]]), metric_axis_label(metrics[[2L]])
     ) +
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
 
-# Axis labels of metrics. Metrics of version 2.0 have short names.
-spaced <- function(name) {
+# Axis label of the metric `name`: words for the abbreviations of version 2.0, otherwise the name
+# with blanks in place of underscores.
+metric_axis_label <- function(name) {
   switch(name,
     wqs = "worker quality (wqs)", wua = "agreement with units (wua)",
     wwa = "agreement with workers (wwa)", gsub("_", " ", name, fixed = TRUE)

@@ -1,12 +1,13 @@
 #' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
-#' @param type `"parameters"` (the default): estimates with intervals from standard errors: the
-#'   accuracy of the raters, compared with chance, the base rates of the categories and, for models
-#'   of confidence, the shares of confidence levels. `"confusion"`: the confusion matrices
-#'   ([confusion()]) of each rater, or one for all raters.
-#' @param max_raters Largest number of confusion matrices to draw, by default 12; if there are more
-#'   raters, those with the most ratings.
+#' @param type `"parameters"` (the default): estimates of parameters, with intervals computed from
+#'   standard errors. The parameters are the accuracies of the raters, the base rates of the
+#'   categories and, for models of confidence, the shares of confidence levels. A dashed line shows
+#'   the accuracy by chance. `"confusion"`: a heat map of the confusion matrix ([confusion()]) of
+#'   each rater, or of the only matrix if the model has one for all raters.
+#' @param max_raters For `type = "confusion"`: largest number of confusion matrices to draw, by
+#'   default 12. If there are more raters, those with the most ratings are drawn.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(fit)
@@ -25,16 +26,20 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
 plot_parameters <- function(object) {
   table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
-  kind <- 1L + startsWith(table$term, "confidence_") + 2L * startsWith(table$term, "base_rate[")
-  table$panel <- factor(kind, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
+  # 1: accuracy, 2: confidence, 3: base rate.
+  kind_code <- 1L + startsWith(table$term, "confidence_") +
+    2L * startsWith(table$term, "base_rate[")
+  table$panel <- factor(kind_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
   label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
   label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
   table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
-  chance <- data.frame(panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind == 3L))
-  seen <- drop_missing(table, "estimate")
-  picture(seen, "estimate", "label") +
+  chance_line <- data.frame(
+    panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind_code == 3L)
+  )
+  drawn_rows <- drop_missing(table, "estimate")
+  picture(drawn_rows, "estimate", "label") +
     ggplot2::geom_vline(
-      mapped(xintercept = "at"), chance, linetype = "dashed", colour = plot_colours[["muted"]]
+      mapped(xintercept = "at"), chance_line, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
     interval_lines() +
     main_points() +
@@ -60,15 +65,16 @@ plot_confusion <- function(fit, max_raters) {
   if (one_for_all) matrices <- list(`any rater` = matrices[[1L]])
   abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
     x = verbatim("No confusion matrix: ", reason_of_fit(fit), "."))
-  all <- length(matrices)
-  if (all > max_raters) matrices <- matrices[busiest(fit$x, max_raters)]
+  n_matrices <- length(matrices)
+  if (n_matrices > max_raters) matrices <- matrices[most_active_raters(fit$x, max_raters)]
   labels <- fit$x$categories
   cells <- stack_rows(unname(lapply(matrices, matrix_cells)))
   cells$rater <- factor(rep(names(matrices), each = length(labels)^2), names(matrices))
   heat_map(
     cells, labels, "Confusion matrices of raters", paste0(
       "Probability of the rating given the truth, which is estimated",
-      if (all > max_raters) paste0("; the ", max_raters, " of ", all, " with the most ratings")
+      if (n_matrices > max_raters)
+        paste0("; the ", max_raters, " of ", n_matrices, " with the most ratings")
     ),
     "rating", "true category",
     numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
@@ -80,13 +86,14 @@ plot_confusion <- function(fit, max_raters) {
 #'
 #' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
-#' @param type `"density"` (the default): posterior density of each parameter, with its prior
-#'   dashed. `"trace"`: draws in their order, by chain. `"rank"`: histogram of each chain's ranks
-#'   among all draws, uniform if chains have mixed. `"prior"`: middle 90% of each parameter under
-#'   prior and posterior.
-#' @param terms Names of parameters, as in [draws()]; `NULL`, the default, for base rates and
-#'   accuracies of raters, at most twelve.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param type `"density"` (the default): the posterior density of each parameter; a dashed line
+#'   shows the density of its prior. `"trace"`: the draws of each chain in their order. `"rank"`: a
+#'   histogram, for each chain, of the ranks of its draws among the draws of all chains. The
+#'   histograms are level if the chains have mixed. `"prior"`: median and middle 90% of each
+#'   parameter in the prior and in the posterior.
+#' @param terms Names of parameters, as in [draws()]. `NULL`, the default, for the first twelve of
+#'   the base rates and the accuracies of raters.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -101,9 +108,9 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
                                terms = NULL, ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  known <- colnames(object$draws)
-  terms <- terms %||% head(known[is_watched(object$terms)], 12L)
-  check_names_among(terms, known, "terms")
+  all_terms <- colnames(object$draws)
+  terms <- terms %||% head(all_terms[is_watched(object$terms)], 12L)
+  check_names_among(terms, all_terms, "terms")
   table <- drawn_table(object, terms)
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
@@ -112,12 +119,12 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
 }
 
 drawn_table <- function(object, terms) {
-  kept <- object$sampling$kept
-  chains <- object$sampling$chains
+  n_kept <- object$sampling$kept
+  n_chains <- object$sampling$chains
   data.frame(
-    term = factor(rep(terms, each = kept * chains), terms),
-    chain = factor(rep(rep(seq_len(chains), each = kept), length(terms))),
-    iteration = seq_len(kept), value = as.vector(object$draws[, terms])
+    term = factor(rep(terms, each = n_kept * n_chains), terms),
+    chain = factor(rep(rep(seq_len(n_chains), each = n_kept), length(terms))),
+    iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
   )
 }
 
@@ -132,13 +139,14 @@ draw_densities <- function(object, table) {
     titled("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
-# A panel for each term, with its name on lines of at most 14 characters; `breaks` of the y axis.
+# Layers with one panel for each term. Long names of terms are split into lines of at most 14
+# characters. `breaks`: breaks of the y axis, NULL for an axis without labels.
 facet_terms <- function(breaks = NULL) {
-  lines <- function(terms) {
+  name_on_lines <- function(terms) {
     gsub("([^\n]{14})(?=[^\n])", "\\1\n", sub("[", "\n[", terms, fixed = TRUE), perl = TRUE)
   }
   list(
-    ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(lines)),
+    ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),
     ggplot2::scale_x_continuous(
       breaks = share_breaks, labels = in_digits
     ),
@@ -146,7 +154,8 @@ facet_terms <- function(breaks = NULL) {
   )
 }
 
-# Densities of Beta priors; their peaks at 0 and 1 are cut off.
+# Densities of Beta priors at 200 values from 0.005 to 0.995, because a density may be infinite at 0
+# and 1. Returns a data frame of `term`, `value` and `density`.
 prior_densities <- function(object, terms) {
   priors <- drop_missing(object$terms[match(terms, object$terms$term), ], "a")
   priors <- priors[rep(seq_len(nrow(priors)), each = 200L), ]
@@ -166,7 +175,9 @@ draw_traces <- function(table) {
 }
 
 draw_ranks <- function(table) {
-  table$rank <- stats::ave(table$value, table$term, FUN = function(v) rank(v) / length(v))
+  table$rank <- stats::ave(
+    table$value, table$term, FUN = function(values) rank(values) / length(values)
+  )
   picture(table, "rank", colour = "chain") +
     ggplot2::stat_bin(breaks = seq(0, 1, 0.05), geom = "step", position = "identity") +
     facet_terms() +
@@ -180,26 +191,29 @@ draw_ranks <- function(table) {
 
 draw_priors <- function(object, terms) {
   priors <- object$terms[match(terms, object$terms$term), ]
-  before <- stack_rows(middle_90, stats::qbeta, priors$a, priors$total - priors$a)
-  table <- rbind(ends_of(before, terms, "prior"), ends_of_draws(object, terms))
+  prior_quantiles <- stack_rows(quantile_levels, stats::qbeta, priors$a, priors$total - priors$a)
+  table <- rbind(quantile_table(prior_quantiles, terms, "prior"), quantiles_of_draws(object, terms))
   colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
     titled("Before and after the ratings were seen", "Medians and 90% intervals")
 }
 
-middle_90 <- c(0.05, 0.5, 0.95)
+quantile_levels <- c(0.05, 0.5, 0.95)
 
-ends_of_draws <- function(fit, terms, group = "posterior") {
-  ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, group)
+quantiles_of_draws <- function(fit, terms, group = "posterior") {
+  quantile_table(
+    apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, quantile_levels), terms, group
+  )
 }
 
-# `ends`: rows with low, middle and high, a column per term. `group`: name of the distribution,
-# model or design.
-ends_of <- function(ends, term, group) {
-  data.frame(term, group, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
+# Data frame with a row per term. `quantiles`: a matrix with three rows (low, middle, high) and a
+# column per term. `group`: name of the distribution, model or design.
+quantile_table <- function(quantiles, term, group) {
+  data.frame(term, group, low = quantiles[1L, ], middle = quantiles[2L, ], high = quantiles[3L, ])
 }
 
-# A line per term and name of `colours`; the first name is at the top.
+# Plots a point and a line for each term and group of `table`. `terms` and the names of `colours`
+# (the groups) are in their order from the top.
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
   table$group <- factor(table$group, rev(names(colours)))
@@ -212,18 +226,19 @@ plot_medians <- function(table, terms, colours, width) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
-#' @param type `"pairs"`: the predictive check, how often each pair of raters agrees against the
-#'   middle 90% of new ratings from the posterior, for at most 20 pairs with the lowest p-values.
-#'   `"prior"`: parameters before and after the ratings were seen.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param type `"pairs"` (the default): the posterior predictive check. Points show the observed
+#'   share of agreement of each pair of raters. Bars show the middle 90% of this share in ratings
+#'   that are simulated from the posterior. At most 20 pairs are drawn, those with the lowest
+#'   p-values. `"prior"`: median and middle 90% of each parameter in the prior and in the posterior.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
   check_dots_empty(...)
   if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   rows <- tidy(object, "pairs")
   rows <- head(rows[order(rows$p.value), ], 20L)
-  shares <- c("observed", "low", "high")
-  rows[shares] <- lapply(rows[shares], `/`, rows$cases)
+  share_columns <- c("observed", "low", "high")
+  rows[share_columns] <- lapply(rows[share_columns], `/`, rows$cases)
   rows$pair <- from_top(paste0(rows$rater1, "\n", rows$rater2))
   picture(rows, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
@@ -242,16 +257,16 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   terms <- head(object$terms$term, 20L)
   models <- object$models$model
-  parts <- Map(ends_of_draws, object$fits[models], list(terms), models)
-  plot_medians(stack_rows(unname(parts)), terms, category_colours(models), 0.6) +
+  tables_of_models <- Map(quantiles_of_draws, object$fits[models], list(terms), models)
+  plot_medians(stack_rows(unname(tables_of_models)), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
     titled("What each model says", "Medians and 90% intervals")
 }
 
 #' @rdname tidy.ground_truth
 #' @param object A [ground_truth()] result.
-#' @param max_cases Largest number of cases to draw, by default 150. From more cases, an evenly
-#'   spaced selection is drawn.
+#' @param max_cases Largest number of cases to draw, by default 150. If there are more, an evenly
+#'   spaced selection of them is drawn.
 #' @return `autoplot()`: a ggplot with one column per case, filled by the probabilities of its
 #'   categories. Cases are grouped by their most probable category and ordered by its probability,
 #'   the most certain first.
@@ -261,26 +276,28 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   max_cases <- check_count(max_cases, "max_cases")
   probability <- unname(probability_matrix(object, "object"))
   categories <- setdiff(names(object), "case")
-  known <- which(!is.na(probability[, 1L]))
-  abort_argument_if(length(known) == 0L, "object",
+  known_cases <- which(!is.na(probability[, 1L]))
+  abort_argument_if(length(known_cases) == 0L, "object",
     "There are no probabilities to draw: all of them are {.code NA}.",
-    i = "The fit they come from is not identified.")
-  best <- most_probable(probability[known, , drop = FALSE])
-  shown <- known[order(best$category, -best$probability)][spread(length(known), max_cases)]
+    i = "The fit from which they were computed is not identified.")
+  top_categories <- most_probable(probability[known_cases, , drop = FALSE])
+  drawn_cases <- known_cases[order(top_categories$category, -top_categories$probability)][
+    spread(length(known_cases), max_cases)
+  ]
   bars <- data.frame(
-    column = seq_along(shown), probability = as.vector(probability[shown, ]),
-    category = factor(rep(categories, each = length(shown)), categories)
+    column = seq_along(drawn_cases), probability = as.vector(probability[drawn_cases, ]),
+    category = factor(rep(categories, each = length(drawn_cases)), categories)
   )
   picture(bars, "column", "probability", fill = "category") +
     ggplot2::geom_col(
-      width = if (length(shown) <= 30L) 0.9 else 1,
+      width = if (length(drawn_cases) <= 30L) 0.9 else 1,
       position = ggplot2::position_stack(reverse = TRUE), show.legend = TRUE
     ) +
     category_fill(categories) +
-    case_axis(object$case[shown]) +
+    case_axis(object$case[drawn_cases]) +
     titled(
       "What the raters say about each case",
-      choice_subtitle(length(shown), length(known), "case", "evenly spaced"),
+      choice_subtitle(length(drawn_cases), length(known_cases), "case", "evenly spaced"),
       "case, by most probable category", "probability"
     ) +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())
@@ -289,9 +306,10 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @rdname calibration
 #' @order 2
 #' @param object A `calibration()` result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @return `autoplot()`: a ggplot with a point and an interval per bin. Points are on the diagonal
-#'   if probabilities equal the observed shares. The area of a point is `n`.
+#'   if probabilities equal the observed shares. The area of a point is proportional to `n`, the
+#'   number of probabilities in the bin.
 #' @rawNamespace S3method(ggplot2::autoplot,calibration)
 autoplot.calibration <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

@@ -1,13 +1,14 @@
 #' Plots of ratings
 #'
 #' @param object,x A [ratings()] object.
-#' @param type `"ratings"` (the default): one tile per rating, cases in columns, raters and systems
-#'   in rows; if raters are not identified, the ratings of each case stacked. `"agreement"`: the
-#'   share of cases on which each pair of raters, or a rater and a system, agrees.
+#' @param type `"ratings"` (the default): one tile per rating, with cases in columns and raters and
+#'   systems in rows. If raters are not identified, a stacked bar shows the ratings of each case.
+#'   `"agreement"`: a heat map of the share of cases on which two raters, or a rater and a system,
+#'   agree.
 #' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
-#'   From more, an evenly spaced selection of cases and the raters with most ratings are drawn, and
-#'   the subtitle says so.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#'   If there are more cases, an evenly spaced selection of them is drawn. If there are more raters,
+#'   those with the most ratings are drawn. The subtitle gives the numbers.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @return A ggplot; `plot()` draws it and returns `x` invisibly. Needs \pkg{ggplot2}.
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -39,47 +40,49 @@ plot.ratings <- function(x, ...) draw(x, ...)
 #' @export
 plot.ratings_labels <- plot.ratings
 
-# Numbers of the raters with most ratings, in their original order. Counts have no identified
-# raters, so all are kept.
-busiest <- function(x, most) {
+# Positions of the `max_raters` raters with the most ratings, in their original order. If ratings
+# are counts, raters are not identified, and all positions are returned.
+most_active_raters <- function(x, max_raters) {
   if (has_counts(x)) return(seq_along(x$raters))
-  sort(head(order(-ratings_of_raters(x)), most))
+  sort(head(order(-ratings_of_raters(x)), max_raters))
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {
   cases <- spread(nrow(x), max_cases)
-  raters <- busiest(x, max_raters)
-  part <- if (length(raters) < n_raters(x)) x[cases, raters] else x[cases, ]
+  raters <- most_active_raters(x, max_raters)
+  drawn_ratings <- if (length(raters) < n_raters(x)) x[cases, raters] else x[cases, ]
   subtitle <- paste(c(
     choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
     choice_subtitle(length(raters), n_raters(x), "rater", "those with most ratings")
   ), collapse = "; ")
-  finish <- list(
-    case_axis(part$cases), category_fill(x$categories),
+  common_layers <- list(
+    case_axis(drawn_ratings$cases), category_fill(x$categories),
     titled(
       "Who rated what", if (nzchar(subtitle)) subtitle, "case", if (has_counts(x)) "ratings"
     )
   )
-  table <- as.data.frame(part)
+  table <- as.data.frame(drawn_ratings)
   if (has_counts(x)) {
-    table$column <- match(table$case, part$cases)
+    table$column <- match(table$case, drawn_ratings$cases)
     return(picture(table, "column", fill = "rating") +
       ggplot2::geom_bar(
         position = ggplot2::position_stack(reverse = TRUE), width = 0.9, show.legend = TRUE
       ) +
-      finish)
+      common_layers)
   }
   columns <- c("case", "judge", "category")
   tiles <- rbind(
     setNames(table[c("case", "rater", "rating")], columns),
-    setNames(as.data.frame(part, what = "systems")[prediction_columns], columns)
+    setNames(as.data.frame(drawn_ratings, what = "systems")[prediction_columns], columns)
   )
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
-  tiles$judge <- factor(tiles$judge, rev(c(part$raters, x$systems)))
-  # Gaps between narrow tiles would look like missing ratings.
-  gap <- if (length(cases) <= 60L) 0.92 else 1
-  tiles[c("column", "width")] <- repeat_slices(match(tiles$case, part$cases), tiles$judge, gap)
-  named <- n_categories(x) > length(okabe_ito) && length(cases) <= 40L
+  tiles$judge <- factor(tiles$judge, rev(c(drawn_ratings$raters, x$systems)))
+  # With more than 60 cases, tiles have no gaps between them: they would look like missing ratings.
+  tile_width <- if (length(cases) <= 60L) 0.92 else 1
+  tiles[c("column", "width")] <- repeat_slices(
+    match(tiles$case, drawn_ratings$cases), tiles$judge, tile_width
+  )
+  needs_labels <- n_categories(x) > length(okabe_ito) && length(cases) <= 40L
   tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
   picture(tiles, "column", "judge", fill = "category") +
@@ -87,44 +90,48 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     (if (n_systems(x) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
     }) +
-    (if (named) ggplot2::geom_text(mapped(label = "label", colour = "ink"), size = 2.4)) +
+    (if (needs_labels) ggplot2::geom_text(mapped(label = "label", colour = "ink"), size = 2.4)) +
     ggplot2::scale_colour_identity() +
-    finish +
+    common_layers +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
-      axis.text.y = ggplot2::element_text(size = if (n_raters(part) > 25L) 5 else 9),
+      axis.text.y = ggplot2::element_text(size = if (n_raters(drawn_ratings) > 25L) 5 else 9),
       strip.text.y = ggplot2::element_text(angle = 0)
     )
 }
 
-# Axis with the case names that fit.
+# Axis of cases, labelled at equal steps so that the labels do not overlap. The axis has room for
+# about 80 characters.
 case_axis <- function(cases) {
-  room <- 80 / (max(nchar(as.character(cases))) + 1)
-  step <- ceiling(length(cases) / room)
-  at <- seq(min(step, length(cases)), length(cases), by = step)
+  n_labels <- 80 / (max(nchar(as.character(cases))) + 1)
+  step <- ceiling(length(cases) / n_labels)
+  labelled_columns <- seq(min(step, length(cases)), length(cases), by = step)
   ggplot2::scale_x_continuous(
-    breaks = at, labels = as.character(cases[at]),
+    breaks = labelled_columns, labels = as.character(cases[labelled_columns]),
     guide = ggplot2::guide_axis(check.overlap = TRUE)
   )
 }
 
-# Columns and widths of tiles. Repeated ratings of a case by a rater are next to each other within
-# the column of the case.
-repeat_slices <- function(column, judge, width) {
+# Positions (`column`) and widths of tiles. If a rater rated a case several times, the tiles divide
+# the width of one tile between them. `tile_width`: width of an undivided tile, at most 1.
+repeat_slices <- function(column, judge, tile_width) {
   cell <- interaction(column, judge, drop = TRUE)
-  total <- as.vector(table(cell)[cell])
-  number <- stats::ave(seq_along(cell), cell, FUN = seq_along)
-  data.frame(column = column + width * ((number - 0.5) / total - 0.5), width = width / total)
+  n_repeats <- as.vector(table(cell)[cell])
+  repeat_number <- stats::ave(seq_along(cell), cell, FUN = seq_along)
+  data.frame(
+    column = column + tile_width * ((repeat_number - 0.5) / n_repeats - 0.5),
+    width = tile_width / n_repeats
+  )
 }
 
 plot_agreement <- function(x, max_raters) {
   x <- as_ratings_of_several(x, "object")
   if (n_systems(x) == 0L) check_named_raters(x, "type",
     "There are no pairs of raters to draw.", i = "Use {.code type = \"ratings\"}.")
-  raters <- if (!has_counts(x)) busiest(x, max_raters)
+  raters <- if (!has_counts(x)) most_active_raters(x, max_raters)
   pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
-  fewer <- choice_subtitle(
+  rater_subtitle <- choice_subtitle(
     length(raters), length(named_raters(x)), "rater", "those with most ratings"
   )
   heat_map(
@@ -132,22 +139,25 @@ plot_agreement <- function(x, max_raters) {
     paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
     paste(c(paste(
       "Share of the cases that both rated; chance is", decimals(1 / n_categories(x), 2L)
-    ), fewer), collapse = "\n"),
+    ), rater_subtitle), collapse = "\n"),
     systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")
   )
 }
 
-# A row per ordered pair of judges: raters (all of them as one, "any rater", if `raters` is NULL)
-# and systems.
+# Agreement of each ordered pair of judges, which are raters and systems. `raters`: numbers of the
+# raters; NULL to treat all raters as one judge, "any rater". Returns a tibble of `judge1`,
+# `judge2`, `pairs` (number of pairs of answers to the same case) and `agreement` (share of these
+# pairs that are equal).
 pairwise_agreement <- function(x, raters) {
-  together <- is.null(raters)
-  judge_of <- if (together) rep(1L, n_raters(x)) else match(seq_along(x$raters), raters, 0L)
-  names <- c(if (together) "any rater" else x$raters[raters], x$systems)
+  raters_as_one <- is.null(raters)
+  judge_of_rater <- if (raters_as_one) rep(1L, n_raters(x)) else
+    match(seq_along(x$raters), raters, 0L)
+  names <- c(if (raters_as_one) "any rater" else x$raters[raters], x$systems)
   check_pair_numbers(length(names), 4)
-  total <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, max(judge_of))
+  counts <- core_pair_counts(x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater))
   tibble::tibble(
     judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),
-    pairs = as.vector(total$pairs),
-    agreement = ratio(as.vector(total$agreeing), as.vector(total$pairs))
+    pairs = as.vector(counts$pairs),
+    agreement = ratio(as.vector(counts$agreeing), as.vector(counts$pairs))
   )
 }

@@ -1,20 +1,20 @@
-# Accuracy by the share of shared errors: type "sensitivity" of autoplot() for estimates of
-# accuracy.
+# Pictures of what shared errors can change: type "sensitivity" of autoplot() for estimates of
+# accuracy, bounds of accuracy, and correlations of errors.
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
-  drawn <- drop_missing(table, c("shared", "independent", "estimate"))
-  if (nrow(drawn) == 0L) abort_no_range(object)
-  systems <- drawn$system[order(-drawn$estimate)] # best first
-  of_systems <- function(rows) {
+  estimated_systems <- drop_missing(table, c("shared", "independent", "estimate"))
+  if (nrow(estimated_systems) == 0L) abort_no_range(object)
+  systems <- estimated_systems$system[order(-estimated_systems$estimate)] # best first
+  keep_estimated <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
     rows$system <- factor(rows$system, systems)
     rows
   }
-  marks <- of_systems(sensitivity_marks(object))
-  ends <- sensitivity_ends(object)
-  picture(of_systems(ends), "common", "value") +
-    sensitivity_layers(ends, marks, object, of_systems(table)) +
+  marks <- keep_estimated(sensitivity_marks(object))
+  line_ends <- sensitivity_ends(object)
+  picture(keep_estimated(line_ends), "common", "value") +
+    sensitivity_layers(line_ends, marks, object, keep_estimated(table)) +
     facet_by(marks, "system") +
     ggplot2::scale_x_continuous(
       limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
@@ -23,47 +23,50 @@ plot_sensitivity <- function(object) {
     ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
     titled(
       "Accuracy by how many errors are shared with the raters",
-      sensitivity_subtitle(object, ends, marks), "assumed share of shared errors", "accuracy",
+      sensitivity_subtitle(object, line_ends, marks), "assumed share of shared errors", "accuracy",
       caption = not_identified(setdiff(table$system, systems))
     ) +
     room_between(18)
 }
 
-sensitivity_layers <- function(ends, marks, object, table) {
-  by_mark <- function(values) setNames(values, levels(marks$mark))
+sensitivity_layers <- function(line_ends, marks, object, estimates) {
+  name_by_mark <- function(values) setNames(values, levels(marks$mark))
   list(
-    if (!all(is.na(ends$low))) ggplot2::geom_ribbon(
+    if (!all(is.na(line_ends$low))) ggplot2::geom_ribbon(
       mapped(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
     ),
     ggplot2::geom_line(colour = plot_colours[["muted"]], linewidth = 0.8),
-    # The measurement by known cases does not depend on the assumed share.
+    # The interval from gold cases is the same at all assumed shares: a rectangle.
     if (!is.null(object$gold)) ggplot2::geom_rect(
-      ggplot2::aes(xmin = 0, xmax = 1, ymin = .data$conf.low, ymax = .data$conf.high), table,
+      ggplot2::aes(xmin = 0, xmax = 1, ymin = .data$conf.low, ymax = .data$conf.high), estimates,
       fill = plot_colours[["accent"]], alpha = 0.15, inherit.aes = FALSE, na.rm = TRUE
     ),
-    if (!on_the_line(object)) ggplot2::geom_hline(
-      mapped(yintercept = "estimate"), table, linetype = "dashed",
+    if (!estimate_is_on_line(object)) ggplot2::geom_hline(
+      mapped(yintercept = "estimate"), estimates, linetype = "dashed",
       colour = plot_colours[["accent"]]
     ),
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(mapped(colour = "mark", shape = "mark"), marks, size = 3),
-    colour_scale(by_mark(c("muted", "main", "muted", "accent")), name = "common"),
-    ggplot2::scale_shape_manual(values = by_mark(c(16, 18, 15, 17)), name = "common")
+    colour_scale(name_by_mark(c("muted", "main", "muted", "accent")), name = "common"),
+    ggplot2::scale_shape_manual(values = name_by_mark(c(16, 18, 15, 17)), name = "common")
   )
 }
 
-# Is the estimate on the line between independent and shared errors?
-on_the_line <- function(object) {
+# Is the estimate a point on the line from `independent` (errors are independent) to `shared` (all
+# errors are shared)? It is not if gold cases or another method determine the estimate.
+estimate_is_on_line <- function(object) {
   table <- object$table
   is.null(object$gold) &&
     (!is.null(common_of(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
 }
 
-# Two rows per system. Their interval is that of a given share: sampling error only.
+# Ends of the line of each system: accuracy (`value`) at shares 0 and 1 of shared errors (`common`).
+# `low` and `high` are the limits of the band for sampling error; NA if the estimate is not on the
+# line or has no interval.
 sensitivity_ends <- function(object) {
   table <- tidy(object)
   margin <- normal_quantile(object$options$conf_level) * object$details$sampling
-  if (!on_the_line(object) || !has_interval(object)) margin <- NA_real_
+  if (!estimate_is_on_line(object) || !has_interval(object)) margin <- NA_real_
   value <- c(table$independent, table$shared)
   data.frame(
     system = rep(table$system, 2L), common = rep(c(0, 1), each = nrow(table)), value = value,
@@ -71,62 +74,65 @@ sensitivity_ends <- function(object) {
   )
 }
 
-# The named shares, and the given share if it is another. The typical share has the interval that
-# allows for other shares.
+# Marks on the line of each system: the shares "none" (0), "typical" and "all" (1), and the share
+# that the user gave as a number (`stated`). Only the mark at the estimate has an interval (`low`,
+# `high`).
 sensitivity_marks <- function(object) {
   table <- tidy(object)
   common <- common_of(object$options)
-  stated <- is.numeric(common)
+  is_number <- is.numeric(common)
   shares <- list(
-    none = 0, typical = object$typical, all = 1, stated = if (stated) object$details$common
+    none = 0, typical = object$typical, all = 1, stated = if (is_number) object$details$common
   )
-  estimated <- if (!is.null(object$gold)) {
+  estimated_mark <- if (!is.null(object$gold)) {
     ""
-  } else if (stated) {
+  } else if (is_number) {
     "stated"
   } else {
-    common %||% if (on_the_line(object)) "all" else ""
+    common %||% if (estimate_is_on_line(object)) "all" else ""
   }
-  marked <- drop_null(shares)
+  mark_shares <- drop_null(shares)
   marks <- stack_rows(Map(function(mark, common) {
-    known <- if (mark == estimated) 1 else NA
+    interval_factor <- if (mark == estimated_mark) 1 else NA
     data.frame(
       system = table$system, mark = factor(mark, names(shares)), common,
       value = table$independent - common * (table$independent - table$shared),
-      low = known * table$conf.low, high = known * table$conf.high
+      low = interval_factor * table$conf.low, high = interval_factor * table$conf.high
     )
-  }, names(marked), marked))
+  }, names(mark_shares), mark_shares))
   drop_missing(marks, "value")
 }
 
-sensitivity_subtitle <- function(object, ends, marks) {
+sensitivity_subtitle <- function(object, line_ends, marks) {
   interval <- interval_title(object$options$conf_level)
   paste0(
     "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
       paste0("\nDashed, with its ", interval, ": what known cases measure")
-    } else if (!on_the_line(object)) {
+    } else if (!estimate_is_on_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
     if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
-    if (!all(is.na(ends$low))) "; band: sampling error alone"
+    if (!all(is.na(line_ends$low))) "; band: sampling error alone"
   )
 }
 
 abort_no_range <- function(object) {
   table <- tidy(object)
   reason <- table$reason[[1L]]
-  abort_argument("object", "There is no range of dependence to draw.",
+  abort_argument("object",
+    "There is no range from independent errors to fully shared errors to draw.",
     i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
-        {.code NA}: ", verbatim(reason), ".") else "Method {.val {object$options$method}} has one
-        with {.code interval = \"robust\"}; methods {.val average}, {.val joint} and {.val shared}
-        always have.")
+        {.code NA}: ", verbatim(reason), ".") else "Methods {.val average}, {.val joint} and
+        {.val shared} compute this range. For method {.val {object$options$method}}, give
+        {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
 }
 
 #' @rdname tidy.accuracy_bounds
 #' @param object An [accuracy_bounds()] result.
-#' @return `autoplot()`: a ggplot of the range of each system's accuracy, with its confidence set as
-#'   a thin line. A mark shows the accuracy of a system that shares all errors of the raters.
+#' @return `autoplot()`: a ggplot of the lowest and highest possible accuracy of each system, as a
+#'   thick line. A thin line shows its confidence set, if it has one. A diamond shows the accuracy
+#'   if the system shares all errors of the raters.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(bounds)
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)
@@ -134,10 +140,12 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$lowest, "The bounds are", table$reason)
-  seen <- drop_missing(table, "lowest")
-  seen$system <- stats::reorder(seen$system, seen$lowest + seen$highest)
+  bounded_systems <- drop_missing(table, "lowest")
+  bounded_systems$system <- stats::reorder(
+    bounded_systems$system, bounded_systems$lowest + bounded_systems$highest
+  )
   facts <- glance(object)
-  picture(seen, y = "system") +
+  picture(bounded_systems, y = "system") +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
     ggplot2::geom_point(
@@ -159,8 +167,9 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.shared_errors
 #' @param object A [shared_errors()] result.
-#' @return `autoplot()`: a ggplot, the correlations of being right as a heat map; without known
-#'   truth, the range of each pair.
+#' @return `autoplot()`: a ggplot. With known truth, it is a heat map of the correlations of being
+#'   right, for each pair of raters. Without known truth, it shows the possible range of each
+#'   correlation.
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -174,9 +183,9 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 
 plot_open_ranges <- function(object) {
   table <- tidy(object)
-  seen <- head(drop_missing(table, "lowest"), most_pairs)
-  seen$pair <- from_top(paste(seen$rater1, "-", seen$rater2))
-  picture(seen, y = "pair") +
+  drawn_pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
+  drawn_pairs$pair <- from_top(paste(drawn_pairs$rater1, "-", drawn_pairs$rater2))
+  picture(drawn_pairs, y = "pair") +
     zero_line() +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
@@ -184,8 +193,8 @@ plot_open_ranges <- function(object) {
       "Shared errors that the ratings allow",
       paste("No truth is known; accuracies within", limits_in_words(object$options$limits)),
       "correlation of being right",
-      caption = if (nrow(seen) < nrow(table)) {
-        paste(nrow(table) - nrow(seen), "further pairs are not shown")
+      caption = if (nrow(drawn_pairs) < nrow(table)) {
+        paste(nrow(table) - nrow(drawn_pairs), "further pairs are not shown")
       }
     )
 }

@@ -1,9 +1,10 @@
 #' @rdname summary.simulation_study
 #' @param estimators Names of estimators to draw; `NULL`, the default, for all.
-#' @param type `"estimates"`: estimated against true accuracy, a point per panel and system for each
-#'   measure of truth, a panel per design. `"performance"`: bias, root mean squared error and
-#'   coverage of each estimator against the expected accuracy, with two Monte Carlo standard errors
-#'   either way.
+#' @param type `"estimates"` (the default): estimated against true accuracy, with a facet for each
+#'   design. Each replicate and system has up to two points: one for its expected true accuracy, one
+#'   for its accuracy in the sample of cases. `"performance"`: bias, root mean squared error (RMSE)
+#'   and coverage of each estimator, with the expected accuracy as truth. Lines extend two Monte
+#'   Carlo standard errors to either side.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.
@@ -11,27 +12,28 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
                                       ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  known <- names(object$estimators)
-  estimators <- estimators %||% known
+  all_estimators <- names(object$estimators)
+  estimators <- estimators %||% all_estimators
   if (is.character(estimators)) estimators <- unique(estimators)
-  check_names_among(estimators, known, "estimators")
+  check_names_among(estimators, all_estimators, "estimators")
   if (type == "performance") return(plot_performance(object, estimators))
-  rows <- tidy(object)
-  rows <- rows[rows$estimator %in% estimators, ]
-  lacking <- is.na(rows$estimate)
-  abort_argument_if(all(lacking), "object", "There is no estimate to draw.",
-    i = "The column {.field reason} of {.code tidy()} says why.")
-  rows$label <- label_designs(rows)
-  rows$estimator <- factor(rows$estimator, estimators)
-  points <- true_and_estimated(rows[!lacking, ])
-  ends <- range(points$truth, points$estimate)
-  axis <- function(scale) scale(breaks = share_breaks, labels = in_percent)
-  crowded <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
+  replicates <- tidy(object)
+  replicates <- replicates[replicates$estimator %in% estimators, ]
+  is_missing <- is.na(replicates$estimate)
+  abort_argument_if(all(is_missing), "object",
+    "There is nothing to draw: all estimates are {.code NA}.",
+    i = "See the column {.field reason} of {.code tidy()}.")
+  replicates$label <- label_designs(replicates)
+  replicates$estimator <- factor(replicates$estimator, estimators)
+  points <- stack_truth_measures(replicates[!is_missing, ])
+  axis_limits <- range(points$truth, points$estimate)
+  percent_axis <- function(scale) scale(breaks = share_breaks, labels = in_percent)
+  has_many_points <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   picture(points, "truth", "estimate", colour = "measure") +
     diagonal() +
     ggplot2::geom_point(
-      mapped(shape = "measure"), size = if (crowded) 0.8 else 1.5,
-      alpha = if (crowded) 0.25 else 0.75
+      mapped(shape = "measure"), size = if (has_many_points) 0.8 else 1.5,
+      alpha = if (has_many_points) 0.25 else 0.75
     ) +
     (if (length(estimators) > 1L) {
       ggplot2::facet_grid(label ~ estimator, labeller = wrapped())
@@ -41,16 +43,18 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     colour_scale(c("accent", "main"), name = "true accuracy") +
     ggplot2::scale_shape_manual(values = c(19, 1), name = "true accuracy") +
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
-    axis(ggplot2::scale_x_continuous) +
-    axis(ggplot2::scale_y_continuous) +
-    ggplot2::coord_equal(xlim = ends, ylim = ends) +
+    percent_axis(ggplot2::scale_x_continuous) +
+    percent_axis(ggplot2::scale_y_continuous) +
+    ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
     titled(
       "Estimated and true accuracy", "On the line estimates are right",
-      "true accuracy", "estimated accuracy", caption = if (any(lacking)) {
-        paste(number(sum(lacking)), "of", count_noun(length(lacking), "estimate"), "are missing")
+      "true accuracy", "estimated accuracy", caption = if (any(is_missing)) {
+        paste(
+          number(sum(is_missing)), "of", count_noun(length(is_missing), "estimate"), "are missing"
+        )
       }
     ) +
-    room_between(14) # for the numbers below
+    room_between(14) # for the numbers of the axes
 }
 
 plot_performance <- function(object, estimators) {
@@ -59,9 +63,9 @@ plot_performance <- function(object, estimators) {
   designs <- label_designs(table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
   rows <- stack_rows(names(measures), function(measure) {
-    reach <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
-    ends <- ends_of(t(table[[measure]] + reach), table$estimator, designs)
-    data.frame(ends, measure = factor(measures[[measure]], measures))
+    two_errors <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
+    interval_table <- quantile_table(t(table[[measure]] + two_errors), table$estimator, designs)
+    data.frame(interval_table, measure = factor(measures[[measure]], measures))
   })
   colours <- category_colours(levels(designs))
   plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
@@ -72,18 +76,20 @@ plot_performance <- function(object, estimators) {
     room_between(14)
 }
 
-# Designs in their order, with the number of cases if a design has several.
-label_designs <- function(rows) {
-  several <- any(tapply(rows$n, rows$design, function(n) length(unique(n)) > 1L))
-  in_order(if (several) paste0(rows$design, ", n = ", number(rows$n)) else rows$design)
+# Labels of the designs, as a factor in order of appearance. If a design was simulated with several
+# numbers of cases, all labels contain the number of cases.
+label_designs <- function(table) {
+  has_several_sizes <- any(tapply(table$n, table$design, function(n) length(unique(n)) > 1L))
+  in_order(if (has_several_sizes) paste0(table$design, ", n = ", number(table$n)) else table$design)
 }
 
-# A point for each measure of truth.
-true_and_estimated <- function(rows) {
+# Two rows for each row of `replicates`: one with the expected accuracy as `truth`, one with the
+# accuracy in the sample. Drops rows without a truth.
+stack_truth_measures <- function(replicates) {
   measures <- c(expected = "expected", sample = "in the sample")
   points <- stack_rows(names(measures), function(measure) {
     data.frame(
-      rows[c("label", "estimator", "estimate")], truth = rows[[measure]],
+      replicates[c("label", "estimator", "estimate")], truth = replicates[[measure]],
       measure = factor(measures[[measure]], measures)
     )
   })
@@ -91,10 +97,10 @@ true_and_estimated <- function(rows) {
 }
 
 #' @rdname tidy.case_plan
-#' @param type `"probability"` (the default): probability that an estimate is within the margin,
-#'   against the number of cases. `"half_width"`: the margin that is kept with probability
-#'   `conf_level`. The target is grey and dashed. Bands are plus and minus two Monte Carlo standard
-#'   errors.
+#' @param type Quantity to plot against the number of cases. `"probability"` (the default):
+#'   probability that an estimate is within `half_width` of the truth. `"half_width"`: the distance
+#'   from the truth within which an estimate is with probability `conf_level`. A grey dashed line
+#'   shows the target. Bands are plus and minus two Monte Carlo standard errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
@@ -105,39 +111,39 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   check_dots_empty(...)
   type <- check_choice(type)
   if (has_columns(object$answer, "measure")) return(plot_agreement_plan(object))
-  shares <- type == "probability"
+  is_probability <- type == "probability"
   raters <- sort(unique(tidy(object)$raters))
-  points <- function(table) {
+  point_table <- function(table) {
     value <- table[[type]]
-    reach <- 2 * table[[paste0(type, "_mcse")]]
+    two_errors <- 2 * table[[paste0(type, "_mcse")]]
     data.frame(
       n = table$cases, value = value, group = factor(table$raters, raters),
-      low = pmax(value - reach, 0), high = pmin(value + reach, 1)
+      low = pmax(value - two_errors, 0), high = pmin(value + two_errors, 1)
     )
   }
-  curve <- points(tidy(object, "curve"))
+  curve <- point_table(tidy(object, "curve"))
   curve <- drop_missing(curve, "value")
   settings <- glance(object)
   plan_picture(
-    curve, if (shares) settings$conf_level else settings$half_width, "raters",
+    curve, if (is_probability) settings$conf_level else settings$half_width, "raters",
     below = ggplot2::geom_ribbon(
       mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
     ),
-    limits = if (shares) c(min(0.5, curve$value), 1) else c(0, NA)
+    limits = if (is_probability) c(min(0.5, curve$value), 1) else c(0, NA)
   ) +
     ggplot2::geom_point(size = 1.6) +
     ggplot2::geom_segment(
-      ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf), points(tidy(object)),
-      na.rm = TRUE, linetype = "13", show.legend = FALSE
+      ggplot2::aes(xend = .data$n, yend = if (is_probability) 0 else Inf),
+      point_table(tidy(object)), na.rm = TRUE, linetype = "13", show.legend = FALSE
     ) +
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
     titled(
-      if (shares) {
+      if (is_probability) {
         paste("Probability of an estimate within", format(settings$half_width), "of the truth")
       } else {
         paste("Margin that is kept with probability", format(settings$conf_level))
       },
-      plan_subtitle(settings), "cases", if (shares) "probability" else "margin"
+      plan_subtitle(settings), "cases", if (is_probability) "probability" else "margin"
     )
 }
 
@@ -150,9 +156,11 @@ plot_agreement_plan <- function(object) {
     titled("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
-# Plot of all plans: `value` against the number `n` of cases, for each `group`, and the target.
+# Part that plots of all plans share: a line of `value` against `n` (number of cases) for each
+# `group` of `curve`, and a dashed line at `target`. `below`: a layer under the lines. `limits`:
+# limits of the y axis. `name`: title of the legend.
 plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
-  groups <- nlevels(curve$group)
+  n_groups <- nlevels(curve$group)
   picture(curve, "n", "value", colour = "group") +
     ggplot2::geom_hline(
       yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
@@ -164,8 +172,8 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
     ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
     # Line types distinguish curves without colour.
     ggplot2::scale_linetype_manual(
-      values = rep_len(c("solid", "42", "12", "6212"), groups), name = name,
-      guide = if (groups > 1L) "legend" else "none"
+      values = rep_len(c("solid", "42", "12", "6212"), n_groups), name = name,
+      guide = if (n_groups > 1L) "legend" else "none"
     )
 }
 
@@ -182,23 +190,23 @@ plan_subtitle <- function(settings) {
 
 #' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
-#' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases:
-#'   from gold only, corrected by ratings, and combined with the estimate from ratings only. The
-#'   wanted half-width is grey and dashed.
+#' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases.
+#'   It has a line for each estimate: from gold cases only, corrected by ratings, and combined with
+#'   the estimate from ratings only. A grey dashed line shows the wanted half-width.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
 autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  kinds <- unique(tidy(object)$interval)
-  points <- function(table) {
+  interval_kinds <- unique(tidy(object)$interval)
+  point_table <- function(table) {
     data.frame(
-      n = table$gold, value = table$half_width, group = factor(table$interval, kinds),
+      n = table$gold, value = table$half_width, group = factor(table$interval, interval_kinds),
       system = table$system
     )
   }
-  plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
-    ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
+  plan_picture(point_table(tidy(object, "curve")), glance(object)$half_width) +
+    ggplot2::geom_point(data = point_table(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap("system") +
     colour_scale(
       c("gold alone" = "muted", corrected = "accent", combined = "main"), name = NULL
@@ -209,11 +217,12 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 #' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
 #' @param ... Not used.
-#' @param type `"tests"` (the default): the p-value of each test, and the level. `"pairs"`: observed
-#'   against expected agreement of each pair of raters; pairs above the line agree more than their
-#'   accuracies explain. `"disagreements"`: the same for disagreeing pairs of ratings, by their
-#'   categories, under equally probable errors.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param type `"tests"` (the default): the adjusted p-value of each test; the area below the level
+#'   is shaded. `"pairs"`: observed against expected agreement of each pair of raters. Pairs above
+#'   the line agree more often than their accuracies explain. `"disagreements"`: for each pair of
+#'   different categories, the observed number of disagreeing pairs of ratings against the number
+#'   that is expected if all errors are equally probable.
+#' @param ... For `plot()`, arguments of `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(checks)
@@ -223,21 +232,23 @@ autoplot.k_check <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   abort_argument_if(is.null(schema_of(object)), "object",
-    "must have all columns that {.fun check_k_properties} gave it.")
-  rows <- tidy(object, what = type)
-  if (type == "tests") rows <- drop_missing(rows, "p.value")
-  abort_argument_if(nrow(rows) == 0L, "type", "There is nothing to draw: no such test was done.",
-    i = "The column {.code reason} says why.")
+    "must have all columns of a result of {.fun check_k_properties}.")
+  drawn_rows <- tidy(object, what = type)
+  if (type == "tests") drawn_rows <- drop_missing(drawn_rows, "p.value")
+  abort_argument_if(nrow(drawn_rows) == 0L, "type",
+    "There is nothing to draw: no test of this type was done.",
+    i = "See the column {.code reason} of {.arg object}.")
   alpha <- attr(object, "about")$alpha
   switch(type,
-    tests = plot_p_values(rows, alpha),
+    tests = plot_p_values(drawn_rows, alpha),
     pairs = plot_excess(
-      rows, paste(rows$rater1, "-", rows$rater2), rows$p.value <= alpha,
+      drawn_rows, paste(drawn_rows$rater1, "-", drawn_rows$rater2), drawn_rows$p.value <= alpha,
       "Agreement of pairs of raters", "expected if errors are independent", "observed agreement"
     ),
     disagreements = plot_excess(
-      rows, paste(rows$category1, "-", rows$category2), FALSE, "Which categories raters confuse",
-      "expected if errors are equally probable", "observed pairs of ratings"
+      drawn_rows, paste(drawn_rows$category1, "-", drawn_rows$category2), FALSE,
+      "Which categories raters confuse", "expected if errors are equally probable",
+      "observed pairs of ratings"
     )
   )
 }
@@ -245,10 +256,10 @@ autoplot.k_check <- function(object, # nolint: object_name.
 plot_p_values <- function(rows, alpha) {
   rows$label <- from_top(paste0(k_labels[rows$property], "\n", rows$test))
   rows$bad <- rows$verdict %in% c("violated", "contradiction")
-  lowest <- min(rows$p.adjusted, alpha / 10)
+  left_limit <- min(rows$p.adjusted, alpha / 10)
   picture(rows, "p.adjusted", "label", colour = "bad") +
     ggplot2::annotate(
-      "rect", xmin = lowest / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
+      "rect", xmin = left_limit / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
       fill = plot_colours[["accent"]], alpha = 0.1
     ) +
     ggplot2::geom_linerange(
@@ -261,7 +272,7 @@ plot_p_values <- function(rows, alpha) {
     flag_colours() +
     ggplot2::scale_x_log10(
       breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format,
-      limits = c(lowest / 1.5, 1.3), expand = c(0, 0)
+      limits = c(left_limit / 1.5, 1.3), expand = c(0, 0)
     ) +
     roomy_rows(0.7) +
     titled(
@@ -274,23 +285,27 @@ plot_p_values <- function(rows, alpha) {
     )
 }
 
-# Observed against expected values. Labels mark the `odd` ones or, if there are none, the three with
-# the largest deviation.
-plot_excess <- function(rows, label, odd, title, x, y) {
+# Plots observed against expected values, one point per row. The points that `is_flagged` marks have
+# labels; if there are none, the three points with the largest standardised deviation have labels.
+plot_excess <- function(rows, label, is_flagged, title, x, y) {
   rows$label <- label
-  rows$odd <- odd
+  rows$odd <- is_flagged
   deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
-  named <- rows[if (any(odd)) odd else rank(-deviation, ties.method = "first") <= 3L, ]
-  ends <- range(rows$observed, rows$expected)
-  ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # space for the labels
-  many <- nrow(rows) > 200L
+  labelled_rows <- rows[
+    if (any(is_flagged)) is_flagged else rank(-deviation, ties.method = "first") <= 3L,
+  ]
+  axis_limits <- range(rows$observed, rows$expected)
+  axis_limits <- axis_limits + c(-1, 1) * max(diff(axis_limits), 0.02) * 0.12 # space for the labels
+  has_many_points <- nrow(rows) > 200L
   picture(rows, "expected", "observed", colour = "odd") +
     diagonal() +
-    ggplot2::geom_point(size = if (many) 1 else 2.6, alpha = if (many) 0.4 else 0.9) +
+    ggplot2::geom_point(
+      size = if (has_many_points) 1 else 2.6, alpha = if (has_many_points) 0.4 else 0.9
+    ) +
     ggplot2::geom_text(
-      mapped(label = "label"), named, size = 3.1, vjust = -0.9, check_overlap = TRUE
+      mapped(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, check_overlap = TRUE
     ) +
     flag_colours() +
-    ggplot2::coord_equal(xlim = ends, ylim = ends) +
+    ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
     titled(title, "Above the line: more often than the fitted model says", x, y)
 }

@@ -1,40 +1,43 @@
-# Adds ratings to existing ones: of the same or other cases, by the same or other raters.
+# Adds ratings to a ratings object. Their cases and raters may be new or already in the object.
 
 add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases")
-  check_can_grow(x, "Nothing can be added to the ratings of the fit.",
+  check_can_grow(x, "No ratings can be added to the ratings of the fit.",
     c("Groups of raters, or reruns, have become one vote each." = !is.null(x$voted)))
   new <- new_ratings_long(replace_key_columns(new, names(x$keys)), x)
   x <- add_new_names(x, new)
-  old <- unfold_ratings(x)
-  case <- match(new$cases, as_label(x$cases))
+  old_ratings <- unfold_ratings(x)
+  case_of_new <- match(new$cases, as_label(x$cases))
   core <- core_patterns_long(
-    c(old$row, case[new$row]), c(old$rater, match(new$rater, x$raters)),
-    c(old$category, match(new$rating, x$categories)), joined_answers(x, new, case), length(x$cases)
+    c(old_ratings$row, case_of_new[new$row]), c(old_ratings$rater, match(new$rater, x$raters)),
+    c(old_ratings$category, match(new$rating, x$categories)),
+    combine_answers(x, new, case_of_new), length(x$cases)
   )
   x <- set_core_patterns(x, core)
   if (x$repeats == "error") check_repeats(x)
   x
 }
 
-# Fails for ratings to which nothing can be added, or that cannot be added. `also`: further reasons
-# (names), with a logical for each.
+# Fails if `x` has properties with which ratings cannot be added: `x` is the ratings of the fit, or
+# the added ratings. `message`: first sentence of the error. `also`: logical vector of further
+# obstacles, with their texts as names.
 check_can_grow <- function(x, message, also) {
   reasons <- c(
     "They have weights." = !is.null(x$weights),
-    "Their cases have covariates, which others would lack." = !is.null(x$covariates),
-    "They have a confidence, which others would lack." = !is.null(x$confidence),
+    "Their cases have covariates, which added cases would lack." = !is.null(x$covariates),
+    "They have a confidence, which added ratings would lack." = !is.null(x$confidence),
     "They have abstentions." = has_abstentions(x) || !is.null(x$silent_systems), also
   )
-  why <- c(why_unnamed(x), names(which(reasons)))
-  abort_argument_if(why, "new", message, x = why[1L],
+  obstacles <- c(why_unnamed(x), names(which(reasons)))
+  abort_argument_if(obstacles, "new", message, x = obstacles[1L],
     i = "Make one {.fun ratings} object of the old and the new ratings, and refit with
         {.code update(fit, x = )}.")
 }
 
-# A list: `row` (number of the case in `cases`), `rater` and `rating` of each rating, the last two
-# as labels; `cases` as labels; `ids`, cases as given; `answers`, a list of labels by system; and
-# `truth`, NULL or a label per case.
+# Converts the argument `new` to a list. Vectors with an entry per rating: `row` (position of its
+# case in `cases`), `rater` and `rating` (labels). Vectors with an entry per case: `cases`
+# (identifiers as labels), `ids` (identifiers in their original type), `truth` (label; NULL if there
+# is none). And `answers`, for each system a label per case, NA without an answer.
 new_ratings_long <- function(new, x) {
   if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) return(new_rows(new))
   new <- as_ratings(new, categories = x$categories, arg = "new")
@@ -42,21 +45,22 @@ new_ratings_long <- function(new, x) {
   check_can_grow(new, "{.arg new} cannot be added.", c(
     "They have groups of raters, or reruns." = !is.null(new$rater_groups) || has_reruns(new)
   ))
-  given <- unfold_ratings(new)
+  long <- unfold_ratings(new)
   list(
-    row = given$row, rater = new$raters[given$rater], rating = new$categories[given$category],
+    row = long$row, rater = new$raters[long$rater], rating = new$categories[long$category],
     cases = as_label(new$cases), ids = new$cases, answers = lapply(
       split_columns(case_answers(new), new$systems), function(code) c(NA, new$categories)[code + 1L]
     ), truth = if (!is.null(new$truth)) new$categories[new$truth$category]
   )
 }
 
-# A data frame with a row per rating; a single rater is enough.
+# The list of new_ratings_long() from a data frame with a row per rating. In contrast to
+# as_ratings(), it may have a single rater.
 new_rows <- function(new) {
-  further <- setdiff(names(new), c("case", "rater", "rating"))
-  abort_if(further, "columns",
+  extra_columns <- setdiff(names(new), c("case", "rater", "rating"))
+  abort_if(extra_columns, "columns",
     "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
-    x = "It has {.val {further}}.", column = further)
+    x = "It has {.val {extra_columns}}.", column = extra_columns)
   check_identifiers(new$case, "case")
   check_identifiers(new$rater, "rater")
   for (column in names(new)) check_text(new[[column]], column)
@@ -69,61 +73,64 @@ new_rows <- function(new) {
   )
 }
 
-# Adds new cases, raters and categories to `x`.
+# Adds the cases, raters, categories and known truths of `new` to the fields of `x`, but not yet its
+# ratings.
 add_new_names <- function(x, new) {
-  strange <- setdiff(names(new$answers), x$systems)
-  abort_if(strange, "system", "{.arg new} must have systems of the fit, or none.",
-    x = "{.val {strange}} {?is/are} not among them.", system = strange)
-  strange <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
-  abort_if(x$ordered && length(strange) > 0L, "category",
+  unknown <- setdiff(names(new$answers), x$systems)
+  abort_if(unknown, "system", "{.arg new} must have systems of the fit, or none.",
+    x = "{.val {unknown}} {?is not a system/are not systems} of the fit.", system = unknown)
+  unknown <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
+  abort_if(x$ordered && length(unknown) > 0L, "category",
     "Ordered categories must all be known from the start.",
-    x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
-    column = NA_character_, found = strange)
-  x$categories <- c(x$categories, strange)
+    x = "{.val {unknown}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
+    column = NA_character_, found = unknown)
+  x$categories <- c(x$categories, unknown)
   x$raters <- union(x$raters, sort_strings(new$rater))
-  known <- as_label(x$cases)
-  more <- which(!new$cases %in% known)
-  if (length(more) > 0L) x$rows <- "ratings"
-  x$cases <- if (identical(class(x$cases), class(new$ids))) c(x$cases, new$ids[more]) else
-    c(known, new$cases[more])
+  old_cases <- as_label(x$cases)
+  added_cases <- which(!new$cases %in% old_cases)
+  if (length(added_cases) > 0L) x$rows <- "ratings"
+  x$cases <- if (identical(class(x$cases), class(new$ids))) c(x$cases, new$ids[added_cases]) else
+    c(old_cases, new$cases[added_cases])
   if (is.null(x$truth) && is.null(new$truth)) return(x)
   x$truth <- subset_truth(x$truth %||% keep_truth(NA_integer_, x), seq_along(x$cases))
-  at <- match(new$cases, as_label(x$cases))
-  added <- which(!is.na(new$truth) & is.na(x$truth$category[at]))
-  x$truth$category[at[added]] <- match(new$truth[added], x$categories)
+  new_positions <- match(new$cases, as_label(x$cases))
+  with_new_truth <- which(!is.na(new$truth) & is.na(x$truth$category[new_positions]))
+  x$truth$category[new_positions[with_new_truth]] <- match(new$truth[with_new_truth], x$categories)
   x
 }
 
-# Codes of the answers of each system to all cases, NA without an answer. `case`: numbers of the new
-# cases.
-joined_answers <- function(x, new, case) {
+# Codes of the answers of each system to all cases (old and new), NA without an answer.
+# `case_of_new`: for each case of `new`, its position in `x$cases`.
+combine_answers <- function(x, new, case_of_new) {
   answers <- lapply(split_columns(case_answers(x), x$systems), function(code) {
     replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
   })
   for (system in names(new$answers)) {
-    added <- match(new$answers[[system]], x$categories)
-    before <- answers[[system]][case]
-    off <- which(before != added)
-    abort_if(off, "system", "A system has one answer per case.",
-      x = "{.val {system}} now has another answer in {count_noun(length(off), 'case')}, such as
-          {.val {new$cases[[off[[1L]]]]}}.", system = system)
-    answers[[system]][case] <- ifelse(is.na(before), added, before)
+    new_codes <- match(new$answers[[system]], x$categories)
+    old_codes <- answers[[system]][case_of_new]
+    conflicts <- which(old_codes != new_codes)
+    abort_if(conflicts, "system", "A system has one answer per case.",
+      x = "In {.arg new}, {.val {system}} has another answer to
+          {count_noun(length(conflicts), 'case')}, such as
+          {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)
+    answers[[system]][case_of_new] <- ifelse(is.na(old_codes), new_codes, old_codes)
   }
   answers
 }
 
 # Finds the systems: columns of wide data, raters of long data, or a separate table.
 
-# A list: columns (names), raters (names), table, at most one of them not empty; and constant
-# (labels, with the systems as names).
+# Reads the argument `systems` of ratings(). Returns a list with at most one element: `columns`
+# (their names), `raters` (names of raters that are systems), `table` (a data frame of predictions)
+# or `constant` (for each constant system, named, the category that means a right answer).
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (rlang::quo_is_null(quo)) return(list())
-  # Names of columns take precedence over variables.
+  # If an argument can be a column of `data` or a variable of the user, it is the column.
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
-  used <- all.vars(rlang::quo_get_expr(quo))
-  selects <- length(used) > 0L && all(used %in% names(data))
-  value <- if (!selects) value_of_argument(quo)
+  variables <- all.vars(rlang::quo_get_expr(quo))
+  selects_columns <- length(variables) > 0L && all(variables %in% names(data))
+  value <- if (!selects_columns) value_of_argument(quo)
   if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
   if (is_constant_system(value)) {
     check_text(c(value, names(value)), "systems")
@@ -136,13 +143,13 @@ read_systems <- function(quos, data, layout) {
   list(columns = columns)
 }
 
-# Systems that raters judge give no answers. In `c(app = "pass")`, "pass" is the category of the
-# raters for a right answer of the system.
+# Does the argument `systems` describe constant systems, such as `c(app = "pass")`? Raters judge the
+# answers of these systems: the ratings are verdicts, and "pass" is the verdict for a right answer.
 is_constant_system <- function(value) {
   is.character(value) && length(value) > 0L && all(rlang::have_name(value))
 }
 
-# Drops constant systems. Agreement with them is undefined.
+# Drops constant systems, because their agreement with raters is not defined.
 without_constant <- function(x) {
   if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
@@ -170,20 +177,21 @@ check_system_raters <- function(value) {
 
 prediction_columns <- c("case", "system", "prediction")
 
-# Checks the data frame of predictions. Its columns have standard names, or those of the ratings.
+# Checks a data frame of predictions, and returns its columns `case`, `system` and `prediction`.
+# These may also have the names that the arguments `case`, `rater` and `rating` give.
 system_table <- function(table, quos, data) {
   case <- select_column(data, quos$case, "case", several = TRUE)
   table <- replace_key_columns(table, case)
-  mapped <- c(
+  mapped_columns <- c(
     if (length(case) == 1L) case else NA, select_column(data, quos$rater, "rater") %||% NA,
     select_column(data, quos$rating, "rating") %||% NA
   )
-  columns <- ifelse(prediction_columns %in% names(table), prediction_columns, mapped)
-  lacking <- prediction_columns[!columns %in% names(table)]
-  abort_if(lacking, "columns",
-    "{.arg systems} must have columns {.val {prediction_columns}}, or those that {.arg case},
-        {.arg rater} and {.arg rating} name.",
-    x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.", arg = "systems")
+  columns <- ifelse(prediction_columns %in% names(table), prediction_columns, mapped_columns)
+  missing_columns <- prediction_columns[!columns %in% names(table)]
+  abort_if(missing_columns, "columns",
+    "{.arg systems} must have columns {.val {prediction_columns}}, or columns with the names given
+        in {.arg case}, {.arg rater} and {.arg rating}.",
+    x = "It lacks {.val {missing_columns}}; it has {.val {names(table)}}.", arg = "systems")
   abort_if(nrow(table) == 0L, "system", "{.arg systems} has no rows.", system = character())
   table <- setNames(plain_columns(table)[columns], prediction_columns)
   for (column in prediction_columns) check_text(table[[column]], column)
@@ -192,12 +200,13 @@ system_table <- function(table, quos, data) {
   table
 }
 
-# Moves ratings by raters that are systems to a separate table.
+# Moves the ratings of raters that are systems from `input` to its field `system_table`.
 split_systems <- function(input, systems, repeats) {
   if (is.null(input$case)) abort_lacking("case")
   abort_argument_if(repeats == "labels", "systems",
-    "{.arg systems} cannot be raters where answers have several labels.",
-    i = "Make one category of each answer, with {.fun single_label}.")
+    "With {.code repeats = \"labels\"}, {.arg systems} cannot be names of raters.",
+    i = "Call {.fun ratings} without {.arg systems}, and convert the result with
+        {.fun single_label}.")
   rater <- as_label(input$rater)
   unknown <- setdiff(systems, rater)
   abort_if(unknown, "system",
@@ -210,23 +219,24 @@ split_systems <- function(input, systems, repeats) {
     "No rater is left: {.arg systems} names every rater of {.arg data}.",
     x = "The raters are {.val {unique(rater)}}.",
     i = "Systems are evaluated by the remaining raters; name only the systems.", system = systems)
-  column <- input$columns[[1L]]
-  check_labels(column, names(input$columns))
+  ratings <- input$columns[[1L]]
+  check_labels(ratings, names(input$columns))
   input$system_table <- tibble::new_tibble(list(
-    case = input$case[is_system], system = rater[is_system], prediction = column[is_system],
+    case = input$case[is_system], system = rater[is_system], prediction = ratings[is_system],
     silent = (input$abstained[[1L]] %||% integer(length(rater)))[is_system]
   ), nrow = sum(is_system))
   if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
-  sure <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
-  warn_sure_systems(unique(rater[is_system & sure]))
+  has_confidence <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
+  warn_system_confidence(unique(rater[is_system & has_confidence]))
   take_rows(input, which(!is_system))
 }
 
-# A row per case and system, with the most frequent answer of its runs; no row if answers tie.
+# Combines the runs of each system: a row per case and system, with the most frequent answer. Cases
+# on which several answers are equally frequent have no row.
 votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
-  inform_fallible(reruns_vote)
+  inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
   columns <- c(pattern = "case", unit = "system", category = "prediction")
   code <- lapply(columns, function(column) match(table[[column]], unique(table[[column]])))
@@ -235,16 +245,16 @@ votes_of_systems <- function(table) {
 
 # The argument `truth` of ratings().
 
-# A list like the truth of simulated panels: `category`, a code per case, NA if unknown; `expected`,
-# NA for each system; and `kept`, TRUE. NULL if `truth` was not given.
+# The field `truth` of a ratings object, from the argument `truth` of ratings(); NULL if it was not
+# given. subset_truth() lists the elements.
 truth_to_keep <- function(input, x) {
   if (is.null(input$truth)) return(NULL)
   abort_argument_if(has_labels(x), "truth",
     "{.arg truth} is one category per case; answers with several labels have no such truth.",
     i = "{.fun single_label} makes ratings with one label.")
   column <- names(input$truth)
-  code <- encode(input$truth[[1L]], x$categories, column, "truth")
-  label <- value_of_cases(x$categories[code], case_of_rows(input, x), x$cases, column,
+  code <- encode_labels(input$truth[[1L]], x$categories, column, "truth")
+  label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases, column,
     "A case has one true category.")
   keep_truth(match(label, x$categories), x)
 }
@@ -256,7 +266,8 @@ keep_truth <- function(category, x) {
 # Unknown accuracies, one per system.
 none_expected <- function(systems) setNames(rep(NA_real_, length(systems)), systems)
 
-# Did the truth come with the data? Then estimates use it only if the user asks for it.
+# Is the truth of `x` the argument `truth` of ratings()? Estimates use it only with
+# `known_truth = TRUE`. Otherwise the truth is that of a simulation or of with_truth().
 is_kept_truth <- function(x) isTRUE(x$truth$kept)
 
 format_truth <- function(x) {
@@ -268,41 +279,48 @@ format_truth <- function(x) {
   }
 }
 
-# Fields: category (codes per case, NA if unknown), stratum (codes per case, only for simulated
-# panels), expected (accuracy per system, NA if unknown), base_rates, kept (see truth_to_keep()).
+# Selects cases of a truth, which is a list:
+# * category: a code per case, NA if unknown;
+# * stratum: a code per case, only in simulations;
+# * expected: true accuracy per system, NA if unknown;
+# * base_rates: NULL if the truth is an argument of ratings();
+# * kept: see is_kept_truth().
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]
   truth
 }
 
-# Ratings given as counts per category. Raters are not identified; each case has numbered slots.
-# Functions that need identified raters use the functions below.
+# Ratings given as counts per category. Raters are then not identified, and the "raters" of a case
+# are only numbered places. Functions that need to know which rater gave a rating call the functions
+# below.
 
 has_counts <- function(x) inherits(x, "ratings_counts")
 
 # Names of identified raters; empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
-# Number of each rater; 1 for all slots of counts, which are not distinguished.
+# A number for each rater: its position or, if raters are not identified, 1 for all of them.
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
-# A value that exists only for identified raters; NA for counts.
-if_named_raters <- function(x, value) if (has_counts(x)) NA_integer_ else value
+# Returns the value if raters are identified, and NA if they are not.
+if_named_raters <- function(x, value_if_named) if (has_counts(x)) NA_integer_ else value_if_named
 
-# Reason why counts are not enough; NULL for other ratings.
+# Text for errors of functions that need identified raters; NULL if they are identified.
 why_unnamed <- function(x) {
   if (has_counts(x)) "Counts of ratings do not show which rater gave which rating."
 }
 
-# `message`: what needs the rater of each rating.
-check_named_raters <- function(x, arg, message, i = "Give each rating with its rater, in wide or
+# Fails if raters are not identified. `requirement`: first sentence of the error, on what needs the
+# rater of each rating.
+check_named_raters <- function(x, arg, requirement, i = "Give each rating with its rater, in wide or
                                  long data; see {.fun ratings}.") {
-  abort_argument_if(has_counts(x), arg, message, x = why_unnamed(x), i = i)
+  abort_argument_if(has_counts(x), arg, requirement, x = why_unnamed(x), i = i)
 }
 
-# `message`: what needs one answer per rater and case.
-check_single_answers <- function(x, arg, message) {
+# Fails if raters are not identified or have several answers to a case. `requirement`: first
+# sentence of the error, on what needs one answer per rater and case.
+check_single_answers <- function(x, arg, requirement) {
   why <- why_unnamed(x) %||% if (has_repeats(x)) "Raters of {.arg x} repeat their ratings."
-  abort_argument_if(!is.null(why), arg, message, x = why)
+  abort_argument_if(!is.null(why), arg, requirement, x = why)
 }

@@ -1,14 +1,17 @@
-# Confidence of raters: argument `confidence` of ratings(). It is stored by case and rater, separate
-# from patterns. A list of `levels` (labels in their order) and vectors `case`, `rater` and `code`.
-# These have an entry per rating with a known level, sorted by case and rater.
+# Confidence of raters: argument `confidence` of ratings(). The field `confidence` of a ratings
+# object is a list: `levels` (labels, the lowest first), and vectors `case`, `rater` and `code`
+# (number of the level). The vectors have an entry per rating with a known confidence, sorted by
+# case and rater. Models use it only if they are asked to, so that patterns do not contain it.
 
 max_levels <- 5L
 
-# cut() computes limits as sums: .6 would be below 3 * .2.
+# Lower limits of the five levels of numeric confidence. They are not computed, as cut() would,
+# because of rounding errors: 3 * 0.2 is larger than 0.6.
 fifths <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
   "[0.8, 1]" = 0.8)
 
-# Adds `confidence` to `x`, if `input` has columns of it.
+# Adds the field `confidence` to `x`, if the user gave columns of confidence. `input`: see
+# read_input().
 add_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
@@ -17,58 +20,64 @@ add_confidence <- function(x, input) {
   coded <- code_confidence(columns, rows)
   Map(function(column, rating, name) {
     check_values(column, is.na(column) | !is.na(rating), name, "confidence",
-      "{.arg confidence} must stand beside a rating.",
-      i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
+      "{.arg confidence} must be {.code NA} where the rating is missing.",
+      i = "Set these values to {.code NA}, or check that the columns of {.arg confidence} are in the
+          order of {.arg raters}.",
       rows = rows)
   }, columns, input$columns, names(columns))
   place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
-  x$confidence <- c(coded["levels"], list_entries(coded$codes, place))
+  x$confidence <- c(coded["levels"], collect_entries(coded$codes, place))
   x
 }
 
-# The positive codes in columns, sorted by case and rater. `place`: case and rater of each value.
-list_entries <- function(codes, place) {
+# Collects the positive codes of all columns: a list of `case`, `rater` and `code`, sorted by case
+# and rater. `codes`: a list of integer vectors. `place`: case and rater of each of their values.
+collect_entries <- function(codes, place) {
   code <- unlist(codes, use.names = FALSE)
-  at <- which(code > 0L)
-  at <- at[order(place$case[at], place$rater[at])]
-  list(case = place$case[at], rater = place$rater[at], code = code[at])
+  positions <- which(code > 0L)
+  positions <- positions[order(place$case[positions], place$rater[positions])]
+  list(case = place$case[positions], rater = place$rater[positions], code = code[positions])
 }
 
 check_takes_confidence <- function(x, input) {
   raters <- names(input$columns)
-  given <- names(input$confidence)
-  must <- "{.arg confidence} is of one rating of one rater on a case."
-  check_named_raters(x, "confidence", must)
-  abort_argument_if(x$repeats != "error", "confidence", must,
+  confidence_columns <- names(input$confidence)
+  requirement <- "{.arg confidence} needs identified raters, with one rating of each on a case."
+  check_named_raters(x, "confidence", requirement)
+  abort_argument_if(x$repeats != "error", "confidence", requirement,
     x = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
-    i = if (x$repeats == "labels") "Make one category of each answer." else
+    i = if (x$repeats == "labels") "Leave {.arg confidence} out." else
       "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
-  abort_argument_if(length(raters) != length(given), "confidence", must,
-    x = "There are {length(raters)} rater{?s}, and {length(given)} column{?s} of confidence:
-         {.val {given}}.",
+  abort_argument_if(length(raters) != length(confidence_columns), "confidence", requirement,
+    x = "There are {length(raters)} rater{?s}, and {length(confidence_columns)} column{?s} of
+         confidence: {.val {confidence_columns}}.",
     i = "Name a column for each rater, in the order of {.arg raters}.")
 }
 
-# Converts all columns to codes of the same levels. Returns a list of `levels` and `codes`, an
-# integer vector per column.
+# Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list of
+# `levels`, which all columns share, and `codes`, an integer vector per column. `rows`: numbers of
+# the rows in the user's data, for messages.
 code_confidence <- function(columns, rows) {
-  empty <- vapply(columns, function(column) all(is.na(column)), NA)
-  abort_if(all(empty), "confidence", "There is not a single {.arg confidence}.",
-    x = "All of {.val {names(columns)}} is missing.", row = integer(),
+  is_empty <- vapply(columns, function(column) all(is.na(column)), NA)
+  abort_if(all(is_empty), "confidence", "{.arg confidence} has no values.",
+    x = "All values of {.val {names(columns)}} are missing.", row = integer(),
     column = names(columns)[[1L]])
-  given <- columns[!empty]
-  kind <- unique(vapply(given, confidence_kind, ""))
+  known_columns <- columns[!is_empty]
+  kind <- unique(vapply(known_columns, confidence_kind, ""))
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
-    "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
+    "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
+        columns.",
     x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
-    i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
+    i = "Give the levels, from low to high:
+        {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
-  if (kind == "numeric") for (name in names(given)) check_shares(given[[name]], name, rows)
-  columns[!empty] <- lapply(given, function(x) {
+  if (kind == "numeric") for (name in names(known_columns))
+    check_shares(known_columns[[name]], name, rows)
+  columns[!is_empty] <- lapply(known_columns, function(x) {
     switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
       numeric = factor(names(fifths)[findInterval(x, fifths)], names(fifths)))
   })
-  list(levels = shared_levels(columns[!empty]), codes = lapply(columns, as.integer))
+  list(levels = shared_levels(columns[!is_empty]), codes = lapply(columns, as.integer))
 }
 
 confidence_kind <- function(column) {
@@ -85,147 +94,160 @@ shared_levels <- function(columns) {
   abort_if(!length(levels) %in% 2:max_levels, "columns",
     "{.arg confidence} must have two to {max_levels} levels.",
     x = "It has {length(levels)}: {.val {levels}}.",
-    i = if (length(levels) > max_levels) "Join neighbours until five are left.", arg = "confidence")
+    i = if (length(levels) > max_levels) "Merge adjacent levels until {max_levels} are left.",
+    arg = "confidence")
   levels
 }
 
 check_shares <- function(x, column, rows) {
   check_values(x, is.na(x) | (x >= 0 & x <= 1), column, "confidence",
     "Numbers of {.arg confidence} must be in [0, 1].",
-    i = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
+    i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
         {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
 }
 
-# The confidence of systems is given as scores.
-warn_sure_systems <- function(systems) {
+# Warns that the confidence of systems is not used. It can be given as `scores` instead.
+warn_system_confidence <- function(systems) {
   warn_if(systems, "confidence",
-    "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
-        {?is a system/are systems}, is not used.",
-    i = "What systems say in numbers are {.arg scores}.", systems = systems)
+    "{.arg confidence} is used for raters only, and {.val {systems}}
+        {cli::qty(length(systems))}{?is a system/are systems}.",
+    i = "Give the probabilities of systems as {.arg scores}.", systems = systems)
 }
 
 # ---- Use -----------------------------------------------------------------------------------------
 
-# Level of the ratings of these cases by these raters, 0 if unknown.
+# Code of the confidence of ratings, 0 if it is unknown. `case` and `rater`: case and rater of each
+# rating.
 level_of_ratings <- function(x, case, rater) {
-  stated <- x$confidence
+  confidence <- x$confidence
   raters <- n_raters(x)
-  at <- match((case - 1) * raters + rater, (stated$case - 1) * raters + stated$rater)
-  replace(stated$code[at], is.na(at), 0L)
+  entry <- match((case - 1) * raters + rater, (confidence$case - 1) * raters + confidence$rater)
+  replace(confidence$code[entry], is.na(entry), 0L)
 }
 
-# Confidence, abstentions or empty answers of selected cases (numbers, also repeated) and raters
-# (`rater`: new number of each rater, 0 to drop it), sorted by case and rater. NULL if nothing is
-# left, unless `empty` is TRUE.
-subset_stated <- function(stated, cases, rater = seq_len(max(stated$rater)), empty = FALSE) {
-  if (is.null(stated)) return(NULL)
-  fields <- intersect(c("case", "rater", "code"), names(stated))
-  entries <- lapply(stated[fields], `[`, order(stated$case))
-  lengths <- tabulate(entries$case, max(cases, entries$case, 0L))
-  at <- sequence(lengths[cases], from = cumsum(lengths)[cases] - lengths[cases] + 1L)
-  entries <- lapply(entries, `[`, at)
-  entries$case <- rep.int(seq_along(cases), lengths[cases])
-  entries$rater <- rater[entries$rater]
-  kept <- order(entries$case, entries$rater)
-  stated[fields] <- lapply(entries, `[`, kept[entries$rater[kept] > 0L])
-  if (length(stated$case) > 0L || empty) stated
+# Selects cases and raters of a list of entries, such as the fields `confidence`, `abstained` or
+# `empty` of a ratings object. `cases`: numbers of the cases, which may be repeated. `new_rater`:
+# new number of each rater, 0 to drop it. Returns NULL if no entry is left, unless `keep_if_empty`.
+subset_stated <- function(entries_of_cases, cases,
+                          new_rater = seq_len(max(entries_of_cases$rater)),
+                          keep_if_empty = FALSE) {
+  if (is.null(entries_of_cases)) return(NULL)
+  fields <- intersect(c("case", "rater", "code"), names(entries_of_cases))
+  entries <- lapply(entries_of_cases[fields], `[`, order(entries_of_cases$case))
+  n_entries <- tabulate(entries$case, max(cases, entries$case, 0L))
+  positions <- sequence(n_entries[cases], from = cumsum(n_entries)[cases] - n_entries[cases] + 1L)
+  entries <- lapply(entries, `[`, positions)
+  entries$case <- rep.int(seq_along(cases), n_entries[cases])
+  entries$rater <- new_rater[entries$rater]
+  sorted <- order(entries$case, entries$rater)
+  entries_of_cases[fields] <- lapply(entries, `[`, sorted[entries$rater[sorted] > 0L])
+  if (length(entries_of_cases$case) > 0L || keep_if_empty) entries_of_cases
 }
 
 format_confidence <- function(x) {
-  stated <- x$confidence
-  if (is.null(stated)) return(NULL)
-  times <- tabulate(stated$code, length(stated$levels))
-  without <- n_ratings(x) - sum(times)
+  confidence <- x$confidence
+  if (is.null(confidence)) return(NULL)
+  level_counts <- tabulate(confidence$code, length(confidence$levels))
+  n_without <- n_ratings(x) - sum(level_counts)
   paste0(
-    "Confidence: ", paste0(stated$levels, " (", percent(times / sum(times)), ")", collapse = " < "),
-    if (without > 0) paste0("; ", count_noun(without, "rating"), " without")
+    "Confidence: ", paste0(
+      confidence$levels, " (", percent(level_counts / sum(level_counts)), ")", collapse = " < "
+    ),
+    if (n_without > 0) paste0("; ", count_noun(n_without, "rating"), " without")
   )
 }
 
-# Abstentions: replies that are not categories, argument `abstain` of ratings(). Patterns contain
-# only ratings; `abstained` is a list of `label` and vectors `case` and `rater`, with an entry per
-# abstention, sorted by case and rater. In `silent_systems`, `rater` is the number of a system.
+# Abstentions: replies that are not categories, such as "cannot tell"; argument `abstain` of
+# ratings(). The field `abstained` of a ratings object is a list: `label` (the argument), and
+# vectors `case` and `rater` with an entry per abstention, sorted by case and rater. The field
+# `silent_systems` is the same for systems; its `rater` is the number of a system.
 
-# Converts abstentions in `input` to missing ratings. `abstained`: for each column a code per row, 1
-# for a label of `abstain`, 2 for an empty cell that is an abstention. `silent`: the same for
-# columns of systems.
+# Converts abstentions in `input` to missing ratings, and adds fields that record them.
+# `abstained`: for each column of ratings, a code per row: 1 for a label in `abstain`, 2 for an
+# empty cell that is an abstention, otherwise 0. `silent`: the same for columns of systems.
 take_abstentions <- function(input, options) {
   if (is.null(options$abstain)) return(input)
   check_takes_abstain(input, options)
-  label <- as_label(options$abstain)
-  words <- label[!is.na(label)]
-  codes <- function(x) {
+  abstain_labels <- as_label(options$abstain)
+  text_labels <- abstain_labels[!is.na(abstain_labels)]
+  code_abstentions <- function(x) {
     values <- unique(x)
-    code <- ifelse(as_label(values) %in% label, 1L + is.na(values), 0L)
+    code <- ifelse(as_label(values) %in% abstain_labels, 1L + is.na(values), 0L)
     code[match(x, values)]
   }
-  input$abstained <- lapply(input$columns, codes)
-  input$silent <- lapply(input$systems, codes)
+  input$abstained <- lapply(input$columns, code_abstentions)
+  input$silent <- lapply(input$systems, code_abstentions)
   table <- input$system_table
-  if (!is.null(table)) input$system_table$silent <- codes(table$prediction)
-  used <- list_labels(c(input$columns, input$systems, table["prediction"]))
-  shared <- isTRUE(attr(options$abstain, "shared"))
-  check_abstain_used(shared || any(words %in% used), options$abstain, used)
+  if (!is.null(table)) input$system_table$silent <- code_abstentions(table$prediction)
+  used_labels <- list_labels(c(input$columns, input$systems, table["prediction"]))
+  several_variables <- isTRUE(attr(options$abstain, "shared"))
+  check_abstain_used(
+    several_variables || any(text_labels %in% used_labels), options$abstain, used_labels
+  )
   input$abstain <- as.vector(options$abstain)
-  relabel_input(input, words, rep(NA, length(words)))
+  relabel_input(input, text_labels, rep(NA, length(text_labels)))
 }
 
-# With several variables, `is_used` is TRUE if the ratings of any variable use the labels.
+# Fails if raters and systems never use the labels of `abstain`. `is_used`: do they, in any variable
+# of the codebook? `labels`: labels that they use.
 check_abstain_used <- function(is_used, abstain, labels) {
   abort_argument_if(!is_used && !all(is.na(abstain)), "abstain",
     "must be labels that raters or systems use.", x = "They use {.val {unique(labels)}}.")
 }
 
 check_takes_abstain <- function(input, options) {
-  words <- setdiff(as_label(options$abstain), NA)
+  text_labels <- setdiff(as_label(options$abstain), NA)
   declared <- list(
     categories = c(as_label(options$categories), names(options$categories)),
     truth = as_label(input$truth[[1L]])
   )
   for (arg in names(declared)) {
-    both <- intersect(words, declared[[arg]])
-    abort_argument_if(both, arg, "must not have labels of {.arg abstain}.",
-      x = "{.val {both}} {?is/are} in both.",
-      i = "An abstention is a reply, but no category of the truth.")
+    in_both <- intersect(text_labels, declared[[arg]])
+    abort_argument_if(in_both, arg, "must not have labels of {.arg abstain}.",
+      x = "{.val {in_both}} {?is/are} in both.",
+      i = "An abstention cannot be the true category of a case.")
   }
-  why <- c(
+  obstacles <- c(
     "Counts of ratings do not show which rater abstained." = !input$layout$labels,
     "{.code repeats = \"{options$repeats}\"} allows several on a case." =
       options$repeats != "error",
     "Raters of a group count as one vote." = !is.null(input$groups),
     "{.arg confidence} cannot be used together with it." = !is.null(input$confidence)
   )
-  abort_argument_if(any(why), "abstain", "{.arg abstain} needs one reply of each rater on a case.",
-    x = names(which(why))[1L], i = "Leave one of these arguments out.")
+  abort_argument_if(any(obstacles), "abstain",
+    "{.arg abstain} needs one reply of each rater on a case.",
+    x = names(which(obstacles))[1L], i = "Leave one of these arguments out.")
 }
 
 add_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
-  place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
-  x$abstained <- new_abstentions(input$abstained, place, input)
+  case_and_judge <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
+  x$abstained <- new_abstentions(input$abstained, case_and_judge, input)
   if (has_abstentions(x)) check_one_reply(x)
   table <- input$system_table
-  # An empty cell of a system means that the system was not asked.
-  silent <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
-  place <- place_of_values(table$case, table$system, x$systems, x$cases, input$rows)
-  x$silent_systems <- new_abstentions(silent, place, input)
+  # For a system, an empty cell (code 2) is no abstention: the system was not asked.
+  system_codes <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
+  case_and_judge <- place_of_values(table$case, table$system, x$systems, x$cases, input$rows)
+  x$silent_systems <- new_abstentions(system_codes, case_and_judge, input)
   x
 }
 
-# Case and judge of each value, in rows with a `case` and a `judge`. Without `judge`, the values
-# are in columns of the `judges`.
+# Numbers of the case and the judge (a rater or system) of each value: a list of `case` and `rater`.
+# In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and the values are in
+# one column of length `rows` for each of `judges`.
 place_of_values <- function(case, judge, judges, cases, rows) {
   if (is.null(judge)) return(expand.grid(case = seq_len(rows), rater = seq_along(judges)))
   list(case = match(case, cases), rater = match(as_label(judge), judges))
 }
 
-# NULL if there are no abstentions.
+# The field `abstained` or `silent_systems` of a ratings object; NULL if there are no abstentions.
+# `codes`: for each column, a code per row (see take_abstentions()).
 new_abstentions <- function(codes, place, input) {
-  entries <- list_entries(codes, place)
+  entries <- collect_entries(codes, place)
   if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
 }
 
-# Checks for repeats as if abstentions were ratings.
+# Fails if a rater has several replies on a case, counting both ratings and abstentions.
 check_one_reply <- function(x) {
   replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
   core <- core_patterns_long(
@@ -238,21 +260,22 @@ check_one_reply <- function(x) {
 
 has_abstentions <- function(x) !is.null(x$abstained)
 
-# Splits patterns, so that all cases of a pattern have the same abstentions.
+# Splits the patterns of `x`, so that the same raters abstained on all cases of a pattern.
 split_by_abstention <- function(x) {
   if (!has_abstentions(x)) return(x)
-  silent <- x$abstained
-  same <- core_patterns_long(silent$case, silent$rater, rep(1L, length(silent$case)), list(),
-    length(x$index))$index
-  split_patterns(x, list(.abstained = same))
+  abstentions <- x$abstained
+  abstention_pattern <- core_patterns_long(
+    abstentions$case, abstentions$rater, rep(1L, length(abstentions$case)), list(), length(x$index)
+  )$index
+  split_patterns(x, list(.abstained = abstention_pattern))
 }
 
-# Raters who abstained in each split pattern, stored like the ratings of patterns: `start` and
-# `rater`.
+# Raters who abstained on each pattern, after split_by_abstention(). `rater` contains the raters of
+# all patterns; those of pattern p are entries start[p] + 1 to start[p + 1].
 abstaining_raters <- function(x) {
-  silent <- x$abstained
-  at <- split(silent$rater, factor(silent$case, first_cases(x)))
-  list(start = as.integer(c(0L, cumsum(lengths(at)))), rater = as.integer(unlist(at)))
+  abstentions <- x$abstained
+  raters <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
+  list(start = as.integer(c(0L, cumsum(lengths(raters)))), rater = as.integer(unlist(raters)))
 }
 
 without_abstentions <- function(x) {
@@ -260,35 +283,36 @@ without_abstentions <- function(x) {
   x
 }
 
-# Total weight of the abstentions of each of `n` raters or systems.
-weight_of_abstentions <- function(x, silent = x$abstained, n = n_raters(x)) {
-  if (is.null(silent)) return(numeric(n))
-  rowsum_codes(silent$rater, weights_of_cases(x)[silent$case], n)
+# Sum of the weights of the cases on which each of `n` raters (or systems) abstained.
+weight_of_abstentions <- function(x, abstentions = x$abstained, n = n_raters(x)) {
+  if (is.null(abstentions)) return(numeric(n))
+  rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
 }
 
 format_abstentions <- function(x) {
   if (!has_abstentions(x)) return(NULL)
-  silent <- weight_of_abstentions(x)
-  some <- silent > 0
-  share <- percent(range((silent / (silent + ratings_of_raters(x)))[some]))
-  used <- unique(cbind(rating_rater(x), rating_category(x)))
-  constant <- sum(tabulate(used[, 1L], n_raters(x))[some] == 1L)
+  abstained <- weight_of_abstentions(x)
+  has_abstained <- abstained > 0
+  share <- percent(range((abstained / (abstained + ratings_of_raters(x)))[has_abstained]))
+  rater_categories <- unique(cbind(rating_rater(x), rating_category(x)))
+  n_one_category <- sum(tabulate(rater_categories[, 1L], n_raters(x))[has_abstained] == 1L)
   paste0(
-    "Abstentions: ", sum(some), " of ", count_noun(n_raters(x), "rater"), ", ",
+    "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
     paste(unique(share), collapse = " to "), " of their replies",
-    if (constant > 0L) paste(
-      ";", count_noun(constant, "rater gives", "raters give"), "one category only"
+    if (n_one_category > 0L) paste(
+      ";", count_noun(n_one_category, "rater gives", "raters give"), "one category only"
     )
   )
 }
 
-# Share of the asked cases that each system answered; NA for a system without any.
+# For each system, the number of its answers divided by the number of its answers and abstentions,
+# with weights of cases. NA for a system without either.
 share_answered <- function(x) {
-  given <- colSums((pattern_answers(x) > 0L) * pattern_weights(x))
-  ratio(given, given + weight_of_abstentions(x, x$silent_systems, n_systems(x)))
+  answered_weight <- colSums((pattern_answers(x) > 0L) * pattern_weights(x))
+  ratio(answered_weight, answered_weight + weight_of_abstentions(x, x$silent_systems, n_systems(x)))
 }
 
-# Note for results that do not use abstentions.
+# Text of a note for results that do not use abstentions; NULL if there are none.
 abstain_note <- function(x) {
   if (has_abstentions(x)) "Abstentions count as missing ratings"
 }

@@ -1,16 +1,21 @@
 # Layouts of data: a record for each layout, and a builder that converts coded columns to the fields
 # of a ratings object.
 
-# A layout is a list. args: arguments of ratings() that identify it and that it needs; build: a
-# function of input (see read_input()), categories and systems (see list_systems()); holds: argument
-# that selects the columns of ratings; labels: do these columns contain labels of categories, or
-# numbers; by_rating: is a row a rating, or a case; class: class of the result.
+# Returns the record of a layout, a list:
+# * args: names of the arguments of ratings() that select this layout, all of which it needs;
+# * build: function that builds the fields of a ratings object from the input (see read_input()),
+#   the categories and the systems (see list_systems());
+# * holds: name of the argument that selects the columns of ratings;
+# * labels: do these columns contain labels of categories (TRUE) or counts (FALSE);
+# * by_rating: is a row a rating (TRUE) or a case (FALSE);
+# * class: class of the ratings object.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
                        holds = args[[length(args)]]) {
   lapply(as.list(environment()), force)
 }
 
-# Wide data (the default for a matrix), long data and counts. Messages of find_layout() list them.
+# Records of wide data (the default for a matrix), long data and counts. If you add a layout, add it
+# to the messages of find_layout().
 rating_layouts <- function() {
   list(
     new_layout("raters", build_wide),
@@ -20,9 +25,9 @@ rating_layouts <- function() {
 }
 
 build_wide <- function(input, categories, systems) {
-  columns <- encode_all(input$columns, categories, "rater")
+  columns <- encode_columns(input$columns, categories, "rater")
   core <- core_patterns_wide(
-    fill_unseen(columns, systems), systems$columns, length(systems$cases)
+    append_unseen_cases(columns, systems), systems$columns, length(systems$cases)
   )
   ratings_fields(core, systems, input, categories, names(columns))
 }
@@ -31,27 +36,28 @@ build_counts <- function(input, categories, systems) {
   columns <- Map(check_counts, input$columns, names(input$columns))
   columns[setdiff(categories, names(columns))] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
-  abort_if(unknown, "category", "Every column of {.arg counts} must be a category.",
+  abort_if(unknown, "category",
+    "The name of every column of {.arg counts} must be one of {.arg categories}.",
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
     found = unknown)
-  columns <- fill_unseen(columns[categories], systems, 0L)
+  columns <- append_unseen_cases(columns[categories], systems, 0L)
   core <- core_patterns_counts(columns, systems$columns, length(systems$cases))
-  most <- max(Reduce(`+`, columns))
-  ratings_fields(core, systems, input, categories, as.character(seq_len(most)))
+  max_per_case <- max(Reduce(`+`, columns))
+  ratings_fields(core, systems, input, categories, as.character(seq_len(max_per_case)))
 }
 
 build_long <- function(input, categories, systems) {
   raters <- list_raters(input$rater)
   case <- match(input$case, systems$cases)
-  category <- encode(
+  category <- encode_labels(
     input$columns[[1L]], categories, names(input$columns), "rater",
     rows = input$source %||% seq_along(case)
   )
   if (!is.null(input$weights)) {
-    input$weights <- value_of_cases(input$weights, case, systems$cases, "weights",
+    input$weights <- values_by_case(input$weights, case, systems$cases, "weights",
       "A case must have the same weight in all its rows.", "weights")
   }
-  rater <- encode(input$rater, raters, "rater", "rater")
+  rater <- encode_labels(input$rater, raters, "rater", "rater")
   core <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core, systems, input, categories, raters)
   if (any(input$empty)) {
@@ -76,19 +82,19 @@ case_identifiers <- function(input) {
   }
   if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
   check_identifiers(input$case, "case")
-  twice <- anyDuplicated(input$case)
-  abort_if(twice > 0L, "case", "Every row must be a case of its own.",
-    x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
-    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}. If the rows are
-      equal, {.code unique(data)} drops copies.", row = twice)
+  repeated_row <- anyDuplicated(input$case)
+  abort_if(repeated_row > 0L, "case", "Every row of {.arg data} must be a different case.",
+    x = "Row {repeated_row} repeats case {.val {as.character(input$case[[repeated_row]])}}.",
+    i = "If {.arg data} has a row per rating, give {.arg rater} and {.arg rating}. If rows are
+      copies, drop them with {.code unique(data)}.", row = repeated_row)
   input$case
 }
 
 check_identifiers <- function(x, arg) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
-    i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it
-        with {.fun as.character}.", arg = arg)
+    i = if (inherits(x, "integer64")) "It has numbers above 2^53. Load {.pkg bit64}, or convert
+        {.arg {arg}} with {.fun as.character}.", arg = arg)
   row <- which(is.na(x))
   abort_if(row, "case", "{.arg {arg}} must be known in every row.",
     x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
@@ -100,35 +106,37 @@ check_case_and_rater <- function(input) {
 
 list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 
-# Value of `x` for each of `cases`, from rows with these cases. Known values of a case must be
-# equal.
-value_of_cases <- function(x, case, cases, column, message, topic = "case") {
-  known <- which(!is.na(x) & !is.na(case))
-  first <- known[match(seq_along(cases), case[known])]
-  off <- known[x[known] != x[first[case[known]]]]
-  abort_if(off, topic, message,
-    x = "Rows {first[case[off[[1L]]]]} and {off[[1L]]} of {.val {column}}, both of case
-        {.val {as_label(cases[case[off[[1L]]]])}}, hold {.val {x[first[case[off[[1L]]]]]}} and
-        {.val {x[off[[1L]]]}}.", row = off, column = column)
-  x[first]
+# Returns the value of `x` for each of `cases`, NA if it is unknown. `x` has a value per row of long
+# data, and `case` is the number of the case of each row. Fails with `message` if rows of one case
+# have different known values. `column`: name of the column, for the message.
+values_by_case <- function(x, case, cases, column, message, topic = "case") {
+  known_rows <- which(!is.na(x) & !is.na(case))
+  first_row <- known_rows[match(seq_along(cases), case[known_rows])]
+  conflicts <- known_rows[x[known_rows] != x[first_row[case[known_rows]]]]
+  abort_if(conflicts, topic, message,
+    x = "Rows {first_row[case[conflicts[[1L]]]]} and {conflicts[[1L]]} of {.val {column}} are both
+        of case {.val {as_label(cases[case[conflicts[[1L]]]])}}, but have the values
+        {.val {x[first_row[case[conflicts[[1L]]]]]}} and {.val {x[conflicts[[1L]]]}}.",
+    row = conflicts, column = column)
+  x[first_row]
 }
 
-# Number of the case of each row of the data.
+# Number of the case of each row of the data, a position in `x$cases`.
 case_of_rows <- function(input, x) {
   if (input$layout$by_rating) match(input$row_case %||% input$case, x$cases) else
     seq_len(input$rows)
 }
 
-# Fails if values of a column are not `ok`; `rows`: their rows in the data. Messages may use
-# variables of the caller.
+# Fails with `message` if any value of a column is not valid. `x`: the values; `ok`: is each value
+# valid; `rows`: their row numbers in the user's data. Messages may contain variables of the caller.
 check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)) {
-  bad <- which(!ok)
-  if (length(bad) == 0L) return(invisible())
-  value <- x[[bad[[1L]]]]
-  rows <- rows[bad]
+  bad_positions <- which(!ok)
+  if (length(bad_positions) == 0L) return(invisible())
+  value <- x[[bad_positions[[1L]]]]
+  rows <- rows[bad_positions]
   abort_fallible(topic, message,
     x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {value}}.",
-      if (length(rows) > 1L) "So do others: {length(rows)} rows are not usable."),
+      if (length(rows) > 1L) "In total, {length(rows)} rows have values that cannot be used."),
     ..., row = rows, column = column, found = value,
     .envir = rlang::env(parent.frame(), rows = rows, column = column, value = value))
 }
@@ -138,71 +146,81 @@ check_counts <- function(x, column) {
     logical(length(x))
   check_values(x, ok, column, "counts",
     "Counts must be whole numbers from 0 to {core_max_ratings()}.",
-    i = "A case without ratings has zeros.")
+    i = "If no rater chose a category, its count is 0, not {.code NA}.")
   as.integer(x)
 }
 
-# Cases that only a system answered follow the other cases and have no ratings.
-fill_unseen <- function(columns, systems, code = NA_integer_) {
+# Appends `missing_code` to each column of ratings for the cases that only a system answered. These
+# cases are the last of `systems$cases`, and have no ratings.
+append_unseen_cases <- function(columns, systems, missing_code = NA_integer_) {
   n <- length(systems$cases)
-  lapply(columns, function(x) c(x, rep(code, n - length(x))))
+  lapply(columns, function(x) c(x, rep(missing_code, n - length(x))))
 }
 
-# All cases, including those without ratings, and a coded column for each system.
+# Returns a list: `cases` (identifiers of all cases, including those that only a system answered),
+# and `columns` (for each system, the code of its answer to each case, NA without an answer).
 list_systems <- function(input, categories) {
   cases <- case_identifiers(input)
   table <- input$system_table
   if (is.null(table)) {
-    columns <- if (is.null(input$constant)) encode_all(input$systems, categories, "system") else
-      lapply(input$constant, encode, categories, "systems", "system")
+    columns <- if (is.null(input$constant)) encode_columns(input$systems, categories, "system") else
+      lapply(input$constant, encode_labels, categories, "systems", "system")
     return(list(cases = cases, columns = lapply(columns, rep_len, length(cases))))
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
-  kind <- function(x) if (is.numeric(x)) "numbers" else "strings"
-  types <- c(ratings = kind(cases), systems = kind(table$case))
+  type_in_words <- function(x) if (is.numeric(x)) "numbers" else "strings"
+  types <- c(ratings = type_in_words(cases), systems = type_in_words(table$case))
   abort_if(types[[1L]] != types[[2L]], "case_type",
     "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
     x = "They are {types[[1L]]} in {.arg data} and {types[[2L]]} in {.arg systems}.",
     i = if (is.null(input$case) && is.null(input$case_names)) "{.arg case} is not given, so that
-        cases are numbers of rows." else "Convert one of them, for example with
-        {.fun as.character}.", types = types)
+        the row numbers of {.arg data} identify the cases. Give {.arg case}." else "Convert one of
+        them, for example with {.fun as.character}.", types = types)
   unseen <- setdiff(table$case, cases)
   abort_if(length(unseen) > 0L && !is.null(input$weights), "weights",
-    "Cases of {.arg systems} that are not in {.arg data} have no weight.",
-    x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
+    "With {.arg weights}, all cases of {.arg systems} must be in {.arg data}.",
+    x = "Case {.val {unseen[[1L]]}} is not, and has no weight.",
+    i = "Leave such cases out of {.arg systems}.",
     row = match(unseen, table$case))
   cases <- c(cases, unseen)
-  names <- list_raters(table$system)
-  at <- cbind(match(table$case, cases), match(as_label(table$system), names))
-  twice <- anyDuplicated(drop(at %*% c(1, length(cases)))) # one number per case and system
-  abort_if(twice > 0L, "repeat", "A system can give one prediction per case.",
-    x = "System {.val {names[[at[twice, 2L]]]}} predicts case
-        {.val {as.character(table$case[[twice]])}} again in row {twice} of {.arg systems}.",
-    case = table$case[twice], rater = names[at[twice, 2L]])
-  answer <- matrix(NA_integer_, length(cases), length(names))
-  answer[at] <- encode(table$prediction, categories, "prediction", "system")
-  list(cases = cases, columns = split_columns(answer, names))
+  system_names <- list_raters(table$system)
+  cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
+  # The product is a different number for each pair of a case and a system.
+  repeated_row <- anyDuplicated(drop(cells %*% c(1, length(cases))))
+  abort_if(repeated_row > 0L, "repeat", "A system can give one prediction per case.",
+    x = "System {.val {system_names[[cells[repeated_row, 2L]]]}} predicts case
+        {.val {as.character(table$case[[repeated_row]])}} again in row {repeated_row} of
+        {.arg systems}.",
+    case = table$case[repeated_row], rater = system_names[cells[repeated_row, 2L]])
+  answer <- matrix(NA_integer_, length(cases), length(system_names))
+  answer[cells] <- encode_labels(table$prediction, categories, "prediction", "system")
+  list(cases = cases, columns = split_columns(answer, system_names))
 }
 
 check_systems <- function(x) {
   answered <- (pattern_answers(x) > 0L) * pattern_times(x)
-  total <- colSums(answered)
-  unrated <- colSums(answered * !rated_patterns(x))
-  system <- x$systems[setdiff(which(total == 0), x$silent_systems$rater)]
+  n_answered <- colSums(answered)
+  n_unrated <- colSums(answered * !rated_patterns(x))
+  system <- x$systems[setdiff(which(n_answered == 0), x$silent_systems$rater)]
   abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
     i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
          identifiers.", system = system)
-  system <- x$systems[unrated == total & total > 0]
-  abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
+  system <- x$systems[n_unrated == n_answered & n_answered > 0]
+  abort_if(system, "unrated", "No rater rated any case of system{?s} {.val {system}}.",
     i = "Check that ratings and systems have the same case identifiers.", system = system)
-  some <- unrated > 0
+  has_unrated <- n_unrated > 0
   pattern <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
   pattern <- pattern[!rated_patterns(x)[pattern]]
-  silent <- colSums(pattern_answers(x)[pattern, , drop = FALSE] > 0L)
-  shares <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]),
-    ifelse(silent > 0, paste0("; raters abstained on ", number(silent), " of them"), "")[some])
-  warn_if(any(some), "unrated", c(
-    "Some cases of systems have no rating; accuracy is estimated without them.", bullets(shares)
-  ), systems = x$systems[some], unrated = unname(unrated[some]))
+  n_abstained <- colSums(pattern_answers(x)[pattern, , drop = FALSE] > 0L)
+  unrated_lines <- verbatim(
+    x$systems[has_unrated], ": ", number(n_unrated[has_unrated]), " of ",
+    number(n_answered[has_unrated]), ifelse(
+      n_abstained > 0, paste0("; raters abstained on ", number(n_abstained), " of them"), ""
+    )[has_unrated]
+  )
+  warn_if(any(has_unrated), "unrated", c(
+    "Some cases that systems answered have no rating; accuracy is estimated without them.",
+    bullets(unrated_lines)
+  ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))
 }

@@ -99,11 +99,14 @@
 #'   \item{estimate}{its estimated accuracy}
 #'   \item{sampling}{standard error of the estimate from sampling}
 #'   \item{rater_error}{estimated share of wrong ratings}
-#'   \item{gap}{distance from `shared` to `independent`, the ends of the range}
-#'   \item{independence_weight}{weight of the models without a sign of shared errors}
+#'   \item{gap}{estimated accuracy if the system's errors are independent of those of the raters,
+#'     minus the estimate if all errors are shared}
+#'   \item{independence_weight}{weight in the average of the models in which the raters share no
+#'     errors, 0 to 1}
 #'   \item{dependence_weight}{prior weight of dependence, 0 to 1: how far the interval allows for
 #'     shared errors}
-#'   \item{base_rate_range}{range of accuracies over the base rates that the ratings leave possible}
+#'   \item{base_rate_range}{largest minus smallest accuracy over all base rates that fit the
+#'     ratings}
 #'   \item{open_share}{share of the cases whose truth was unknown to the estimate}
 #' }
 #'

@@ -1,5 +1,5 @@
-# Groups of raters who share a source, and reruns of one rater: declaration, and conversion to one
-# vote of each group and each rater.
+# Groups of raters who share a source, and reruns of one rater. Both are combined into one vote of
+# each group and each rater.
 
 #' One vote per group and per rater
 #'
@@ -16,16 +16,17 @@
 #' @section Performance:
 #' The rule was tested on simulated panels (bench/rater-groups.R) with two groups of three raters,
 #' two single raters and a system with accuracy .8. There were 300 or 1000 cases in two or five
-#' categories. In one simulation, members of a group repeat the first member in 50% or 80% of the
-#' cases. The mean absolute error of [estimate_accuracy()] is .22 without groups and .02 with
-#' groups; 90% intervals cover .26 and .97. In another, members are right on the same cases
-#' (correlation .5 or .8). The error is .060 and .015, and coverage is .75 and .97. Exponents in the
-#' likelihood, and a random effect of the group, were no better.
+#' categories. In one simulation, raters of a group repeat the first rater of the group in 50% or
+#' 80% of the cases. The mean absolute error of [estimate_accuracy()] was .22 without groups and .02
+#' with groups, and the coverage of 90% intervals was .26 and .97. In another simulation, raters of
+#' a group are right on the same cases (correlation .5 or .8). The error was .060 without and .015
+#' with groups, and coverage was .75 and .97. Two alternatives were no better: exponents in the
+#' likelihood, and a random effect of the group.
 #'
 #' In a simulation of reruns, four judges have two or three runs each, which repeat the first run in
-#' 0, 50% or 80% of the cases. The error is .047 if runs count as separate raters, and .019 with
-#' votes. It is .022 if the first run is the vote where runs tie. Votes of independent runs lose
-#' nothing.
+#' 0, 50% or 80% of the cases. The error was .047 if runs count as separate raters, and .019 with
+#' votes. It was .022 if the first run counts as the vote on cases where runs tie. If runs are
+#' independent, votes do not increase the error.
 #'
 #' @name rater_groups
 #' @family data
@@ -39,10 +40,10 @@
 #' fit_raters(x)
 NULL
 
-# Is there a single rater after the votes of groups?
+# Is there a single rater, or a single group of raters?
 is_one_rater <- function(x) length(unique(x$rater_groups %||% x$raters)) < 2L
 
-# Replaces reruns by votes; all raters stay.
+# Replaces the reruns of each rater on a case by one vote. Raters without a vote are kept.
 merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   x <- cast_votes(x, seq_along(x$raters), x$raters)
@@ -51,13 +52,13 @@ merge_reruns <- function(x) {
   x
 }
 
-# For verbs that need one rating per rater and case.
+# merge_reruns() with a message, for functions that need one rating per rater and case.
 merge_reruns_with_message <- function(x) {
-  if (has_reruns(x)) inform_fallible(reruns_vote)
+  if (has_reruns(x)) inform_fallible(reruns_message)
   merge_reruns(x)
 }
 
-reruns_vote <- "Reruns count as one vote, the answer that most of them have (if two lead, none)."
+reruns_message <- "Reruns of a rater count as one vote: the most frequent answer (none if tied)."
 
 with_votes <- function(x) {
   x <- merge_reruns(x)
@@ -70,38 +71,44 @@ with_votes <- function(x) {
   votes
 }
 
-# Combines ratings into at most one vote per unit and pattern. `unit`: unit of each rater; `names`:
-# names of units. Independent repeats become votes only if the unit has several raters.
-cast_votes <- function(x, unit, names) {
+# Combines ratings into at most one vote per unit and pattern, where a unit is a rater or a group of
+# raters. `unit_of_rater`: number of the unit of each rater; `names`: names of the units. Repeats
+# that the user declared as independent are combined only if the unit has several raters.
+cast_votes <- function(x, unit_of_rater, names) {
   ratings <- data.frame(
-    pattern = rating_pattern(x), unit = unit[rating_rater(x)], category = rating_category(x)
+    pattern = rating_pattern(x), unit = unit_of_rater[rating_rater(x)],
+    category = rating_category(x)
   )
-  votes <- which(has_reruns(x) | tabulate(unit, length(names))[ratings$unit] > 1L)
-  leading <- votes[find_majority(ratings[votes, ], length(names), n_categories(x))]
-  cast <- ratings[c(setdiff(seq_len(nrow(ratings)), votes), leading), ]
+  combined <- which(has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L)
+  leading_ratings <- combined[find_majority(ratings[combined, ], length(names), n_categories(x))]
+  votes <- ratings[c(setdiff(seq_len(nrow(ratings)), combined), leading_ratings), ]
   systems <- split_columns(pattern_answers(x), x$systems)
-  core <- core_patterns_long(cast$pattern, cast$unit, cast$category, systems, n_patterns(x))
+  core <- core_patterns_long(votes$pattern, votes$unit, votes$category, systems, n_patterns(x))
   core$index <- core$index[pattern_of_case(x)]
   x$raters <- names
-  x$confidence <- NULL # votes have no confidence
+  x$confidence <- NULL # the confidence of several ratings is not combined
   set_core_patterns(x, core)
 }
 
-# How often each value occurs, at its first place; 0 at its other places.
-times_at_first <- function(x) tabulate(match(x, x), length(x))
+# For each element of `x`: its number of occurrences if it is the first of them, otherwise 0.
+count_at_first <- function(x) tabulate(match(x, x), length(x))
 
-# For each pattern and unit, the position of a rating in its most frequent category; none if
-# several categories are equally frequent.
-find_majority <- function(ratings, units, categories) {
-  key <- (ratings$pattern - 1) * units + ratings$unit - 1 # a double, may exceed integers
-  cell <- key * categories + ratings$category - 1
-  times <- times_at_first(cell)
-  at <- order(key, -times)
-  at <- at[times[at] > 0L]
-  at[!duplicated(key[at]) & !c(equals_next(key[at], times[at]), FALSE)] # no tie with the next
+# For each pattern and unit, returns the position of one of the ratings in the most frequent
+# category. If several categories are equally frequent, the pattern and unit have no position.
+# `ratings`: a list or data frame of `pattern`, `unit` and `category`.
+find_majority <- function(ratings, n_units, categories) {
+  key <- (ratings$pattern - 1) * n_units + ratings$unit - 1 # a double: may be above 2^31
+  category_key <- key * categories + ratings$category - 1
+  n_equal <- count_at_first(category_key)
+  positions <- order(key, -n_equal)
+  positions <- positions[n_equal[positions] > 0L]
+  # Drops ties: the next position has the same key and the same number of equal ratings.
+  positions[
+    !duplicated(key[positions]) & !c(equals_next(key[positions], n_equal[positions]), FALSE)
+  ]
 }
 
-# Ratings of new cases, combined into votes in the same way as those of a fit.
+# Combines the ratings of new cases into votes, with the groups of raters of the fitted ratings.
 vote_as_fitted <- function(x, fitted) {
   groups <- fitted$voted$groups
   if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups))) {
@@ -112,17 +119,19 @@ vote_as_fitted <- function(x, fitted) {
 
 # ---- Declaration --------------------------------------------------------------------------------
 
-# A data frame with columns rater and group (NA for a rater without a group), or NULL.
+# Reads the argument `rater_groups` of ratings(): a data frame with columns `rater` and `group` (NA
+# for a rater without a group), or NULL. `rater_name`: name of the column of raters in long data.
 read_groups <- function(data, quo, rater_name) {
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   value <- if (is_column) quo else
     tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
   if (is.null(value)) return(NULL)
-  names_column <- rlang::is_quosure(value) || (is_string(value) && is.null(names(value)))
-  if (names_column) {
+  is_column_name <- rlang::is_quosure(value) || (is_string(value) && is.null(names(value)))
+  if (is_column_name) {
     abort_argument_if(is.null(rater_name), "rater_groups",
-      "{.arg rater_groups} can be a column in long data only, with a row per rating.",
-      i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
+      "{.arg rater_groups} can be a column only in long data, with a row per rating.",
+      i = "Give a vector with the raters as names:
+          {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
     value <- data.frame(
       rater = data[[rater_name]], group = data[[select_column(data, quo, "rater_groups")]]
     )
@@ -134,16 +143,16 @@ read_groups <- function(data, quo, rater_name) {
         {.val rater} and {.val group}, or a column of long data.", not = value)
   table <- unique(data.frame(rater = as_label(value$rater), group = as_label(value$group)))
   table$group[table$group %in% ""] <- NA
-  twice <- table$rater %in% table$rater[anyDuplicated(table$rater)]
-  groups <- ifelse(is.na(table$group), "none", table$group)[twice]
-  abort_argument_if(any(twice), "rater_groups",
+  is_repeated <- table$rater %in% table$rater[anyDuplicated(table$rater)]
+  groups <- ifelse(is.na(table$group), "none", table$group)[is_repeated]
+  abort_argument_if(any(is_repeated), "rater_groups",
     "A rater can be in one of the {.arg rater_groups} only.",
-    x = "Rater {.val {table$rater[twice][[1L]]}} is in {.val {groups}}.",
-    rater = table$rater[twice][1L], groups = groups)
+    x = "Rater {.val {table$rater[is_repeated][[1L]]}} is in {.val {groups}}.",
+    rater = table$rater[is_repeated][1L], groups = groups)
   table
 }
 
-# The group of each rater. Raters without a group are groups with their name.
+# The group of each rater of `x`. A rater without a group is a group with the name of the rater.
 groups_of_raters <- function(table, x) {
   if (is.null(table)) return(NULL)
   check_named_raters(x, "rater_groups", "{.arg rater_groups} needs the rater of each rating.")
@@ -151,30 +160,31 @@ groups_of_raters <- function(table, x) {
   abort_argument_if(unknown, "rater_groups", "must name raters of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
-  ungrouped <- x$raters[is.na(group)]
-  taken <- intersect(group, c(ungrouped, x$systems))[1L]
-  abort_argument_if(!is.na(taken), "rater_groups", "must have names of their own.",
-    x = "{.val {taken}} is the name of {if (taken %in% ungrouped) 'a rater in no group' else
-        'a system'} too.")
-  replace(group, is.na(group), ungrouped)
+  raters_without_group <- x$raters[is.na(group)]
+  used_name <- intersect(group, c(raters_without_group, x$systems))[1L]
+  abort_argument_if(!is.na(used_name), "rater_groups",
+    "must have names that differ from those of ungrouped raters and of systems.",
+    x = "{.val {used_name}} is also the name of
+        {if (used_name %in% raters_without_group) 'a rater in no group' else 'a system'}.")
+  replace(group, is.na(group), raters_without_group)
 }
 
 # ---- Text ---------------------------------------------------------------------------------------
 
-# Lines about the raters of ratings, and about votes to come.
+# Printed lines about the kinds and groups of raters.
 format_raters <- function(x) {
-  sizes <- lengths(groups_of_several(x))
+  group_sizes <- lengths(groups_of_several(x))
   c(
     format_kinds(x),
-    if (length(sizes) > 0L) {
+    if (length(group_sizes) > 0L) {
       paste("Raters of one group count as one vote:",
-        shorten(paste0(names(sizes), " (", sizes, " raters)")))
+        shorten(paste0(names(group_sizes), " (", group_sizes, " raters)")))
     },
     format_votes(x)
   )
 }
 
-# Lines about votes that were cast.
+# Printed lines about groups and reruns that with_votes() has combined into votes.
 format_votes <- function(x) {
   groups <- x$voted$groups
   c(
@@ -186,33 +196,34 @@ format_votes <- function(x) {
   )
 }
 
-# Numbers of the raters in each group of several raters.
+# A list with an element for each group of several raters: the positions of its raters.
 groups_of_several <- function(x) {
   groups <- x$rater_groups
   members <- split(seq_along(groups), factor(groups, unique(groups)))
   members[lengths(members) > 1L]
 }
 
-# A row per group of several raters: number of raters, share of pairs of members that agree, number
-# of cases with a vote, and number of rated cases with tied categories.
+# A row per group of several raters: `raters` (their number), `agreement` (share of agreeing pairs
+# of its raters), `votes` (number of cases with a vote) and `split` (number of cases that it rated,
+# but without a vote because of a tie). NULL if there are no groups.
 group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
   members <- groups_of_several(x)
   votes <- with_votes(x)
-  rated <- vapply(unname(members), cases_rated, 0, x = x)
-  voted <- vapply(match(names(members), votes$raters), cases_rated, 0, x = votes)
+  n_rated <- vapply(unname(members), count_rated_cases, 0, x = x)
+  n_voted <- vapply(match(names(members), votes$raters), count_rated_cases, 0, x = votes)
   agreement <- vapply(unname(members), function(raters) {
     group <- x[, raters]
     core_fit_algebraic(group$patterns, pattern_weights(group))$agreement
   }, 0)
   tibble::tibble(
     group = names(members), raters = unname(lengths(members)), agreement = na_real(agreement),
-    votes = voted, split = rated - voted
+    votes = n_voted, split = n_rated - n_voted
   )
 }
 
-# Number of cases that at least one of these raters rated.
-cases_rated <- function(x, raters) {
+# Number of cases that at least one of `raters` (positions) rated.
+count_rated_cases <- function(x, raters) {
   as.double(count_cases(x, unique(rating_pattern(x)[rating_rater(x) %in% raters])))
 }
 
@@ -220,16 +231,19 @@ cases_rated <- function(x, raters) {
 rerun_agreement <- function(x) {
   weight <- pattern_weights(x)[rating_pattern(x)]
   raters <- n_raters(x)
-  unit <- (rating_pattern(x) - 1) * raters + rating_rater(x)
-  pairs <- function(key) {
-    n <- times_at_first(key)
+  rater_and_pattern <- (rating_pattern(x) - 1) * raters + rating_rater(x)
+  weight_of_pairs <- function(key) {
+    n <- count_at_first(key)
     rowsum_codes(rating_rater(x), weight * n * (n - 1) / 2, raters)
   }
-  ratio(pairs(unit * n_categories(x) + rating_category(x)), pairs(unit))
+  ratio(
+    weight_of_pairs(rater_and_pattern * n_categories(x) + rating_category(x)),
+    weight_of_pairs(rater_and_pattern)
+  )
 }
 
-# Kinds of raters. Ratings do not show shared errors; their typical size depends on the kind of
-# raters.
+# Kinds of raters, such as experts or language models. Ratings do not show shared errors, but the
+# typical size of shared errors depends on the kind of raters.
 
 kind_words <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
@@ -238,14 +252,15 @@ rater_kinds <- names(kind_words)
 people_kinds <- rater_kinds[1:2]
 machine_kinds <- rater_kinds[3:4]
 
-# As given: one word for all raters, or words with raters or their groups as names.
+# Checks the argument `rater_kind`: one word for all raters, or a vector of words with raters or
+# groups as names. Returns it unchanged.
 check_rater_kind <- function(kind) {
   if (is.null(kind)) return(NULL)
   if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
-  known <- is.character(kind) & kind %in% rater_kinds
-  abort_argument_if(!all(known), "rater_kind",
+  is_known <- is.character(kind) & kind %in% rater_kinds
+  abort_argument_if(!all(is_known), "rater_kind",
     "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
-    x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
+    x = if (is.character(kind)) "Found {.val {unique(kind[!is_known])}}." else
       "It is {describe(kind)}.", i = kinds_in_words)
   kind
 }
@@ -253,23 +268,25 @@ check_rater_kind <- function(kind) {
 kinds_in_words <- "Language models are {.val model}, other programs {.val tool}, people
   {.val expert} or {.val crowd}."
 
-# One word if all raters are of one kind, otherwise a named word per rater.
+# The field `rater_kind` of `x`: one word if all raters are of one kind, otherwise a word for each
+# rater, with the raters as names.
 resolve_kinds <- function(kind, x) {
   if (is.null(names(kind))) return(kind)
   group <- x$rater_groups %||% x$raters
-  at <- ifelse(x$raters %in% names(kind), x$raters, group)
-  strange <- setdiff(names(kind), c(x$raters, group))
-  lacking <- x$raters[!at %in% names(kind)]
-  must <- "{.arg rater_kind} with names must name all raters, or their groups."
-  check_named_raters(x, "rater_kind", must)
-  abort_argument_if(length(strange) > 0L || length(lacking) > 0L, "rater_kind", must,
-    x = if (length(strange) > 0L) "{.val {strange}} {?is/are} neither." else "It does not name
-        {.val {lacking}}.", rater = c(strange, lacking))
-  kind <- kind[at]
+  name_in_kind <- ifelse(x$raters %in% names(kind), x$raters, group)
+  unknown <- setdiff(names(kind), c(x$raters, group))
+  unnamed <- x$raters[!name_in_kind %in% names(kind)]
+  requirement <- "{.arg rater_kind} with names must name all raters, or their groups."
+  check_named_raters(x, "rater_kind", requirement)
+  abort_argument_if(length(unknown) > 0L || length(unnamed) > 0L, "rater_kind", requirement,
+    x = if (length(unknown) > 0L) "{.val {unknown}} {?is/are} neither a rater nor a group." else
+      "It does not name {.val {unnamed}}.", rater = c(unknown, unnamed))
+  kind <- kind[name_in_kind]
   if (length(unique(kind)) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
 
-# Kind of each group: NA if its raters are not all people, or not all machines.
+# Kind of each group: the kind of its first rater if all its raters are people or all are machines,
+# otherwise NA.
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
@@ -279,7 +296,8 @@ kinds_of_groups <- function(x, groups) {
   }, "")
 }
 
-# Kind of all raters, or of each rater, of ratings, a fit or an estimate; NULL if not declared.
+# Kind of the raters of `x` (ratings, a fit or an estimate): one word for all raters or a word per
+# rater; NULL if it was not declared.
 rater_kind <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) x <- x$x
@@ -287,8 +305,8 @@ rater_kind <- function(x) {
   if (is.null(names(kind))) kind else unname(kind[x$raters])
 }
 
-# "people" or "machines", if all raters are declared as such; "undeclared" for mixtures, and if some
-# raters are not declared.
+# "people" if all raters are declared as experts or a crowd, "machines" if all are declared as
+# models or tools, otherwise "undeclared".
 panel_kind <- function(x) kind_of_panel(rater_kind(x))
 
 kind_of_panel <- function(kind) {
@@ -297,14 +315,14 @@ kind_of_panel <- function(kind) {
   if (all(kind %in% machine_kinds)) "machines" else "undeclared"
 }
 
-# A line about the kinds of raters.
+# Printed line about the kinds of raters; NULL if they were not declared.
 format_kinds <- function(x) {
   kind <- rater_kind(x)
   if (length(kind) == 0L) return(NULL)
   if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
-  times <- table(factor(kind, intersect(rater_kinds, kind)))
+  n_raters_of_kind <- table(factor(kind, intersect(rater_kinds, kind)))
   paste0(
-    "Raters: ", toString(paste0(kind_words[names(times)], " (", times, ")")),
+    "Raters: ", toString(paste0(kind_words[names(n_raters_of_kind)], " (", n_raters_of_kind, ")")),
     if (kind_of_panel(kind) == "undeclared") {
       "; such a mixture counts as if nothing had been declared"
     }
@@ -317,26 +335,27 @@ machines_of <- function(x) {
 
 # ---- Names that look like those of machines -----------------------------------------------------
 
-machine_names <- paste0(
+machine_name_pattern <- paste0(
   "(^|[^a-z])(gpt|(chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|vicuna|",
   "falcon|olmo|phi-?[1-9]|o[134]-(mini|preview)|command-r|bert|roberta|llm|language.?model|",
   "classifier)([^a-z]|$))|(qa|bot|detector)$|^lf_"
 )
 
-# Asks once per session, because intervals depend on machines and no kind is declared. Names of most
-# machines are recognised. Panels of two raters are always asked about.
+# Asks the user, once per session, whether raters are machines, because intervals then differ. It
+# asks if no kind is declared, and if the names of raters look like machines or there are only two
+# raters.
 ask_who_rates <- function(x) {
   names <- named_raters(x)
-  like <- if (length(names) == 2L) names else
-    grep(machine_names, names, TRUE, value = TRUE, useBytes = TRUE)
-  if (!is.null(x$rater_kind) || length(like) == 0L) return(invisible())
+  machine_like <- if (length(names) == 2L) names else
+    grep(machine_name_pattern, names, TRUE, value = TRUE, useBytes = TRUE)
+  if (!is.null(x$rater_kind) || length(machine_like) == 0L) return(invisible())
   inform_once("rater_kind", c(
-    verbatim("Are some raters language models or programs (", shorten(like, most = 3L),
+    verbatim("Are some raters language models or programs (", shorten(machine_like, most = 3L),
       ")? If so, declare it with `rater_kind`."),
-    "i" = "Intervals depend on it, because machines share errors that ratings do not show. For
-           machines 90% intervals are .54 wide, and covered .91 of true accuracies in 20 public
-           sources. If nothing is declared they are .29 wide, and covered .72.",
-    "i" = "Kinds are {.val {rater_kinds}}, one for all raters or one for each, with raters as
-           names."
+    "i" = "Intervals depend on it, because machines share errors that ratings do not show. In 20
+           public sources, 90% intervals for machines were .54 wide and covered .91 of the true
+           accuracies. Without {.arg rater_kind} they were .29 wide and covered .72.",
+    "i" = "{.arg rater_kind} is one of {.val {rater_kinds}} for all raters, or a vector of them with
+           the raters as names."
   ))
 }

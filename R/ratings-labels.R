@@ -1,63 +1,69 @@
-# Answers with several labels: input, and conversion to single labels.
+# Answers with several labels: reading them, and converting them to ratings with one category.
 
-# Converts one row per answer to one row per label. `source` is the original row of a label; `empty`
-# marks rows for answers without labels.
+# Converts long data with a row per answer to a row per label. Answers without labels, and missing
+# answers, have one row with a missing label. The field `source` contains the original row of each
+# new row, and `empty` is TRUE for answers without labels.
 expand_answers <- function(input) {
-  flags <- length(input$columns) > 1L
-  by_label <- !flags && !is.list(input$columns[[1L]])
-  if (!is.null(input$case)) check_whole_answers(input, by_label) # or build_long() fails
-  if (by_label) return(input)
-  answers <- if (flags) read_label_flags(input$columns) else
+  has_flag_columns <- length(input$columns) > 1L
+  is_row_per_label <- !has_flag_columns && !is.list(input$columns[[1L]])
+  # If `case` is not given, build_long() fails later.
+  if (!is.null(input$case)) check_whole_answers(input, is_row_per_label)
+  if (is_row_per_label) return(input)
+  answers <- if (has_flag_columns) read_label_flags(input$columns) else
     read_label_lists(input$columns[[1L]], names(input$columns))
   rows <- c(answers$row, answers$empty, answers$missing)
   order <- order(rows)
-  name <- if (flags) "rating" else names(input$columns)
+  name <- if (has_flag_columns) "rating" else names(input$columns)
   input <- take_rows(input, rows[order])
-  # Rows without a label are NA.
+  # Rows beyond the labels (empty and missing answers) become NA.
   input$columns <- setNames(list(answers$label[seq_along(rows)][order]), name)
   input$empty <- (rows %in% answers$empty)[order]
   input
 }
 
-# A row must be a whole answer or, in data with a row per label, one of its labels. A row with NA
-# next to labels of the same answer would be lost.
-check_whole_answers <- function(input, by_label) {
+# Fails if the rows are not whole answers. With a row per label, an answer must not have both labels
+# and NA, because the NA would be lost. With a row per answer, an answer must not have two rows.
+check_whole_answers <- function(input, is_row_per_label) {
   check_case_and_rater(input)
   cases <- unique(input$case)
-  answer <- match(input$case, cases) +
+  answer_of_row <- match(input$case, cases) +
     length(cases) * match(input$rater, unique(input$rater)) # one number per case and rater
-  if (by_label) {
-    gap <- which(is.na(input$columns[[1L]]))
-    partly <- gap[answer[gap] %in% answer[-gap]]
-    abort_if(partly, "columns",
-      "An answer must be known as a whole, or be {.code NA}.",
-      x = "Row {partly[[1L]]} of column {.val {names(input$columns)}} holds {.code NA} beside
-           labels of the same answer in other rows.", arg = names(input$columns))
+  if (is_row_per_label) {
+    na_rows <- which(is.na(input$columns[[1L]]))
+    partial_rows <- na_rows[answer_of_row[na_rows] %in% answer_of_row[-na_rows]]
+    abort_if(partial_rows, "columns",
+      "An answer must not have both labels and {.code NA}.",
+      x = "Row {partial_rows[[1L]]} of column {.val {names(input$columns)}} is {.code NA}, and other
+           rows have labels of the same answer.", arg = names(input$columns))
   } else {
-    row <- anyDuplicated(answer)
-    abort_if(row > 0L, "repeat", "A row must be the whole answer of a rater on a case.",
-      x = "Row {row} repeats rater {.val {as_label(input$rater[row])}} on case
-           {.val {as_label(input$case[[row]])}}.",
-      i = "Join the labels of such rows, or leave all but one of them out.",
-      case = input$case[row], rater = as_label(input$rater[row]))
+    repeated_row <- anyDuplicated(answer_of_row)
+    abort_if(repeated_row > 0L, "repeat", "A row must be the whole answer of a rater on a case.",
+      x = "Row {repeated_row} repeats rater {.val {as_label(input$rater[repeated_row])}} on case
+           {.val {as_label(input$case[[repeated_row]])}}.",
+      i = "Combine the labels of such rows in one row, or keep only one of the rows.",
+      case = input$case[repeated_row], rater = as_label(input$rater[repeated_row]))
   }
 }
 
 read_label_lists <- function(x, column) {
   check_label_kinds(x[lengths(x) > 0L], column)
   is_factor <- vapply(x, is.factor, NA)
-  if (any(is_factor)) { # unlist() of factors and other vectors would return codes
-    x[!is_factor] <- lapply(x[!is_factor], function(v) factor(rep(NA, length(v))))
+  # If only some elements are factors, unlist() would return their codes. The other elements are NA
+  # or empty, and become factors.
+  if (any(is_factor)) {
+    x[!is_factor] <- lapply(x[!is_factor], function(labels) factor(rep(NA, length(labels))))
   }
   label <- unlist(x, use.names = FALSE)
   row <- rep.int(seq_along(x), lengths(x))
-  gap <- is.na(label)
-  partly <- row[gap & lengths(x)[row] > 1L]
-  abort_if(partly, "columns",
-    "A list of labels must be known as a whole, or be {.code NA}.",
-    x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
+  is_na <- is.na(label)
+  partial_rows <- row[is_na & lengths(x)[row] > 1L]
+  abort_if(partial_rows, "columns",
+    "An answer must not have both labels and {.code NA}.",
+    x = "Row {partial_rows[[1L]]} of column {.val {column}} contains {.code NA} and other labels.",
     arg = column)
-  list(row = row[!gap], label = label[!gap], empty = which(lengths(x) == 0L), missing = row[gap])
+  list(
+    row = row[!is_na], label = label[!is_na], empty = which(lengths(x) == 0L), missing = row[is_na]
+  )
 }
 
 check_label_kinds <- function(x, column) {
@@ -67,8 +73,9 @@ check_label_kinds <- function(x, column) {
   })))
   known <- c("character", "numeric", "logical", "factor", "ordered")
   abort_if(length(kinds) > 1L || !all(kinds %in% known), "columns",
-    "A list of labels must hold vectors of one kind: strings, factors, logicals or numbers.",
-    x = "Column {.val {column}} holds {.val {kinds}}.", arg = column)
+    "A list column of labels must contain vectors of one type: strings, factors, logicals or
+        numbers.",
+    x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
 }
 
 read_label_flags <- function(columns) {
@@ -76,39 +83,40 @@ read_label_flags <- function(columns) {
     check_flags(x, is_plain(x, c("numeric", "logical")) & x %in% c(0, 1, NA), column)
     as.logical(x)
   }, columns, names(columns))
-  missing <- Reduce(`+`, lapply(flags, is.na))
+  n_missing <- Reduce(`+`, lapply(flags, is.na))
   Map(function(x, column) {
-    check_flags(x, !is.na(x) | missing == length(flags), column)
+    check_flags(x, !is.na(x) | n_missing == length(flags), column)
   }, flags, names(flags))
   rows <- lapply(flags, which)
   row <- unlist(rows, use.names = FALSE)
   list(
     row = row, label = factor(rep(names(flags), lengths(rows)), names(flags)),
-    empty = setdiff(which(missing == 0L), row), missing = which(missing > 0L)
+    empty = setdiff(which(n_missing == 0L), row), missing = which(n_missing > 0L)
   )
 }
 
-check_flags <- function(x, ok, column) {
-  check_values(x, ok, column, "flags",
-    "Columns of labels must hold 0 and 1, or {.code NA} in all of them.")
+check_flags <- function(x, is_valid, column) {
+  check_values(x, is_valid, column, "flags",
+    "Columns of labels must contain 0 or 1, or {.code NA} in all of these columns of a row.")
 }
 
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
-  at <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
-  if (length(at) == 0L) return(invisible(x))
-  case <- case_of_pattern(x, rating_pattern(x)[[at[[1L]]]])
-  rater <- x$raters[[rating_rater(x)[[at[[1L]]]]]]
-  abort_fallible("repeat", "A label can stand in an answer only once.",
+  repeated <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
+  if (length(repeated) == 0L) return(invisible(x))
+  case <- case_of_pattern(x, rating_pattern(x)[[repeated[[1L]]]])
+  rater <- x$raters[[rating_rater(x)[[repeated[[1L]]]]]]
+  abort_fallible("repeat", "An answer can contain a label only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-         {.val {x$categories[[rating_category(x)[[at[[1L]]]]]]}} twice.",
-    i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater)
+         {.val {x$categories[[rating_category(x)[[repeated[[1L]]]]]]}} twice.",
+    i = "Drop repeated rows, for example with {.code unique(data)}.", case = case, rater = rater)
 }
 
 # ---- Single entries -----------------------------------------------------------------------------
 
-# Input of the core: an entry per label, sorted by unit, worker and label; label 0 is an empty
-# answer.
+# The labels of all answers as input of the core: a list of vectors `unit`, `worker` and `label`
+# with an entry per label, sorted in this order, and of the numbers `units`, `workers` and `labels`.
+# Label 0 is an answer without labels.
 judgements <- function(x) {
   entries <- setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields)
   c(entries, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
@@ -116,7 +124,7 @@ judgements <- function(x) {
 
 judgement_fields <- c("unit", "worker", "label")
 
-# Number of the answer of each entry of judgements().
+# Number of the answer to which each entry of judgements() belongs, from 1.
 answer_number <- function(entries) {
   n <- length(entries$unit)
   cumsum(c(n > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n)])
@@ -127,33 +135,31 @@ answer_table <- function(x) {
     "{.code what = \"answers\"} needs one answer of each rater on a case.")
   entries <- judgements(x)
   answer <- answer_number(entries)
-  first <- !duplicated(answer)
-  given <- entries$label > 0L
+  is_first <- !duplicated(answer)
+  has_label <- entries$label > 0L
   labels <- split(
-    category_factor(entries$label[given], x), factor(answer[given], seq_len(sum(first)))
+    category_factor(entries$label[has_label], x), factor(answer[has_label], seq_len(sum(is_first)))
   )
   tibble::tibble(
-    case = x$cases[entries$unit[first]], rater = x$raters[entries$worker[first]],
+    case = x$cases[entries$unit[is_first]], rater = x$raters[entries$worker[is_first]],
     labels = unname(labels)
   )
 }
 
 format_answers <- function(x) {
   entries <- judgements(x)
-  answers <- entries$unit[!duplicated(answer_number(entries))]
-  empty <- length(x$empty$case)
+  case_of_answer <- entries$unit[!duplicated(answer_number(entries))]
+  n_empty <- length(x$empty$case)
   paste0(
-    count_noun(length(answers), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
-    format_range(tabulate(answers, nrow(x))), " answers per case",
-    if (empty > 0L) paste0("; ", count_noun(empty, "answer"), " without any label")
+    count_noun(length(case_of_answer), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
+    format_range(tabulate(case_of_answer, nrow(x))), " answers per case",
+    if (n_empty > 0L) paste0("; ", count_noun(n_empty, "answer"), " without any label")
   )
 }
 
-# Conversion of answers with several labels to ratings with one category.
-
 #' Ratings with one category from answers with several labels
 #'
-#' Converts answers with several labels to ratings with one category, as most methods need.
+#' Converts answers with several labels to ratings with one category, which most methods require.
 #'
 #' * Without `label`, the labels are the categories, and every answer must have one label. `several`
 #'   specifies what happens to other answers. An answer without a label becomes a missing
@@ -163,9 +169,10 @@ format_answers <- function(x) {
 #'
 #' @param x [ratings()] with `repeats = "labels"`, or a [crowdtruth()] result. Ratings with one
 #'   category are returned unchanged, unless `label` is given.
-#' @param label A label, or `NULL`.
-#' @param several Treatment of answers with several labels: `"error"`, or `"omit"`, which makes them
-#'   missing.
+#' @param label A label, for ratings `"yes"` and `"no"`. `NULL`, the default, for ratings with the
+#'   labels as categories.
+#' @param several What to do with answers with several labels if `label` is `NULL`. `"error"` (the
+#'   default): fail. `"omit"`: make them missing ratings.
 #' @param ... Not used.
 #' @return A [ratings()] object. Systems are kept. With `label`, their predictions also become
 #'   `"yes"` and `"no"`.
@@ -191,28 +198,31 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
 single_labels <- function(x, several) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  many <- answer %in% answer[duplicated(answer)]
-  abort_if(any(many) && several == "error", "labels", "Some answers have several labels.",
-    x = "{length(unique(answer[many]))} of {max(answer)} answers do, first that of
-        {.val {x$raters[entries$worker[many][1L]]}} on
-        {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
-    i = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a time.")
-  rebuild(x, lapply(entries[judgement_fields], `[`, entries$label > 0L & !many), x$categories)
+  is_multi <- answer %in% answer[duplicated(answer)]
+  abort_if(any(is_multi) && several == "error", "labels", "Some answers have several labels.",
+    x = "{length(unique(answer[is_multi]))} of {max(answer)} answers do, first that of
+        {.val {x$raters[entries$worker[is_multi][1L]]}} on
+        {.val {as.character(x$cases[entries$unit[is_multi][1L]])}}.",
+    i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one
+        label at a time.")
+  rebuild(x, lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multi), x$categories)
 }
 
 one_label <- function(x, label) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  first <- !duplicated(answer)
-  has_label <- answer[first] %in% answer[entries$label == label]
+  is_first <- !duplicated(answer)
+  has_label <- answer[is_first] %in% answer[entries$label == label]
   answers <- list(
-    unit = entries$unit[first], worker = entries$worker[first], label = ifelse(has_label, 1L, 2L)
+    unit = entries$unit[is_first], worker = entries$worker[is_first],
+    label = ifelse(has_label, 1L, 2L)
   )
   x <- recode_answers(x, ifelse(seq_along(x$categories) == label, 1L, 2L))
   rebuild(x, answers, c("yes", "no"))
 }
 
-# Ratings of the same cases and raters from new entries: unit, worker and label.
+# Replaces the ratings of `x`. `entries`: a list of `unit` (case), `worker` (rater) and `label`
+# (code of one of `categories`), with an entry per new rating. Cases, raters and systems stay.
 rebuild <- function(x, entries, categories, repeats = "error") {
   systems <- split_columns(case_answers(x), x$systems)
   core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))

@@ -1,18 +1,23 @@
-# Finds the roles of columns from their names and values, if the user does not specify them.
+# Guesses the roles of columns (case, rater, system and others) from their names and values, if the
+# user does not specify them.
 
-id_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
-key_names <- "^(epoch|run|model|population)$"
+# Names of columns that identify cases, and of columns that may be raters or describe cases.
 
-# Returns arguments of ratings(). If `data` has no rows, only names are used.
+identifier_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
+unusual_rater_names <- "^(epoch|run|model|population)$"
+
+# Returns a list of arguments of ratings(), with names of columns as values. If `data` has no rows,
+# the roles depend only on names. `arg`: name of the argument for messages.
 guess_roles <- function(data, arg) {
   columns <- names(data)
-  folded <- fold_case(columns)
-  ids <- columns[grepl(id_names, folded)]
-  long <- match(c("rater", "rating"), folded)
+  lower <- fold_case(columns)
+  id_columns <- columns[grepl(identifier_names, lower)]
+  long <- match(c("rater", "rating"), lower)
   roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
-  if (length(ids) > 0L && !anyNA(long)) {
-    repeated <- vapply(unclass(data)[ids], anyDuplicated, 0L) > 0L
-    if (length(roles$case) == 0L) roles$case <- if (any(repeated)) ids[repeated] else ids[[1L]]
+  if (length(id_columns) > 0L && !anyNA(long)) {
+    repeats <- vapply(unclass(data)[id_columns], anyDuplicated, 0L) > 0L
+    if (length(roles$case) == 0L)
+      roles$case <- if (any(repeats)) id_columns[repeats] else id_columns[[1L]]
     return(Filter(length, c(roles, rater = columns[long[[1L]]], rating = columns[long[[2L]]])))
   }
   roles$systems <- grep("^system", columns, value = TRUE)
@@ -21,19 +26,23 @@ guess_roles <- function(data, arg) {
   Filter(length, resolve_raters(roles, data, arg))
 }
 
-# Removes columns from the raters in `roles` that identify cases, or that are populations of
-# diagnostic tests with two results (as in data of template_huiwalter() of runjags).
+# Moves columns from `roles$raters` to other roles, if their names are unusual for a rater: columns
+# that identify cases become `case`, and columns that describe cases become `covariates`. These
+# include the populations of diagnostic tests, as in data for template_huiwalter() of runjags.
 resolve_raters <- function(roles, data, arg) {
-  folded <- fold_case(roles$raters)
-  odd <- grepl(paste0(id_names, "|", key_names), folded)
-  if (!any(odd)) return(roles)
+  lower <- fold_case(roles$raters)
+  is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower)
+  if (!any(is_unusual)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
-  kind <- vapply(seq_along(odd), function(at) {
-    usual <- if (all(odd)) labels[-at] else labels[!odd]
-    kind_of_column(data[[roles$raters[[at]]]], labels[[at]], unlist(usual), folded[[at]])
+  kind <- vapply(seq_along(is_unusual), function(position) {
+    other_labels <- if (all(is_unusual)) labels[-position] else labels[!is_unusual]
+    kind_of_column(
+      data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels), lower[[position]]
+    )
   }, "")
-  if (sum(!odd) > 1L && all(lengths(labels[!odd]) <= 2L)) kind[folded == "population"] <- "about"
-  columns <- split(roles$raters, ifelse(odd, kind, "rater"))
+  if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
+    kind[lower == "population"] <- "about"
+  columns <- split(roles$raters, ifelse(is_unusual, kind, "rater"))
   if (length(roles$case) == 0L) roles$case <- head(columns$case, 1L)
   unclear <- c(if (length(roles$case) == 0L) columns$repeated, columns$unclear)
   roles$covariates <- c(roles$covariates, columns$about, setdiff(columns$repeated, unclear))
@@ -42,47 +51,52 @@ resolve_raters <- function(roles, data, arg) {
   roles
 }
 
-# Labels of a column, at most one more than the maximal number of categories.
+# Distinct labels of a column, without differences in capitals and blanks. Stops after one label
+# more than there can be categories.
 distinct_labels <- function(x) {
   if (is.atomic(x)) plain_label(as_label(head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
 
-# Kind of a column with an unusual name: "case" (identifier, different in all rows), "repeated"
-# (identifier with repeated values), "rater" (values are labels of other raters) or "unclear".
-kind_of_column <- function(x, labels, usual, name) {
-  once <- anyDuplicated(x) == 0L
-  words <- anyNA(suppressWarnings(as.numeric(labels)))
-  shared <- sum(labels %in% usual) >= length(labels) * if (words) 0.5 else 1
-  number <- setequal(labels, seq_along(labels))
-  if (grepl(id_names, name)) {
-    if (!shared || !name %in% c("item", "unit")) return(if (once) "case" else "repeated")
-    if (once || (number && length(unique(table(x))) == 1L)) return("unclear")
-  } else if (number && name != "model") {
+# Kind of a column with a name that is unusual for a rater: "case" (an identifier that differs
+# between all rows), "repeated" (an identifier with repeated values), "rater" (its values are labels
+# of other raters) or "unclear". `labels`: distinct labels of the column `x`; `other_labels`: labels
+# of the other columns; `name`: name of the column, in lower case.
+kind_of_column <- function(x, labels, other_labels, name) {
+  is_unique <- anyDuplicated(x) == 0L
+  has_text <- anyNA(suppressWarnings(as.numeric(labels)))
+  shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text) 0.5 else 1
+  is_numbering <- setequal(labels, seq_along(labels))
+  if (grepl(identifier_names, name)) {
+    if (!shares_labels || !name %in% c("item", "unit"))
+      return(if (is_unique) "case" else "repeated")
+    if (is_unique || (is_numbering && length(unique(table(x))) == 1L)) return("unclear")
+  } else if (is_numbering && name != "model") {
     return("unclear")
   }
-  if (shared) "rater" else "unclear"
+  if (shares_labels) "rater" else "unclear"
 }
 
 abort_unclear <- function(unclear, roles, arg) {
-  given <- function(role, columns) {
+  as_code <- function(role, columns) {
     quoted <- toString(dQuote(verbatim(columns), FALSE))
     if (length(columns) > 0L) paste0(", ", role, " = c(", quoted, ")")
   }
-  call <- function(...) paste0("{.code ratings(data", given("raters", roles$raters), ..., ")}.")
-  case <- c(roles$case, unclear[grepl(id_names, fold_case(unclear))])
-  about <- setdiff(unclear, case)
-  if (length(about) == 0L) about <- unclear
+  call <- function(...) paste0("{.code ratings(data", as_code("raters", roles$raters), ..., ")}.")
+  identifying <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
+  describing <- setdiff(unclear, identifying)
+  if (length(describing) == 0L) describing <- unclear
   abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
       that may be no raters}: {.val {unclear}}.",
     i = c(
-      paste("If they identify cases:", call(given("case", unique(c(case, unclear))))),
+      paste("If they identify cases:", call(as_code("case", unique(c(identifying, unclear))))),
       paste("If they describe cases:",
-        call(given("case", setdiff(case, about)), given("covariates", about))),
+        call(as_code("case", setdiff(identifying, describing)), as_code("covariates", describing))),
       "If they are raters, name all raters in {.arg raters}."
     ), columns = unclear)
 }
 
-# Data with a row per rating and unusual column names have no two columns with the same labels.
+# Fails if no label occurs in two columns. Such data are not a table with a column for each rater,
+# and probably have a row per rating, with column names that are not recognised.
 check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
   labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
@@ -99,8 +113,8 @@ check_labels_shared <- function(columns, arg) {
 #' Returns the ratings, the answers of systems, and summaries of both as tables.
 #'
 #' @param x A [ratings()] object.
-#' @param row.names,optional For consistency with the generic. Tables have no row names; a second
-#'   argument without a name is taken as `what`, as in `as.data.frame(x, "covariates")`.
+#' @param row.names,optional Required by the generic. Tables have no row names. A second argument
+#'   without a name is used as `what`, as in `as.data.frame(x, "covariates")`.
 #' @param what `"ratings"` (the default): one row per rating. `"systems"`: one row per prediction.
 #'   `"answers"`: one row per case and rater, with all labels of the answer. `"scores"`: one row per
 #'   case, system and category.
@@ -110,38 +124,48 @@ check_labels_shared <- function(columns, arg) {
 #'
 #'   `"patterns"`: one row per pattern. Cases with the same ratings, the same answers of systems and
 #'   the same covariates are one pattern. All fits of this package use patterns. A user-defined
-#'   model should use them too: its time then depends on the number of patterns, not of cases.
+#'   model should use them too: its computing time then depends on the number of patterns instead of
+#'   the number of cases.
 #'
 #'   `"covariates"`: one row per case, with `case`, the columns that identify the case if there
 #'   are several (see [ratings()]), and its covariates. Join this table with others by `case`.
 #'
 #'   `"workers"`: one row per worker of a crowd from [simulate_crowd()], with its `kind`.
 #'
-#'   `"raters"`: one row per rater, with the number of `ratings` and `agreement`, the share of equal
-#'   pairs of a rating of the rater and one of another rater. It also has `rerun_agreement` if there
-#'   are reruns, and `group` if there are groups. `"categories"`: one row per category, with the
-#'   number of `ratings` and their `share`. `"groups"`: one row per group of several raters.
-#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, the
-#'   number of them that are `unrated`, and its `agreement` with the ratings.
+#'   `"raters"`: one row per rater, with its number of `ratings` and its `agreement`: among pairs of
+#'   a rating of the rater and a rating of another rater on the same case, the share of equal pairs.
+#'   If there are reruns, `rerun_agreement` is the share of equal pairs of reruns of the rater. If
+#'   there are groups, `group` is the name of its group.
+#'
+#'   `"categories"`: one row per category, with the number of `ratings` and their `share` of all
+#'   ratings.
+#'
+#'   `"groups"`: one row per group of several raters, with the number of `raters` and their
+#'   `agreement` with each other. `votes` is the number of cases with a vote, and `split` the number
+#'   of cases without a vote because of a tie.
+#'
+#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, and the
+#'   number of these without ratings (`unrated`). `agreement` is the share of the ratings of these
+#'   cases that are equal to its answer.
 #' @param ... Not used.
 #' @param spreadsheet Is the table for a spreadsheet? If `TRUE`, labels that a spreadsheet would
 #'   read as formulas begin with an apostrophe.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame.
-#'   * Ratings: `case`, `rater` (`NA` if raters are not identified), `rating` (a factor with all
-#'     categories as levels); and, if they exist, `confidence` (an ordered factor), `abstained` (is
-#'     the row an abstention, whose `rating` is `NA`?), `rater_group`, `weight` and covariates of
-#'     cases.
-#'   * Systems: `case`, `system` and `prediction`; and, if systems abstained, `abstained` (is the
-#'     row an abstention, whose `prediction` is `NA`?).
+#'   * Ratings: `case`, `rater` (`NA` if raters are not identified) and `rating` (a factor with all
+#'     categories as levels). If they exist, also `confidence` (an ordered factor), `abstained`
+#'     (`TRUE` if the row is an abstention; its `rating` is then `NA`), `rater_group`, and the
+#'     `weight` and the covariates of the case.
+#'   * Systems: `case`, `system` and `prediction`. If systems abstained, also `abstained` (`TRUE` if
+#'     the row is an abstention; its `prediction` is then `NA`).
 #'   * Scores: `case`, `system`, `category` and `score`.
 #'   * Answers: `case`, `rater` and `labels`, a list of factors, empty for an answer without labels.
 #'     Other tables do not contain answers without labels.
-#'   * Patterns: a factor for each rater; if raters are exchangeable or rate a case more than once,
-#'     the number of ratings in each category instead. The next columns are a factor for each
-#'     system, each covariate, and `n`, the number of cases or their total weight.
+#'   * Patterns: a factor for each rater. If raters are exchangeable or rate a case more than once,
+#'     a column for each category with the number of ratings instead. The next columns are a factor
+#'     for each system, the covariates, and `n`, the number of cases or their total weight.
 #'
-#'   If raters have names, `ratings()` of these tables returns the same object, without cases and
-#'   raters that have no rating.
+#'   If raters have names, [ratings()] converts the tables of ratings and systems back to the same
+#'   object, without cases and raters that have no rating.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
 #'   `systems` and `patterns`; `agreement`, the share of pairs of raters that agree; Fleiss'
@@ -167,29 +191,29 @@ count_table <- function(x) {
   counts <- category_counts(x)
   abort_argument_if("case" %in% x$categories, "x",
     "No category can be called {.val case}, the name of the column of cases.",
-    i = "Give that category another name.")
+    i = "Give this category another name, for example with {.arg categories} of {.fun ratings}.")
   columns_tibble(case = x$cases, !!!split_columns(unname(counts), x$categories))
 }
 
-drawn_workers <- function(x) {
+simulated_worker_table <- function(x) {
   abort_argument_if(is.null(x$kinds), "x", "The kinds of the workers of {.arg x} are not known.",
-    i = "Those of a crowd from {.fun simulate_crowd} are.")
+    i = "They are known only for a crowd from {.fun simulate_crowd}.")
   tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
 }
 
-answers_of_systems <- function(x) {
+system_answer_table <- function(x) {
   answer <- case_answers(x)
-  silent <- x$silent_systems
-  answer[cbind(as.integer(silent$case), as.integer(silent$rater))] <- NA
-  at <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
+  abstentions <- x$silent_systems
+  answer[cbind(as.integer(abstentions$case), as.integer(abstentions$rater))] <- NA
+  answered <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
   tibble::tibble(
-    case = x$cases[at[, 1L]], system = x$systems[at[, 2L]],
-    prediction = category_factor(answer[at], x),
-    abstained = if (!is.null(silent)) is.na(answer[at])
+    case = x$cases[answered[, 1L]], system = x$systems[answered[, 2L]],
+    prediction = category_factor(answer[answered], x),
+    abstained = if (!is.null(abstentions)) is.na(answer[answered])
   )
 }
 
-ratings_by_rater <- function(x) {
+rating_table <- function(x) {
   ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
   row <- ratings$row
   levels <- x$confidence$levels
@@ -210,7 +234,7 @@ category_factor <- function(code, x) {
   factor(x$categories[code], levels = x$categories, ordered = x$ordered)
 }
 
-facts_of_ratings <- function(x) {
+summarise_ratings <- function(x) {
   votes <- merge_reruns(x)
   fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
     core_fit_algebraic(votes$patterns, pattern_weights(votes))
@@ -221,10 +245,10 @@ facts_of_ratings <- function(x) {
   )
 }
 
-# Text for a kappa that is not above 0.
+# Words about raters for the reason or note of a result: Fleiss' kappa is not above 0.
 chance_beyond_shares <- "agree no better than by chance, given how often they use each category"
 
-# Fleiss' kappa for a given share of agreeing pairs of raters.
+# Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of a case.
 kappa_of_agreement <- function(x, agreement) {
   weight <- pattern_weights(x)[rating_pattern(x)]
   answers <- rowsum_codes(rating_category(x), weight, n_categories(x))
@@ -232,7 +256,7 @@ kappa_of_agreement <- function(x, agreement) {
   na_real(ratio(agreement - by_chance, 1 - by_chance))
 }
 
-line_of_ratings <- function(facts, size) {
+format_ratings_line <- function(facts, size) {
   paste0(
     size, if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
     if (!is.na(facts$agreement)) {
@@ -244,14 +268,15 @@ line_of_ratings <- function(facts, size) {
 
 # Variables of a codebook: a named list with ratings for each variable.
 
-# Is `x` a plain list of ratings? A list that also holds anything else is refused.
+# Is `x` a list of ratings objects, one for each variable of a codebook? Fails for a list of ratings
+# objects and other objects.
 is_variables <- function(x, arg = "x") {
   if (!is.list(x) || is.object(x) || !any(vapply(x, is_ratings, NA))) return(FALSE)
   names <- check_variable_names(x, arg)
-  other <- names[!vapply(x, is_ratings, NA)]
-  abort_argument_if(other, arg, "must hold ratings of each variable, and nothing else.",
-    x = "{.val {other[[1L]]}} is {describe(x[[other[[1L]]]])}.",
-    i = "Make ratings with {.fun ratings}.")
+  not_ratings <- names[!vapply(x, is_ratings, NA)]
+  abort_argument_if(not_ratings, arg, "must be a list of {.fun ratings} objects only.",
+    x = "{.val {not_ratings[[1L]]}} is {describe(x[[not_ratings[[1L]]]])}.",
+    i = "Leave this element out, or convert it with {.fun ratings}.")
   TRUE
 }
 
@@ -262,9 +287,9 @@ check_variable_names <- function(variables, arg) {
   names
 }
 
-# Arguments of ratings() for each variable of a codebook, NULL without several variables. Long data
-# have a column per variable, `rating = c(topic, tone)`. Wide data have columns of raters for each,
-# `raters = list(topic = t1:t3, tone = s1:s3)`.
+# For each variable of a codebook, a list of arguments of ratings(); NULL if there are not several
+# variables. In long data there is a column for each variable: `rating = c(topic, tone)`. In wide
+# data each variable has columns of raters: `raters = list(topic = t1:t3, tone = s1:s3)`.
 variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
   if (rlang::quo_is_call(columns$raters, "list")) {
@@ -276,36 +301,40 @@ variables_of_columns <- function(data, columns, repeats) {
     return(NULL)
   }
   names <- select_columns(data, rating, "rating")
-  flags <- length(names) > 1L && all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
-  if (flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
-    i = "If they are labels of one answer, say {.code repeats = \"labels\"}.")
+  are_flags <- length(names) > 1L &&
+    all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
+  if (are_flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
+    i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
   if (length(names) > 1L) {
     setNames(lapply(names, function(name) list(rating = name)), names)
   }
 }
 
-# Calls ratings() for each variable. Arguments that are lists with names of variables, also of
-# columns, have something for each of them; `abstain` as labels has what any variable uses.
+# Calls ratings() for each variable of a codebook. `variables`: arguments for each variable. Other
+# arguments may be lists with the names of the variables; each variable then gets its element. If
+# `abstain` is a vector, it is used for all variables, and some variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   lists <- Filter(function(quo) rlang::quo_is_call(quo, "list"),
     columns[c("systems", "truth", "confidence")])
-  named <- c(lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")]))
-  if (!is.null(names(options$ordered))) named$ordered <- as.list(options$ordered)
-  for (arg in names(named)) {
-    unknown <- setdiff(names2(named[[arg]]), names(variables))
+  by_variable <- c(
+    lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")])
+  )
+  if (!is.null(names(options$ordered))) by_variable$ordered <- as.list(options$ordered)
+  for (arg in names(by_variable)) {
+    unknown <- setdiff(names2(by_variable[[arg]]), names(variables))
     abort_argument_if(unknown, arg, "must have names of variables.",
       x = "There is no variable {.val {unknown}}.", i = near_values(unknown, names(variables)))
   }
-  shared <- !is.null(options$abstain)
-  if (shared) call$abstain <- structure(options$abstain, shared = TRUE)
+  shares_abstain <- !is.null(options$abstain)
+  if (shares_abstain) call$abstain <- structure(options$abstain, shared = TRUE)
   ratings <- Map(function(role, name) {
     call[names(role)] <- role
-    call[names(named)] <- lapply(named, `[[`, name)
+    call[names(by_variable)] <- lapply(by_variable, `[[`, name)
     eval(call, env)
   }, variables, names(variables))
-  if (shared) {
-    used <- vapply(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
-    check_abstain_used(any(used), options$abstain, unlist(lapply(ratings, `[[`, "categories")))
+  if (shares_abstain) {
+    abstains <- vapply(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
+    check_abstain_used(any(abstains), options$abstain, unlist(lapply(ratings, `[[`, "categories")))
   }
   ratings
 }

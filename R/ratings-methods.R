@@ -5,8 +5,8 @@ dim.ratings <- function(x) c(n_cases(x), n_raters(x))
 #' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-# Methods for ratings with single and with several labels. Ratings are data, not results, but are
-# shown like results.
+# Registers methods for `ratings` and `ratings_labels`, two classes without a common parent.
+# print(), tidy() and similar functions use the methods of results.
 #' @rawNamespace
 #' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
 #' S3method("[",ratings_labels,"[.ratings")
@@ -28,10 +28,10 @@ NULL
 
 #' @export
 `[.ratings` <- function(x, i, j, k, ...) {
-  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases")
+  if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} selects cases")
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
-  if (!missing(j)) check_named_raters(x, "j", "Only cases can be chosen.", i = NULL)
+  if (!missing(j)) check_named_raters(x, "j", "Raters cannot be selected, only cases.", i = NULL)
   abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
   abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
     raters = character())
@@ -39,13 +39,13 @@ NULL
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   pattern <- pattern_of_case(x)[keep_case]
-  values <- lapply(x$patterns$values, `[`, pattern)
+  values_of_patterns <- lapply(x$patterns$values, `[`, pattern)
   core <- core_patterns_subset(x$patterns, pattern, new_rater)
-  # With counts, the number of raters is the largest number of ratings of a case.
+  # Counts have no names of raters: the number of raters is the largest number of ratings of a case.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
     x$raters[keep_rater]
   x["weights"] <- list(x$weights[keep_case])
-  x <- split_patterns(set_core_patterns(x, core), values)
+  x <- split_patterns(set_core_patterns(x, core), values_of_patterns)
   x$whole <- NULL
   if (!missing(i)) {
     if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL
@@ -62,28 +62,30 @@ NULL
   x
 }
 
-# Does not join patterns, although several may be equal after systems are dropped.
-keep_systems <- function(x, kept) {
-  abort_argument_if(anyDuplicated(kept) > 0L, "k", "A system can be taken only once.")
-  place <- match(seq_along(x$systems), kept, nomatch = 0L)
-  x$silent_systems <- subset_stated(x$silent_systems, seq_along(x$cases), place, TRUE)
-  x$systems <- x$systems[kept]
-  x$patterns <- pick_systems(x$patterns, kept)
-  if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[kept]
+# Keeps the systems with the numbers `kept_systems`. Patterns that differ only in answers of dropped
+# systems are not joined; join_patterns() does that.
+keep_systems <- function(x, kept_systems) {
+  abort_argument_if(anyDuplicated(kept_systems) > 0L, "k", "A system can be taken only once.")
+  new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
+  x$silent_systems <- subset_stated(x$silent_systems, seq_along(x$cases), new_number, TRUE)
+  x$systems <- x$systems[kept_systems]
+  x$patterns <- pick_systems(x$patterns, kept_systems)
+  if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[kept_systems]
   if (!is.null(x$scores)) x["scores"] <- list(keep_scores(x$scores, x$systems))
   x
 }
 
-# Positions of the elements that `i` selects by number, logical value or name.
-find_subset <- function(i, names, noun) {
+# Positions of the elements that the index `i` selects by number, logical value or name.
+# `dimension`: "case", "rater" or "system", for the error.
+find_subset <- function(i, names, dimension) {
   n <- length(names)
-  is_place <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
-  is_chosen <- is.logical(i) && length(i) == n
-  place <- if (is.character(i)) match(i, as_label(names)) else
-    if (is_place || is_chosen) seq_len(n)[i] else NA
-  abort_argument_if(anyNA(place), noun, "There is no such {noun}.",
-    i = "Subset the {n} {noun}s by position, by name or by a logical vector of length {n}.")
-  place
+  is_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
+  is_selection <- is.logical(i) && length(i) == n
+  positions <- if (is.character(i)) match(i, as_label(names)) else
+    if (is_position || is_selection) seq_len(n)[i] else NA
+  abort_argument_if(anyNA(positions), dimension, "There is no such {dimension}.",
+    i = "Subset the {n} {dimension}s by position, by name or by a logical vector of length {n}.")
+  positions
 }
 
 # The classification matrix, cases x categories: number of raters who chose each category.
@@ -119,50 +121,54 @@ agreement_matrix <- function(x, rater1, rater2) {
   as.table(array(rowsum_codes(cell, pattern_weights(x)[pairs$pattern], n^2), c(n, n), labels))
 }
 
-# The answers of a rater or a system, by pattern.
+# The answers of the rater or system called `name`: a data frame of `pattern` and `category`.
 judge_answers <- function(x, name, arg) {
-  units <- c(named_raters(x), x$systems)
-  abort_argument_if(!(is_string(name) && name %in% units), arg,
+  judge_names <- c(named_raters(x), x$systems)
+  abort_argument_if(!(is_string(name) && name %in% judge_names), arg,
     "must name a rater or a system of {.arg x}.", not = name,
-    i = why_unnamed(x) %||% "They are {.val {units}}.")
+    i = why_unnamed(x) %||% "They are {.val {judge_names}}.")
   if (name %in% named_raters(x)) {
-    mine <- rating_rater(x) == match(name, x$raters)
-    return(data.frame(pattern = rating_pattern(x)[mine], category = rating_category(x)[mine]))
+    is_by_rater <- rating_rater(x) == match(name, x$raters)
+    return(data.frame(
+      pattern = rating_pattern(x)[is_by_rater], category = rating_category(x)[is_by_rater]
+    ))
   }
   answer <- pattern_answers(x)[, match(name, x$systems)]
   data.frame(pattern = which(answer > 0L), category = answer[answer > 0L])
 }
 
-# The default methods of R would return meaningless lists of fields.
+# c(), rbind() and cbind() of ratings fail, because the default methods of R would return lists of
+# fields.
 #' @rawNamespace S3method(c,ratings,abort_bind); S3method(c,ratings_labels,abort_bind)
 #' @rawNamespace S3method(rbind,ratings,abort_bind); S3method(rbind,ratings_labels,abort_bind)
 #' @rawNamespace S3method(cbind,ratings,abort_bind); S3method(cbind,ratings_labels,abort_bind)
 #' @noRd
 abort_bind <- function(...) {
-  abort_argument("...", "Ratings cannot be joined by {.fun c}, {.fun rbind} or {.fun cbind}.",
-    i = "Bind their data frames, {.code rbind(as.data.frame(x), as.data.frame(y))}, and call
+  abort_argument("...", "Ratings cannot be combined by {.fun c}, {.fun rbind} or {.fun cbind}.",
+    i = "Combine their data frames, {.code rbind(as.data.frame(x), as.data.frame(y))}, and call
          {.fun ratings} on the result.", call = NULL)
 }
 
-# Tables and lines that are shown of ratings, computed when they are shown.
+# Tables and text that print(), tidy() and similar methods show. They are computed at each call, and
+# are not stored in the ratings object.
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_whole_ratings(x)
-  facts <- facts_of_ratings(x)
-  systems <- summarise_systems(x)
-  header <- format_header(x)
+  facts <- summarise_ratings(x)
+  system_summary <- summarise_systems(x)
+  header_lines <- format_header(x)
   new_schema(
     list(
-      ratings = ratings_by_rater, systems = answers_of_systems, answers = answer_table,
+      ratings = rating_table, systems = system_answer_table, answers = answer_table,
       scores = score_table, counts = count_table,
       patterns = function(x) pattern_table(as_ratings(x)),
       covariates = function(x) tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
-      workers = drawn_workers, raters = table_of_raters, categories = table_of_categories,
+      workers = simulated_worker_table, raters = table_of_raters, categories = table_of_categories,
       groups = group_table, system_agreement = summarise_systems
     ),
-    facts, line_of_ratings(facts, header[[1L]]), header[[1L]],
-    head = c(header, format_agreement(x, facts), format_systems(systems)),
+    facts, format_ratings_line(facts, header_lines[[1L]]), header_lines[[1L]],
+    head = c(header_lines, format_agreement(x, facts), format_systems(system_summary)),
     more = c(Next = next_step(x)),
-    summary = function(x) summary_of_ratings(x, systems)
+    summary = function(x) summary_of_ratings(x, system_summary)
   )
 }
 
@@ -181,23 +187,27 @@ summary_of_ratings <- function(x, systems) {
 }
 
 table_of_categories <- function(x) {
-  used <- rowsum_codes(rating_category(x), pattern_weights(x)[rating_pattern(x)], n_categories(x))
-  tibble::tibble(category = x$categories, ratings = used, share = used / sum(used))
+  counts <- rowsum_codes(
+    rating_category(x), pattern_weights(x)[rating_pattern(x)], n_categories(x)
+  )
+  tibble::tibble(category = x$categories, ratings = counts, share = counts / sum(counts))
 }
 
-# Agreement of each rater with the others, and of the reruns of each rater with each other.
+# A row per rater: number of ratings, agreement with the other raters and, if there are reruns,
+# agreement of the reruns of the rater with each other.
 table_of_raters <- function(x) {
-  check_named_raters(x, "what", "Their raters have no table.", i = NULL)
+  check_named_raters(x, "what", "There is no table of raters.", i = NULL)
   votes <- merge_reruns(x)
-  total <- core_rater_counts(votes$patterns, pattern_weights(votes))
+  counts <- core_rater_counts(votes$patterns, pattern_weights(votes))
   tibble::tibble(
     rater = x$raters, group = x$rater_groups, ratings = ratings_of_raters(x),
-    agreement = if (!has_labels(x)) ratio(total$agreeing, total$pairs),
+    agreement = if (!has_labels(x)) ratio(counts$agreeing, counts$pairs),
     rerun_agreement = if (has_reruns(x)) rerun_agreement(x)
   )
 }
 
-# For each system: cases answered, those without ratings, and agreement with one vote per rater.
+# A row per system: number of cases that it answered, number of these without ratings, and share of
+# ratings that are equal to its answer (reruns of a rater count as one rating).
 summarise_systems <- function(x) {
   votes <- merge_reruns(x)
   pattern <- rating_pattern(votes)
@@ -210,32 +220,33 @@ summarise_systems <- function(x) {
   )
 }
 
-ratio <- function(a, b) ifelse(b > 0, a / b, NA_real_)
+ratio <- function(numerator, denominator) ifelse(denominator > 0, numerator / denominator, NA_real_)
 
 rowsum_codes <- function(code, weight, n) as.vector(rowsum_rows(code, as.matrix(weight), n))
 
-# Sums of the rows of a matrix by codes from 1 to n.
+# Sums the rows of a matrix by group. `code`: group of each row, from 1 to `n`. Groups without rows
+# have sum 0.
 rowsum_rows <- function(code, values, n) {
   sums <- rowsum(values, code)
-  out <- matrix(0, n, ncol(values))
-  out[as.integer(rownames(sums)), ] <- sums
-  out
+  all_sums <- matrix(0, n, ncol(values))
+  all_sums[as.integer(rownames(sums)), ] <- sums
+  all_sums
 }
 
 next_step <- function(x) {
   if (has_labels(x)) return("crowdtruth(), as.data.frame()")
-  verb <- if (n_systems(x) > 0L) "estimate_accuracy()"
+  accuracy_call <- if (n_systems(x) > 0L) "estimate_accuracy()"
   if (n_raters(x) < 2L) {
-    paste(verb %||% "fit_raters()", "with known_truth or known_raters")
+    paste(accuracy_call %||% "fit_raters()", "with known_truth or known_raters")
   } else {
-    paste0("fit_raters(), ground_truth(), ", verb %||% "summary()", ", plot()")
+    paste0("fit_raters(), ground_truth(), ", accuracy_call %||% "summary()", ", plot()")
   }
 }
 
 format_header <- function(x) {
-  times <- pattern_times(x)
-  per_case <- pattern_lengths(x)[times > 0]
-  unrated <- sum(times[!rated_patterns(x)])
+  cases_per_pattern <- pattern_times(x)
+  ratings_per_case <- pattern_lengths(x)[cases_per_pattern > 0]
+  n_unrated <- sum(cases_per_pattern[!rated_patterns(x)])
   unused <- setdiff(seq_along(x$categories), rating_category(x))
   c(
     paste0(
@@ -252,8 +263,8 @@ format_header <- function(x) {
       format_answers(x)
     } else {
       paste0(
-        count_noun(n_ratings(x), "rating"), ", ", format_range(per_case), " per case",
-        if (unrated > 0L) paste0("; ", count_noun(unrated, "case"), " without any"),
+        count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
+        if (n_unrated > 0L) paste0("; ", count_noun(n_unrated, "case"), " without any"),
         switch(x$repeats, reruns = "; reruns by a rater count as one vote",
           ratings = "; repeats by a rater are ratings of their own")
       )
@@ -288,12 +299,12 @@ format_agreement <- function(x, facts) {
 format_systems <- function(systems) {
   if (nrow(systems) == 0L) return(NULL)
   shown <- head(systems, 10L)
-  unrated <- paste0(" (", number(shown$unrated), " without ratings)")
+  unrated_text <- paste0(" (", number(shown$unrated), " without ratings)")
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
     paste0(
       "  ", format(shown$system), "  ", number(shown$cases),
-      ifelse(shown$cases == 1, " case", " cases"), ifelse(shown$unrated > 0, unrated, ""),
+      ifelse(shown$cases == 1, " case", " cases"), ifelse(shown$unrated > 0, unrated_text, ""),
       ", agrees with ", percent(shown$agreement), " of the ratings"
     ),
     if (nrow(systems) > 10L) paste0("  ... and ", nrow(systems) - 10L, " more")

@@ -1,10 +1,10 @@
-# Converts user input to ratings. Every verb calls as_ratings() first.
+# Converts user input to ratings. Every function that takes ratings calls as_ratings() first.
 
 #' Conversion to ratings
 #'
 #' Converts data frames, matrices, tables and objects of other packages to a [ratings()] object.
-#' Every function that works on ratings passes its first argument through `as_ratings()`. If columns
-#' must be named, because there are systems, weights or other layouts, call [ratings()] directly.
+#' Every function that works on ratings calls `as_ratings()` on its first argument. If the roles of
+#' columns must be given (for example of systems or weights), call [ratings()] directly.
 #'
 #' * **[ratings()]** are returned as they are. A **[crowdtruth()]** result returns its ratings.
 #' * A **matrix** has cases in rows and raters in columns.
@@ -54,13 +54,16 @@
 #'   codes
 #' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is reported
 #' @param x An object of one of the types in Details.
-#' @param ... Passed to [ratings()]: `counts`, `categories`, `ordered` and others. For objects of
+#' @param ... Arguments of [ratings()], such as `counts`, `categories` and `ordered`. For objects of
 #'   other packages, also further objects of the same type.
-#' @param rating The variable of the codebook, if runs have several. For several variables,
-#'   such as `everything()`, the value is a list with ratings for each variable.
-#' @param votes For [ratings()]: combine the ratings of each group of raters, and the reruns of each
-#'   rater, into one vote? By default `FALSE`. Fits use these votes; see [rater_groups].
-#' @param arg For functions that call this function: name of the argument in error messages.
+#' @param rating For runs of \pkg{quallmer}: the variable of the codebook, as a column name. It is
+#'   required if there are several variables. For several variables, such as `everything()`, the
+#'   value is a list with ratings for each variable.
+#' @param votes For [ratings()] objects. If `TRUE`, the ratings of each group of raters, and the
+#'   reruns of each rater, are combined into one vote. The default is `FALSE`. Fits use these votes;
+#'   see [rater_groups].
+#' @param arg Name of the argument in error messages, a string, for functions that call this
+#'   function. By default `"x"`.
 #' @return A [ratings()] object.
 #' @family data
 #' @examples
@@ -80,7 +83,7 @@ as_ratings <- function(x, ...) {
 #' @rdname as_ratings
 #' @export
 as_ratings.default <- function(x, ..., arg = "x") {
-  refuse_scores(x, arg)
+  refuse_evaluatellm(x, arg)
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
     i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
@@ -98,9 +101,9 @@ as_ratings.ratings_labels <- function(x, ..., arg = "x") {
   abort_fallible("labels",
     "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
     i = c(
-      "{.fun crowdtruth} works on several labels. {.fun single_label} makes ratings with one
-       category each: {.code single_label(x)} where every answer has one label,
-       {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
+      "Convert {.arg {arg}} with {.fun single_label}: {.code single_label(x)} if every answer has
+       one label, or {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about one
+       label. {.fun crowdtruth} accepts several labels.",
       "If the rows are independent repeats, call {.fun ratings} again with
        {.code repeats = \"ratings\"}."
     ))
@@ -114,7 +117,7 @@ as_ratings.crowdtruth <- function(x, ..., arg = "x") {
 #' @export
 as_ratings.matrix <- function(x, ..., arg = "x") {
   if (is.object(x)) return(as_ratings.default(x, arg = arg))
-  if (!names_columns(...)) warn_counts(x)
+  if (!gives_column_roles(...)) warn_counts(x)
   ratings(x, ...)
 }
 
@@ -125,9 +128,9 @@ as_ratings.table <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x") {
-  refuse_scores(x, arg)
+  refuse_evaluatellm(x, arg)
   if (inherits(x, classes_without_ratings)) return(as_ratings.default(x, arg = arg))
-  if (names_columns(...)) return(ratings(x, ...))
+  if (gives_column_roles(...)) return(ratings(x, ...))
   if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
   x <- plain_columns(x)
   roles <- guess_roles(x, arg)
@@ -139,7 +142,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
 #' @rdname as_ratings
 #' @export
 as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
-  if (names_columns(...)) return(ratings(x, ..., rating = {{ rating }}))
+  if (gives_column_roles(...)) return(ratings(x, ..., rating = {{ rating }}))
   ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
 }
 
@@ -150,28 +153,29 @@ as_ratings.Task <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
-  roles <- if (!names_columns(...)) {
+  roles <- if (!gives_column_roles(...)) {
     guess_roles(ask_database(dplyr::collect(head(x, 0L))), "x")
   }
   inject(ratings(x, !!!roles, ...))
 }
 
-# Are roles of columns given? Looks only at argument names, because a call in a verb has no values
-# yet.
-names_columns <- function(...) {
+# Does `...` contain arguments of ratings() that give roles to columns? Only the names of the
+# arguments are used, because their values are names of columns and cannot be evaluated here.
+gives_column_roles <- function(...) {
   any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
 }
 
-# Warns of counts that are read as ratings: all rows have the same sum, and there are zeros.
+# Warns if columns that are read as ratings look like counts of ratings: whole numbers, all rows
+# with the same sum, and some zeros.
 warn_counts <- function(columns) {
-  whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
+  is_count_column <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) return(invisible())
+  if (length(columns) < 2L || !all(vapply(columns, is_count_column, NA))) return(invisible())
   sums <- Reduce(`+`, columns)
   warn_if(length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1 && 0 %in% unlist(columns),
     "labels", "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
-    i = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
-        raters.", labels = names(columns))
+    i = "The columns are read as raters. If they are counts, use
+        {.code as_ratings(x, counts = everything())}.", labels = names(columns))
 }
 
 # Classes of this package that are data frames, but not of ratings.
@@ -179,7 +183,8 @@ classes_without_ratings <- c(
   "ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check"
 )
 
-# Ratings for verbs that learn from agreement, which needs at least two raters.
+# Converts `x` to ratings, for functions that use agreement between raters. Fails for a single
+# rater.
 as_ratings_of_several <- function(x, arg = "x") {
   check_several_raters(as_ratings(x, arg = arg))
 }
@@ -197,7 +202,7 @@ check_several_raters <- function(x) {
   x
 }
 
-# The same for verbs that accept answers with several labels.
+# The same for functions that accept answers with several labels, which are returned unchanged.
 as_answers <- function(x, arg = "x") {
   if (inherits(x, "crowdtruth")) x <- x$ratings
   if (has_labels(x)) x else as_ratings_of_several(x, arg)
@@ -212,33 +217,32 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
     i = c(
       "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
        A matrix of cases x raters must not be a {.cls table}.",
-      "If it has counts of ratings, cases x categories, say so:
+      "If it has counts of ratings, cases x categories, use
        {.code as_ratings(x, counts = everything())}."
     ))
   abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
     "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
-    i = "Look at {.arg {arg}}.")
+    i = "Correct the cells of {.arg {arg}}.")
   labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
   cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
   cells$weight <- as.vector(unclass(x))
-  out <- ratings(
+  ratings_of_cells <- ratings(
     cells, raters = 1:2, weights = "weight", categories = categories %||% labels, ordered = ordered
   )
   names <- names(dimnames(x))
-  if (length(setdiff(names, "")) == 2L) out$raters <- names
-  out
+  if (length(setdiff(names, "")) == 2L) ratings_of_cells$raters <- names
+  ratings_of_cells
 }
 
-# Hints for objects that are not data, for messages.
+# Hint on how to convert an object that as_ratings() does not accept; NULL if there is none.
 how_to_ratings <- function(x) {
   if (inherits(x, "formula")) {
     "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
   } else if (is.function(x)) {
-    "Where an object does not exist, R finds a function of that name. Make ratings with
+    "There is no data object of this name, so that R found a function. Create the object with
      {.fun ratings}."
   } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
-    "Fetch the rows with {.fun dplyr::collect}, or hand those of arrow to a database, with
-     {.fun arrow::to_duckdb}."
+    "Convert it with {.fun dplyr::collect}, or objects of arrow with {.fun arrow::to_duckdb}."
   } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
     "Give the ratings that it was computed from."
   } else if (is.list(x) && any(vapply(x, is_ratings, NA))) {
@@ -246,21 +250,21 @@ how_to_ratings <- function(x) {
       names(x)[[1L]], quote = "\""
     ), "]]}.")
   } else if (is.list(x) && !is.object(x)) {
-    "Make a data frame of the list, with {.fun as.data.frame}, and ratings of that, with
-     {.fun ratings}."
+    "Convert the list with {.fun as.data.frame}, and the data frame with {.fun ratings}."
   }
 }
 
 # Ratings from objects of other packages, which are recognised by classes and columns.
 
-# Fails for results of evaluatellm (formerly evalkit).
-refuse_scores <- function(x, arg) {
+# Fails for results of package evaluatellm (formerly evalkit): their scores are not answers.
+refuse_evaluatellm <- function(x, arg) {
   abort_argument_if(any(grepl("^(evaluatellm|evalkit)_", class(x))), arg,
     "must have answers or verdicts of raters, and scores are neither.", not = x,
-    i = "Make ratings of the answers, or of the verdicts of judges, with {.fun ratings}.")
+    i = "Give the answers, or the verdicts of judges, to {.fun ratings}.")
 }
 
-# Calls ratings(). Arguments that the user gives (`args`) replace those found in the object.
+# Calls ratings() on `columns`. `...`: arguments that are found in the object. `args`: arguments of
+# the user, which have precedence.
 ratings_of_object <- function(columns, args, ...) {
   roles <- list(...)
   inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
@@ -268,58 +272,61 @@ ratings_of_object <- function(columns, args, ...) {
 
 # ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
 
-# `given`: runs, and arguments of ratings(). `rating`: quosure of the variable.
-ratings_of_runs <- function(given, rating, arg) {
-  is_run <- vapply(given, inherits, NA, "qlm_coded")
-  runs <- given[is_run]
+# Ratings with a rater for each run. `dots`: a list of runs (the first is the user's `x`), and of
+# arguments of ratings(). `rating`: quosure of the variable.
+ratings_of_runs <- function(dots, rating, arg) {
+  is_run <- vapply(dots, inherits, NA, "qlm_coded")
+  runs <- dots[is_run]
   variable <- coded_variables(runs, rating)
   if (length(variable) > 1L) {
-    return(lapply(setNames(nm = variable), function(name) {
-      ratings_of_runs(given, rlang::quo(!!name), arg)
+    return(lapply(setNames(nm = variable), function(run_names) {
+      ratings_of_runs(dots, rlang::quo(!!run_names), arg)
     }))
   }
-  facts <- stack_rows(runs, read_run)
-  name <- names2(runs)
-  name <- make.unique(ifelse(nzchar(name), name, facts$name), " ")
-  gold <- facts$gold & length(runs) > 1L
-  abort_argument_if(sum(gold) > 1L || all(gold), arg, "must have at most one run that is gold.")
-  case <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
-  codes <- lapply(runs, function(run) run[[variable]][match(case, run$.id)])
-  columns <- list2DF(c(setNames(codes, name), list(.id = case)))
-  ratings_of_object(columns, given[!is_run], raters = name[!gold], case = ".id",
-    truth = if (any(gold)) name[gold], rater_kind = setNames(facts$kind, name)[!gold])
+  run_facts <- stack_rows(runs, read_run)
+  run_names <- names2(runs)
+  run_names <- make.unique(ifelse(nzchar(run_names), run_names, run_facts$name), " ")
+  is_gold <- run_facts$gold & length(runs) > 1L
+  abort_argument_if(sum(is_gold) > 1L || all(is_gold), arg,
+    "must have at most one run that is gold.")
+  cases <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
+  codes <- lapply(runs, function(run) run[[variable]][match(cases, run$.id)])
+  columns <- list2DF(c(setNames(codes, run_names), list(.id = cases)))
+  ratings_of_object(columns, dots[!is_run], raters = run_names[!is_gold], case = ".id",
+    truth = if (any(is_gold)) run_names[is_gold],
+    rater_kind = setNames(run_facts$kind, run_names)[!is_gold])
 }
 
-# Names of the variables to read, which all runs contain. Strings that all differ are explanations
-# instead of codes.
+# Names of the variables to read: those that the user names, otherwise the only variable of codes in
+# all runs. A column of strings that all differ is not such a variable, but explanations of codes.
 coded_variables <- function(runs, quo) {
   names <- Reduce(intersect, lapply(runs, names))
   names <- grep("^[.]|_tokens$|^cost$", names, value = TRUE, invert = TRUE)
-  coded <- Filter(function(name) {
+  codings <- Filter(function(name) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || anyDuplicated(x) > 0L)
   }, names)
   if (!rlang::quo_is_null(quo)) {
-    given <- select_columns(runs[[1L]], quo, "rating")
-    return(if (length(given) > 1L) intersect(given, coded) else given)
+    selected <- select_columns(runs[[1L]], quo, "rating")
+    return(if (length(selected) > 1L) intersect(selected, codings) else selected)
   }
-  abort_argument_if(length(coded) != 1L, "rating", "must name variables of the codebook.",
+  abort_argument_if(length(codings) != 1L, "rating", "must name variables of the codebook.",
     x = "The variables are {.val {names}}.",
     i = "For example {.code rating = {names[[1L]]}}, or {.code rating = everything()} for a list
          with ratings of each.")
-  coded
+  codings
 }
 
-# Name, kind and gold status of a run. Before version 0.3 of quallmer, they were in the attribute
-# "run".
+# Data frame with a row: `name`, `gold` (is the run marked as gold?) and `kind` of a run. They are
+# in the attribute "meta" or, before version 0.3 of quallmer, in the attribute "run".
 read_run <- function(run) {
-  old <- attr(run, "run")
-  meta <- attr(run, "meta")
-  about <- c(meta$user, meta$object, old, old$metadata)
-  name <- setdiff(about$name, "original")
+  old_meta <- attr(run, "run")
+  new_meta <- attr(run, "meta")
+  properties <- c(new_meta$user, new_meta$object, old_meta, old_meta$metadata)
+  name <- setdiff(properties$name, "original")
   data.frame(
-    name = c(name, about$chat_args$name, "run")[[1L]], gold = isTRUE(about$is_gold),
-    kind = if (identical(about$source, "human")) "expert" else "model"
+    name = c(name, properties$chat_args$name, "run")[[1L]], gold = isTRUE(properties$is_gold),
+    kind = if (identical(properties$source, "human")) "expert" else "model"
   )
 }
 
@@ -331,34 +338,36 @@ is_vitals <- function(x) {
     has_columns(x, c("task", "id", "score", "metadata"))
 }
 
-# If all tasks have the same answers, their scorers are raters of the same cases. Otherwise each
-# answer of each task is a case.
-ratings_of_samples <- function(given, arg) {
-  is_task <- vapply(given, is_vitals, NA)
-  tasks <- given[is_task]
+# Ratings from tasks. `dots`: a list of tasks (the first is the user's `x`), and of arguments of
+# ratings(). If all tasks have the same answers, their scorers are raters of the same cases.
+# Otherwise each answer of each task is a case.
+ratings_of_samples <- function(dots, arg) {
+  is_task <- vapply(dots, is_vitals, NA)
+  tasks <- dots[is_task]
   tables <- Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
   samples <- stack_rows(unname(tables))
-  key <- c("id", if (any(samples$epoch != 1)) "epoch")
+  case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
   n_tasks <- length(unique(samples$task))
-  if (anyDuplicated(unique(samples[c(key, "answer")])[key]) > 0L) {
-    if (n_tasks > 1L) key <- c("task", key)
+  if (anyDuplicated(unique(samples[c(case_key, "answer")])[case_key]) > 0L) {
+    if (n_tasks > 1L) case_key <- c("task", case_key)
   } else if (length(unique(samples$rater)) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)
   }
   verdicts <- c("N", "I", "P", "C")
   labels <- levels(samples$rating)
-  ratings_of_object(samples, given[!is_task], case = key, rater = "rater", rating = "rating",
+  ratings_of_object(samples, dots[!is_task], case = case_key, rater = "rater", rating = "rating",
     categories = if (all(labels %in% verdicts)) intersect(verdicts, c("I", "C", labels)),
     rater_kind = if (all(samples$model)) "model")
 }
 
-# Data frame of the samples of a task, or of several tasks that vitals_bind() has bound.
+# Data frame with a row per sample of a task, or of several tasks that vitals_bind() has combined.
+# `number`: position of the task, which replaces a missing name.
 read_samples <- function(object, name, number, arg) {
   table <- if (is.environment(object)) object$get_samples() else object
   if (!"input" %in% names(table)) table <- cbind(table, stack_rows(table$metadata))
   table <- as.list(table)
-  known <- is.atomic(table$score) && !all(is.na(table$score))
-  abort_argument_if(!known, arg, "must have scores. Evaluate the task first.")
+  has_scores <- is.atomic(table$score) && !all(is.na(table$score))
+  abort_argument_if(!has_scores, arg, "must have scores. Evaluate the task first.")
   scorer <- if (is.environment(object)) object$.__enclos_env__$private$scores$name
   judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
   data.frame(

@@ -1,21 +1,27 @@
-# Patterns: distinct rows of ratings and system answers, and of the `values` of cases that a
-# computation distinguishes. Fields: start, rater, category (ratings of pattern p are entries
-# start[p] + 1 ... start[p + 1]); answer (patterns x systems, 0 is none); raters and categories
-# (their numbers); weight (sum over the cases of a pattern); values (a list of vectors with an entry
-# per pattern: covariates by name, `.truth`, `.confidence`, `.abstained` or `.posterior`); and, with
-# values, kind (a number for each combination of values). Other files pass patterns on, and access
-# their fields only with the functions below. Their argument `x` is a ratings object or its
-# patterns. Numbers per pattern are only valid for the patterns that they were computed for: see
-# rows_for().
+# Patterns. All cases with the same ratings and the same answers of systems are one pattern.
+# Patterns can be split further, by values of cases such as covariates. The field `patterns` of a
+# ratings object is a list:
+# * start, rater, category: the ratings of pattern p are entries start[p] + 1 to start[p + 1] of
+#   `rater` and `category`;
+# * answer: a matrix of patterns x systems, 0 without an answer;
+# * raters, categories: number of raters, number of categories;
+# * weight: sum of the weights of the cases of each pattern;
+# * values: a list of vectors with an entry per pattern, by which patterns are split (covariates by
+#   name, `.truth`, `.confidence`, `.abstained` or `.posterior`);
+# * kind: with values, a number for each combination of values.
+# Other files access these fields only with the functions below. The argument `x` of these functions
+# is a ratings object or its patterns.
 
 #' @srrstats {G3.0} distinct cases are compared as whole numbers
 #' @srrstatsNA {G3.1, G3.1a} no covariance of data is estimated
 #' @noRd
 NULL
 
+# The patterns of `x`, which is a ratings object or its patterns.
 patterns_of <- function(x) x$patterns %||% x
 
-# Number of categories that raters use; a group of cases may store the number for all cases.
+# Number of categories that raters use. If `x` is a group of cases, this may be the number that was
+# stored for all cases.
 used_categories <- function(x) x$panel$used %||% length(unique(rating_category(x)))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
@@ -36,36 +42,40 @@ rating_rater <- function(x) patterns_of(x)$rater
 
 rating_category <- function(x) patterns_of(x)$category
 
-# Numbers of the ratings of some patterns, pattern after pattern.
+# Positions of the ratings of the given patterns in `rater` and `category`, pattern after pattern.
 ratings_in <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# Pattern of each case, and an example of the cases of a pattern; only for ratings objects.
+# Number of the pattern of each case, and the identifier of the first case of a pattern. `x` must be
+# a ratings object.
 pattern_of_case <- function(x) x$index
 
 case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
 
-# One entry per rating, by default for all cases: number of the case, rater and category.
+# One entry per rating: a list of `row` (position of the case in `pattern`), `rater` and `category`.
+# `pattern`: number of the pattern of each case, by default of all cases.
 unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
-  at <- ratings_in(x, pattern)
+  positions <- ratings_in(x, pattern)
   list(
-    row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]), rater = rating_rater(x)[at],
-    category = rating_category(x)[at]
+    row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]),
+    rater = rating_rater(x)[positions],
+    category = rating_category(x)[positions]
   )
 }
 
-# Adds entries without a category, such as abstentions, to those of unfold_ratings(). All entries
-# are sorted by case and rater. `code` is used as their category.
-add_entries <- function(ratings, entries, code) {
-  n <- length(entries$case)
-  if (n == 0L) return(ratings)
-  all <- Map(c, ratings, list(entries$case, entries$rater, rep(code, n)))
-  lapply(all, `[`, order(all$row, all$rater))
+# Adds entries that have no category, such as abstentions, to `ratings` from unfold_ratings(), and
+# sorts all of them by case and rater. `entries`: a list of `case` and `rater`. `category`: code
+# that they get as category.
+add_entries <- function(ratings, entries, category) {
+  n_entries <- length(entries$case)
+  if (n_entries == 0L) return(ratings)
+  all_entries <- Map(c, ratings, list(entries$case, entries$rater, rep(category, n_entries)))
+  lapply(all_entries, `[`, order(all_entries$row, all_entries$rater))
 }
 
-# Number of cases, in total and by pattern, without weights. If a database has counted cases, an
-# entry of `index` represents `times` cases.
+# Number of cases, in total and by pattern, without weights. If a database has counted the cases,
+# each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
 pattern_times <- function(x) {
@@ -80,66 +90,70 @@ case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALS
 
 # Patterns x categories: number of ratings in the category.
 pattern_counts <- function(x) {
-  rows <- n_patterns(x)
-  columns <- n_categories(x)
-  matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * rows, rows * columns), rows)
+  n_rows <- n_patterns(x)
+  n_columns <- n_categories(x)
+  matrix(
+    tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n_rows, n_rows * n_columns), n_rows
+  )
 }
 
-# Is each entry of these vectors, except the last one, equal to the next entry?
+# For vectors of length n, a logical vector of length n - 1: is entry i equal to entry i + 1, in all
+# vectors?
 equals_next <- function(...) {
   Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
 }
 
-# Patterns in which a rater has more than one rating, and the rater.
+# Raters with more than one rating of a case: a data frame of `pattern` and `rater`.
 repeated_ratings <- function(x) {
   start <- patterns_of(x)$start
   rater <- rating_rater(x)
-  twice <- which(equals_next(rater))
-  twice <- twice[!twice %in% start] # the last rating of a pattern
-  data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
+  repeated <- which(equals_next(rater))
+  # The last rating of a pattern and the first of the next pattern are not repeats.
+  repeated <- repeated[!repeated %in% start]
+  data.frame(pattern = findInterval(repeated - 1L, start), rater = rater[repeated])
 }
 
 # Are raters identified, with at most one rating per case?
 rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 
-# Patterns x raters and systems: categories, NA without an answer.
+# Matrix of patterns x judges (raters, then systems): code of the category, NA without an answer.
 answers_by_pattern <- function(x) {
-  answers <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
-  check_memory(answers, "answers of raters and systems", "Choose cases or raters.")
-  out <- matrix(NA_integer_, n_patterns(x), n_raters(x))
-  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
+  n_cells <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
+  check_memory(n_cells, "answers of raters and systems", "Choose cases or raters.")
+  rating_matrix <- matrix(NA_integer_, n_patterns(x), n_raters(x))
+  rating_matrix[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  cbind(rating_matrix, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
 
-# Number of ratings by each rater.
+# Number of ratings by each rater. Weights count only if they are whole numbers.
 rater_totals <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
-# The same, computed by the core.
+# Total weight of the ratings by each rater; the number of ratings if there are no weights.
 ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
 
-# Number of cases that each row of the ratings represents.
+# Weight of each case, 1 if there are no weights.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
-# Order of patterns that depends only on their content, not on the order of cases. `truth` has a
-# number for each pattern, or is empty.
+# Order of the patterns, as from order(). It depends only on their content, so that results do not
+# depend on the order of cases. `truth`: a number for each pattern, or empty.
 order_of_patterns <- function(x, truth = integer()) {
   patterns <- seq_len(n_patterns(x))
   ratings <- split(
     paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), patterns)
   )
   answers <- split(t(pattern_answers(x)), rep(patterns, each = n_systems(x)))
-  parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
+  sort_keys <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
   do.call(order, c(
-    unname(parts), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
+    unname(sort_keys), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
   ))
 }
 
 # ---- New patterns -------------------------------------------------------------------------------
 
-# Sets the patterns that the core found, and the pattern of each case. These patterns distinguish
-# only ratings and answers. The core does not know the numbers of raters and categories.
+# Sets the fields `patterns` and `index` from a result of the core. Its patterns are not split by
+# values. The numbers of raters and categories are added, because the core does not return them.
 set_core_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
@@ -147,69 +161,75 @@ set_core_patterns <- function(x, core) {
   weigh_patterns(x)
 }
 
-# Sets the weight of each pattern from `weights` of cases (NULL: each case counts once).
+# Sets the weights of cases (NULL: each case counts once), and the weight of each pattern.
 weigh_patterns <- function(x, weights = x$weights) {
   x["weights"] <- list(weights)
   x$patterns$weight <- core_pattern_weights(x$index, weights, n_patterns(x))
   x
 }
 
-# Selects patterns; a pattern may be selected several times.
-pick_patterns <- function(patterns, chosen) {
-  at <- ratings_in(patterns, chosen)
-  patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[chosen])))
-  patterns$rater <- patterns$rater[at]
-  patterns$category <- patterns$category[at]
-  patterns$answer <- patterns$answer[chosen, , drop = FALSE]
-  patterns["values"] <- list(lapply(patterns$values, `[`, chosen))
-  patterns$kind <- patterns$kind[chosen] # NULL stays NULL
-  patterns$weight <- NULL # depends on the cases
+# Selects patterns by their numbers, which may be repeated. The result has no weights, because these
+# depend on the cases.
+pick_patterns <- function(patterns, selected) {
+  positions <- ratings_in(patterns, selected)
+  patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[selected])))
+  patterns$rater <- patterns$rater[positions]
+  patterns$category <- patterns$category[positions]
+  patterns$answer <- patterns$answer[selected, , drop = FALSE]
+  patterns["values"] <- list(lapply(patterns$values, `[`, selected))
+  patterns$kind <- patterns$kind[selected] # NULL stays NULL
+  patterns$weight <- NULL
   patterns
 }
 
-# Numbers the distinct values of patterns, in an order that does not depend on the order of cases.
-number_kinds <- function(patterns) {
+# Sets the field `kind`: a number for each distinct combination of values of patterns. Combinations
+# are numbered in sorted order, so that the numbers do not depend on the order of cases.
+number_value_combinations <- function(patterns) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
-    kind <- split_by(rep(1, n_patterns(patterns)), values)
-    first <- which(!duplicated(kind))
-    match(kind, do.call(order, c(lapply(unname(values), `[`, first), method = "radix")))
+    combination <- split_by(rep(1, n_patterns(patterns)), values)
+    first_pattern <- which(!duplicated(combination))
+    match(
+      combination, do.call(order, c(lapply(unname(values), `[`, first_pattern), method = "radix"))
+    )
   }
   patterns
 }
 
-# Splits patterns by `values`, a named list of vectors with an entry per case, and stores the
-# values.
+# Splits patterns so that all cases of a pattern have the same values, and stores the values.
+# `values`: a named list of vectors with an entry per case.
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
   index <- split_by(x$index, values)
-  first <- which(!duplicated(index))
-  patterns <- pick_patterns(x$patterns, x$index[first])
-  patterns$values[names(values)] <- lapply(values, `[`, first)
+  first_case <- which(!duplicated(index))
+  patterns <- pick_patterns(x$patterns, x$index[first_case])
+  patterns$values[names(values)] <- lapply(values, `[`, first_case)
   set_patterns(x, patterns, index)
 }
 
-# Replaces the patterns of `x`, and numbers their values. `index`: pattern of each case.
+# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `index`: pattern of each
+# case.
 set_patterns <- function(x, patterns, index) {
-  x$patterns <- number_kinds(patterns)
+  x$patterns <- number_value_combinations(patterns)
   x$index <- index
   weigh_patterns(x)
 }
 
-# Joins patterns with the same ratings, answers and values. `by`: names of the values that are kept.
-join_patterns <- function(x, by = names(x$patterns$values)) {
-  x$patterns$values <- x$patterns$values[by]
-  same <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
-  same <- split_by(same, x$patterns$values)
-  set_patterns(x, pick_patterns(x$patterns, which(!duplicated(same))), same[x$index])
+# Joins patterns that have the same ratings, answers and values. `kept_values`: names of the values
+# that distinguish patterns; all other values are dropped.
+join_patterns <- function(x, kept_values = names(x$patterns$values)) {
+  x$patterns$values <- x$patterns$values[kept_values]
+  new_number <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
+  new_number <- split_by(new_number, x$patterns$values)
+  set_patterns(x, pick_patterns(x$patterns, which(!duplicated(new_number))), new_number[x$index])
 }
 
-# Numbers from 1, in order of appearance, for each combination of `index` and the elements of the
-# list `values`.
+# A number for each combination of `index` and the vectors in the list `values`, which all have the
+# same length. Combinations are numbered from 1 in order of appearance.
 split_by <- function(index, values) {
-  for (value in values) {
-    distinct <- unique(value)
-    index <- core_split(index, match(value, distinct), length(distinct))
+  for (vector in values) {
+    distinct <- unique(vector)
+    index <- core_split(index, match(vector, distinct), length(distinct))
   }
   index
 }
@@ -217,63 +237,72 @@ split_by <- function(index, values) {
 # First case of each pattern.
 first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
 
-# For each pattern of `x`, the pattern of `from` with the same cases. Both must have the same cases.
+# For each pattern of `x`, the number of the pattern of `from` that contains its first case. `x` and
+# `from` must have the same cases. It is used to apply numbers that were computed for the patterns
+# of `from` to those of `x`.
 rows_for <- function(from, x) {
   abort_if(length(from$index) != length(x$index), "core",
-    "Numbers of patterns were asked for other cases than those they belong to.",
+    "Values of patterns cannot be used for ratings of other cases.",
     i = "This is a bug: please report it.")
   from$index[first_cases(x)]
 }
 
-# Keeps some systems of patterns. Several patterns may then be equal.
+# Keeps the systems with the numbers `systems`. Patterns that are then equal are not joined.
 pick_systems <- function(patterns, systems) {
   patterns$answer <- patterns$answer[, systems, drop = FALSE]
   patterns
 }
 
-# Recodes the answers of systems; NA in `category` removes an answer.
-recode_answers <- function(x, category) {
-  category[is.na(category)] <- 0L
-  x$patterns$answer[] <- c(0L, category)[x$patterns$answer + 1L]
+# Recodes the answers of systems. `new_code`: new code of each category, NA to remove the answers
+# in this category.
+recode_answers <- function(x, new_code) {
+  new_code[is.na(new_code)] <- 0L
+  x$patterns$answer[] <- c(0L, new_code)[x$patterns$answer + 1L]
   x
 }
 
-recode_ratings <- function(x, category, categories) {
-  x$patterns$category <- category[x$patterns$category]
-  x$patterns$categories <- length(categories)
-  x$categories <- categories
-  recode_answers(x, category)
+# Recodes ratings and answers of systems. `new_code`: new code of each category, a position in
+# `new_categories` (labels).
+recode_ratings <- function(x, new_code, new_categories) {
+  x$patterns$category <- new_code[x$patterns$category]
+  x$patterns$categories <- length(new_categories)
+  x$categories <- new_categories
+  recode_answers(x, new_code)
 }
 
-recode_raters <- function(x, rater, raters) {
-  x$patterns$rater <- rater[x$patterns$rater]
-  x$patterns$raters <- length(raters)
-  if (!is.null(x$confidence)) x$confidence$rater <- rater[x$confidence$rater]
-  if (has_abstentions(x)) x$abstained$rater <- rater[x$abstained$rater]
-  x$raters <- raters
+# Renumbers raters. `new_number`: new number of each rater, a position in `new_raters` (names).
+recode_raters <- function(x, new_number, new_raters) {
+  x$patterns$rater <- new_number[x$patterns$rater]
+  x$patterns$raters <- length(new_raters)
+  if (!is.null(x$confidence)) x$confidence$rater <- new_number[x$confidence$rater]
+  if (has_abstentions(x)) x$abstained$rater <- new_number[x$abstained$rater]
+  x$raters <- new_raters
   x
 }
 
 # ---- Weights ------------------------------------------------------------------------------------
 
-# Weight of each pattern; without weights the number of its cases. Computed by weigh_patterns().
+# Weight of each pattern: the sum of the weights of its cases. Without weights, it is the number of
+# its cases.
 pattern_weights <- function(x) x$patterns$weight
 
-# Are weights numbers of cases? Otherwise they are probabilities, and cases cannot be resampled.
+# Are all weights whole numbers, so that they are numbers of cases? Otherwise they are
+# probabilities, and cases cannot be resampled.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
 
-# Number of cases of each pattern: the sum of their weights if these are counts, otherwise
-# the number of rows with a positive weight.
+# Number of cases of each pattern: the sum of the weights if these are whole numbers, otherwise the
+# number of cases with a positive weight.
 pattern_cases <- function(x) {
   if (!is.null(x$weights) && weights_are_counts(x)) return(pattern_weights(x))
   tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
 }
 
-# Total number of cases over the `chosen` patterns.
-count_cases <- function(x, chosen = TRUE) sum(pattern_cases(x)[chosen])
+# Number of cases in the given patterns, by default in all.
+count_cases <- function(x, patterns = TRUE) sum(pattern_cases(x)[patterns])
 
-# A row per pattern: a factor for each rater or, if raters are exchangeable or rate a case more
-# than once, a number of ratings for each category; then systems, covariates, and `n`.
+# Table with a row per pattern. Its columns are a factor for each rater; if raters are exchangeable
+# or rate a case more than once, the number of ratings in each category instead. A factor for each
+# system, the covariates, and `n` (weight of the pattern) follow.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
   ratings <- if (rates_once(x)) {
@@ -295,7 +324,8 @@ split_columns <- function(matrix, names) {
   setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
 }
 
-# Probability that a binomial number is at least `number`; weighted numbers need not be whole.
-at_least <- function(number, size, probability) {
-  stats::pbeta(probability, number, pmax(size - number, 0) + 1)
+# Probability that a binomial number of successes is at least `n_successes`. Both numbers may be
+# fractions, because of weights, so that the beta distribution is used.
+at_least <- function(n_successes, n_trials, probability) {
+  stats::pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }

@@ -120,7 +120,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   check_given()
   check_flag(clean_labels, "clean_labels")
   na_given <- !missing(na)
-  file <- check_reading(file, na)
+  file <- check_file_settings(file, na)
   mapping <- rlang::enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
@@ -130,59 +130,67 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     na_given = na_given
   ))
   files <- find_files(path)
-  got <- read_files(files, how)
-  if (!all(how$named %in% c("file", names(got$table)))) { # read all columns for the error message
+  contents <- read_files(files, how)
+  # If a named column does not exist, reads all columns, which the error message then lists.
+  if (!all(how$named %in% c("file", names(contents$table)))) {
     how$keep <- identity
-    got <- read_files(files, how)
+    contents <- read_files(files, how)
   }
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
-  ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, abstain = abstain, ...)
+  ratings_of(
+    contents, mapping, rlang::enquo(systems), how, na, clean_labels, abstain = abstain, ...
+  )
 }
 
-# `got`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
-ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
+# Converts the contents of files to a ratings object, or to a list of them for several variables.
+# `contents`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
+# `how`: settings of the reader, see open_input().
+ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE, ...) {
   given <- names(rlang::enquos(...))
   na_given <- isTRUE(how$na_given)
-  mapping <- fill_mapping(mapping, got)
-  columns <- Map(function(quo, arg) selected(got$table, quo, arg), mapping, names(mapping))
-  is_default <- identical(unname(columns$case), got$map$case)
-  same <- isTRUE(how$same_cases) || "repeats" %in% given
-  got$table <- resolve_cases(got, columns, is_default, same)
-  systems <- find_systems(systems, got, mapping, how)
+  mapping <- fill_mapping(mapping, contents)
+  columns <- Map(
+    function(quo, arg) mapped_columns(contents$table, quo, arg), mapping, names(mapping)
+  )
+  is_default <- identical(unname(columns$case), contents$map$case)
+  same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
+  contents$table <- resolve_cases(contents, columns, is_default, same_cases)
+  systems <- find_systems(systems, contents, mapping, how)
   if (rlang::is_quosure(systems$columns)) {
-    columns$systems <- selected(got$table, systems$columns, "systems")
+    columns$systems <- mapped_columns(contents$table, systems$columns, "systems")
   }
-  check_files(got, columns)
-  table <- systems$ratings %||% got$table
-  empty <- empty_rows(table, columns, isTRUE(got$sparse))
-  lost <- empty & is.null(got$sparse)
-  notes <- c(got$notes, left_out(lost, "row", "without case, rater and rating"))
+  check_files(contents, columns)
+  table <- systems$ratings %||% contents$table
+  is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
+  is_lost <- is_empty & is.null(contents$sparse)
+  notes <- c(contents$notes, left_out(is_lost, "row", "without case, rater and rating"))
   warn_if(notes, "left_out", setNames(verbatim(notes), rep("!", length(notes))))
-  if (any(empty)) table <- lapply(table, `[`, !empty)
-  tables <- list(ratings = known_ids(table, columns))
+  if (any(is_empty)) table <- lapply(table, `[`, !is_empty)
+  tables <- list(ratings = blank_ids_to_na(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
-  if (!is_default) got$covariates <- NULL
-  known <- known_settings(got, tables$ratings, columns, systems$columns, given)
+  if (!is_default) contents$covariates <- NULL
+  implied <- known_settings(contents, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
-    list2DF(tables$ratings), na_given = na_given, no_key = if (length(got$key) > 0L) "file"
+    list2DF(tables$ratings), na_given = na_given, no_key = if (length(contents$key) > 0L) "file"
   )
-  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
+  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied, ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
   warn_similar(unique(unlist(lapply(variables, `[[`, "raters"))), "rater")
-  # Users have no data with rows in the order of the file.
+  # Case values without names cannot be matched by position: the user has no data frame with a row
+  # per case.
   variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }
 
-# The empty string must be first.
+# The default of the argument `na`. Its first element is the empty string.
 usual_na <- function() eval(formals(read_ratings)$na)
 
-check_reading <- function(file, na) {
-  known <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
-  file <- check_settings_list(file, "file", known)
+check_file_settings <- function(file, na) {
+  setting_names <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
+  file <- check_settings_list(file, "file", setting_names)
   check_count(file$skip %||% 0, "skip", 0L)
   check_string(file$range %||% "", "range")
   check_flag(file$same_cases %||% FALSE, "same_cases")
@@ -190,20 +198,22 @@ check_reading <- function(file, na) {
   abort_argument_if(!is.null(sep) && !(is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
     "sep", "must be one character.", not = sep)
   abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
-    "must be strings that are text.", not = na)
+    "must be strings with a valid encoding.", not = na)
   encoding <- check_string(file[["encoding"]] %||% "UTF-8", "encoding")
   abort_argument_if(!encoding %in% c("UTF-8", "latin1", iconvlist()), "encoding",
-    "must be one of those that {.fun iconvlist} lists.", not = encoding)
+    "must be one of the encodings that {.fun iconvlist} lists.", not = encoding)
   file
 }
 
-# Returns a function that selects the columns to keep, which saves memory for large files. Keeps all
-# columns if arguments call functions, or do not name the columns of the ratings.
+# Returns a function that selects from names of columns those that are read. To save memory, these
+# are only the columns that the arguments name. All columns are read if an argument calls a function
+# (such as starts_with()), or if the columns of rater and rating are not given.
 keep_columns <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named <- names_in(quos)
   calls <- setdiff(unlist(lapply(lapply(quos, rlang::quo_get_expr), all.names)), named)
-  complete <- !is_by_rating(mapping) || all(c("rater", "rating") %in% given_roles(mapping))
+  complete <- !describes_long_data(mapping) ||
+    all(c("rater", "rating") %in% given_argument_names(mapping))
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
@@ -213,17 +223,17 @@ keep_columns <- function(mapping, dots) {
 find_files <- function(path) {
   if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
     if (is.character(path)) path <- path[!file.exists(path)][1L]
-    abort_fallible("file", "{.arg path} must be a folder or files that exist.", not = path,
+    abort_fallible("file", "{.arg path} must be a folder, or files, that exist.", not = path,
       path = path)
   }
   if (length(path) > 1L || !dir.exists(path)) return(path)
   file <- find_file(path, "ratings")
   if (!is.null(file)) return(file)
-  known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
-  files <- sort_strings(list.files(path, known, full.names = TRUE, ignore.case = TRUE))
-  kinds <- unique(tools::file_ext(sub("[.]gz$", "", fold_case(files))))
-  abort_if(length(kinds) != 1L, "file", "The folder has neither {.file ratings.csv} nor
-      {.file ratings.csv.gz}, nor files of one kind.",
+  file_pattern <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
+  files <- sort_strings(list.files(path, file_pattern, full.names = TRUE, ignore.case = TRUE))
+  extensions <- unique(tools::file_ext(sub("[.]gz$", "", fold_case(files))))
+  abort_if(length(extensions) != 1L, "file", "The folder must contain {.file ratings.csv} or
+      {.file ratings.csv.gz}, or files of one type.",
     x = c(
       "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
     ), path = path)
@@ -235,138 +245,145 @@ find_file <- function(folder, stem) {
 }
 
 read_files <- function(files, how) {
-  contents <- lapply(files, read_file, how = how)
-  tables <- lapply(contents, `[[`, "table")
-  name <- vapply(contents, `[[`, "", "name")
-  name <- ifelse(name %in% name[duplicated(name)], files, name)
-  given <- names2(files)
-  name <- ifelse(nzchar(given), given, name)
-  rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
-  for (at in seq_along(files)) {
-    wanted <- length(files) > 1L || "file" %in% c(unlist(contents[[at]]$map), how$named)
-    table <- tables[[at]]
-    if (wanted && is.null(table[["file"]])) table[["file"]] <- rep(name[[at]], rows[[at]])
-    tables[[at]] <- table
+  file_contents <- lapply(files, read_file, how = how)
+  tables <- lapply(file_contents, `[[`, "table")
+  file_names <- vapply(file_contents, `[[`, "", "name")
+  file_names <- ifelse(file_names %in% file_names[duplicated(file_names)], files, file_names)
+  given_names <- names2(files)
+  file_names <- ifelse(nzchar(given_names), given_names, file_names)
+  n_rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
+  for (i in seq_along(files)) {
+    add_file <- length(files) > 1L || "file" %in% c(unlist(file_contents[[i]]$map), how$named)
+    table <- tables[[i]]
+    if (add_file && is.null(table[["file"]])) table[["file"]] <- rep(file_names[[i]], n_rows[[i]])
+    tables[[i]] <- table
   }
-  key <- unlist(lapply(contents, `[[`, "key"))
-  got <- contents[[1L]]
-  got$files <- setNames(lapply(tables, names), files)
-  got$table <- bind_tables(tables)
-  got$from <- rep(files, rows)
-  got$key <- if (length(key) == sum(rows) && !anyNA(key)) key
-  got$map$systems <- unique(unlist(lapply(contents, function(file) file$map$systems)))
-  got$notes <- unlist(lapply(contents, `[[`, "notes"))
-  got
+  key <- unlist(lapply(file_contents, `[[`, "key"))
+  contents <- file_contents[[1L]]
+  contents$files <- setNames(lapply(tables, names), files)
+  contents$table <- bind_tables(tables)
+  contents$from <- rep(files, n_rows)
+  contents$key <- if (length(key) == sum(n_rows) && !anyNA(key)) key
+  contents$map$systems <- unique(unlist(lapply(file_contents, function(file) file$map$systems)))
+  contents$notes <- unlist(lapply(file_contents, `[[`, "notes"))
+  contents
 }
 
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
   input$failed <- format$failed
-  # Any error of a reader is a fault of the file, or of the format that the user gave.
-  got <- if_foreign_error(format$read(input), function(cnd) {
+  # If a reader fails, the file is not valid in this format, which the user may have given.
+  contents <- if_foreign_error(format$read(input), function(cnd) {
     abort_file(input, "cannot be read as {format$words}.", x = "{conditionMessage(cnd)}")
   })
-  got$notes <- c(input$notes, got$notes)
-  c(got, list(name = input$name, format = format, path = file))
+  contents$notes <- c(input$notes, contents$notes)
+  c(contents, list(name = input$name, format = format, path = file))
 }
 
 # ---- Contents -------------------------------------------------------------------------------
 
-# Columns given by the user; otherwise the default columns of the format.
-fill_mapping <- function(mapping, got) {
-  if (!is_by_rating(mapping)) return(mapping)
-  for (arg in setdiff(c("case", "rater", "rating"), given_roles(mapping))) {
-    if (!any(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
-    mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
+# Adds the default columns of the format to `mapping` for `case`, `rater` and `rating`, if the user
+# did not give them. Wide tables and counts have no defaults.
+fill_mapping <- function(mapping, contents) {
+  if (!describes_long_data(mapping)) return(mapping)
+  for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
+    if (!any(contents$map[[arg]] %in% names(contents$table))) abort_mapping(arg, contents)
+    mapping[[arg]] <- rlang::as_quosure(contents$map[[arg]], baseenv())
   }
   mapping
 }
 
-abort_mapping <- function(arg, got) {
-  choices <- if (arg == "rating") got$choices
-  abort_fallible("file", "Say which column holds the {arg}: {.arg {arg}}.",
-    x = "The file looks like {got$format$words}, with the columns {.val {names(got$table)}}.",
+abort_mapping <- function(arg, contents) {
+  choices <- if (arg == "rating") contents$choices
+  abort_fallible("file", "Give the name of the column of the {arg}, {.arg {arg}}.",
+    x = "The file looks like {contents$format$words}, with the columns
+        {.val {names(contents$table)}}.",
     i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
         rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
         {.arg raters}; one with a column of counts for each category, {.arg counts}."),
-    path = got$path)
+    path = contents$path)
 }
 
-# Fails if a file lacks a column that others have: its values would be missing without notice.
-check_files <- function(got, columns) {
+# Fails if a file lacks a used column that another file has. All values of this file would otherwise
+# be missing without notice.
+check_files <- function(contents, columns) {
   for (arg in names(columns)) {
-    for (path in names(got$files)) {
-      lacking <- setdiff(columns[[arg]], got$files[[path]])
+    for (path in names(contents$files)) {
+      lacking <- setdiff(columns[[arg]], contents$files[[path]])
       if (length(lacking) == 0L) next
       abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
-        x = "It is `{arg}`, and other files have it.",
+        x = "The argument `{arg}` needs it, and other files have it.",
         i = "Give the column the same name in all files, or read the files one by one.")
     }
   }
 }
 
-# The columns of all variables of `raters = list(topic = t1:t3, tone = s1:s3)`.
-selected <- function(table, quo, arg) {
+# Names of the columns that an argument selects. With several variables, as in
+# `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
+mapped_columns <- function(table, quo, arg) {
   if (rlang::quo_is_call(quo, "list")) {
     quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
   }
   select_columns(list2DF(table), quo, arg)
 }
 
-# The table of several files with unique case identifiers. Uses the key of the rows, if the format
-# has one. Fails if an identifier may be two cases. `is_default`: is the column of cases that of the
-# format? `same`: did the user declare that equal identifiers are the same case?
-resolve_cases <- function(got, columns, is_default, same) {
-  table <- got$table
+# Makes case identifiers unique over several files, and returns the table. If the format has a key
+# that identifies the case of a row in any file, it is used. Fails if equal identifiers in two files
+# may be different cases. `is_default`: is `case` the default column of the format? `same_cases`:
+# did the user declare that equal identifiers are the same case?
+resolve_cases <- function(contents, columns, is_default, same_cases) {
+  table <- contents$table
   case <- columns$case
-  judged <- !is.null(got$format$programs)
-  if (length(got$files) < 2L || length(case) == 0L) return(table)
-  if (is_default && length(got$key) > 0L) {
-    first <- match(got$key, got$key)
+  is_evaluation <- !is.null(contents$format$programs)
+  if (length(contents$files) < 2L || length(case) == 0L) return(table)
+  if (is_default && length(contents$key) > 0L) {
+    first_row <- match(contents$key, contents$key)
     id <- table[[case]]
-    if (anyDuplicated(id[unique(first)]) > 0L) id <- paste(table$file, id, sep = "/")
-    table[[case]] <- id[first]
+    if (anyDuplicated(id[unique(first_row)]) > 0L) id <- paste(table$file, id, sep = "/")
+    table[[case]] <- id[first_row]
     task <- table[["task"]]
     if (length(unique(task)) > 1L) table$sample <- paste(task, table[["sample"]], sep = "/")
     return(table)
   }
-  same <- same || got$format$shared || "file" %in% c(case, columns$rater)
-  if (same || (is_default && !judged)) return(table)
+  same_cases <- same_cases || contents$format$shared || "file" %in% c(case, columns$rater)
+  if (same_cases || (is_default && !is_evaluation)) return(table)
   id <- do.call(paste, c(unname(table[case]), sep = "/"))
-  ids <- unique(data.frame(id, from = got$from)[!is_blank(table[[case[[1L]]]]), ])
-  both <- repeated_values(ids$id)
-  abort_if(both, "repeat", "Files name cases by the same identifiers.",
-    x = "{.file {ids$from[ids$id == both[[1L]]]}} have case {.val {both[[1L]]}}
-         {if (length(both) > 1L) paste('and', length(both) - 1L, 'more')} in common.",
+  ids <- unique(data.frame(id, from = contents$from)[!is_blank(table[[case[[1L]]]]), ])
+  shared_ids <- repeated_values(ids$id)
+  abort_if(shared_ids, "repeat", "Several files contain the same case identifiers.",
+    x = "{.file {ids$from[ids$id == shared_ids[[1L]]]}} have case {.val {shared_ids[[1L]]}}
+         {if (length(shared_ids) > 1L) paste('and', length(shared_ids) - 1L, 'more')} in common.",
     i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
-      "If they are the same cases, say {.code file = list(same_cases = TRUE)}."),
-    case = both, rater = NULL)
+      "If they are the same cases, give {.code file = list(same_cases = TRUE)}."),
+    case = shared_ids, rater = NULL)
   table
 }
 
-# A list: columns (argument `systems` of ratings()); or table (a data frame of predictions); or
-# ratings (the table without rows of systems).
-find_systems <- function(quo, got, mapping, how) {
-  long <- is_by_rating(mapping)
-  raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
+# Finds the systems. Returns a list with one element: `columns` (the argument `systems` of
+# ratings(), NULL for none), `table` (a data frame of predictions) or `ratings` (the table without
+# the rows of systems, if the user gave `systems = FALSE`).
+find_systems <- function(quo, contents, mapping, how) {
+  is_long <- describes_long_data(mapping)
+  raters <- if (is_long)
+    contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
   value <- or_null(rlang::eval_tidy(quo))
-  systems <- got$map$systems
+  systems <- contents$map$systems
   is_file <- is_string(value) && !is_constant_system(value) &&
-    !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
-  path <- if (is_file) value else if (isTRUE(value) && got$format$tabular)
-    find_file(dirname(names(got$files)[[1L]]), "systems")
+    !value %in% c(raters, if (!is_long) names(contents$table)) && (is_long || file.exists(value))
+  path <- if (is_file) value else if (isTRUE(value) && contents$format$tabular)
+    find_file(dirname(names(contents$files)[[1L]]), "systems")
   if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
   if (is.data.frame(value)) return(list(table = value))
   if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
   if (isFALSE(value)) {
-    return(list(ratings = lapply(got$table, `[`, if (long) !raters %in% systems else TRUE)))
+    return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
   }
-  list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
+  list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
 }
 
-# Empty fields of cases and raters become NA; ratings() reports their rows.
-known_ids <- function(table, columns) {
+# Replaces empty fields of cases and raters by NA. ratings() then fails, with their rows.
+blank_ids_to_na <- function(table, columns) {
   for (name in c(columns$case, columns$rater)) {
     values <- unique(table[[name]])
     empty <- if (is.character(values)) values[trim_bytes(values) %in% c("", "NA")]
@@ -377,18 +394,24 @@ known_ids <- function(table, columns) {
 
 # ---- Labels ---------------------------------------------------------------------------------
 
-# Missing and cleaned labels of ratings and systems, spelt in the same way in both.
+# Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that a label
+# is spelt in the same way in both tables. Converts counts from text to numbers.
 resolve_labels <- function(tables, columns, na, clean, na_given) {
   counts <- columns$counts
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
-  at <- list(ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE))
-  at$systems <- head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
-  at <- at[names(tables)]
-  labels <- unlist(Map(`[`, tables, at), recursive = FALSE)
+  label_columns <- list(
+    ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE)
+  )
+  label_columns$systems <- head(
+    intersect(c("prediction", label_columns$ratings), names(tables$systems)), 1L
+  )
+  label_columns <- label_columns[names(tables)]
+  labels <- unlist(Map(`[`, tables, label_columns), recursive = FALSE)
   if (setequal(na, usual_na())) na <- without_minus(na, distinct(labels))
   labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
-  place <- rep(names(at), lengths(at))
-  for (name in names(at)) tables[[name]][at[[name]]] <- unname(labels[place == name])
+  table_name <- rep(names(label_columns), lengths(label_columns))
+  for (name in names(label_columns))
+    tables[[name]][label_columns[[name]]] <- unname(labels[table_name == name])
   tables
 }

@@ -44,18 +44,19 @@
 #' @rdname estimate_accuracy
 NULL
 
-# Values of cases in arguments: groups, clusters, truths, probabilities.
+# Arguments with a value per case: groups, clusters, truths, probabilities.
 
-# Values of each case, as a list of columns: its key, if it has several columns, and covariates.
+# Columns with a value per case, a list: the columns that identify cases, if there are several, and
+# the covariates.
 columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 
-# The groups of the cases of `x`. `by` is a quosure; it is evaluated in the covariates if it uses
-# nothing else.
+# The group of each case of `x`. `by`: quosure of the argument. If all its variables are covariates,
+# it is evaluated with the covariates, otherwise in the environment of the user.
 by_of_cases <- function(by, x) {
-  known <- columns_of_cases(x)
-  used <- all.vars(rlang::quo_get_expr(by))
-  by_covariates <- length(used) > 0L && all(used %in% names(known))
-  value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) known), error = function(cnd) {
+  case_columns <- columns_of_cases(x)
+  variables <- all.vars(rlang::quo_get_expr(by))
+  by_covariates <- length(variables) > 0L && all(variables %in% names(case_columns))
+  value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = verbatim(conditionMessage(cnd)), i = case_values_hint("by"))
   })
@@ -68,24 +69,25 @@ case_values_hint <- function(arg) {
     "ratings(), or `", arg, " = data[c(\"case\", \"site\")]`.")
 }
 
-# A value for each case of `x`, in their order; NULL stays NULL. `by` documents the types of
-# `value`.
+# Returns a value for each case of `x`, in the order of the cases; NULL if `value` is NULL. `value`
+# may be the name of a covariate, a vector or a data frame, as in the argument `by` of
+# estimate_accuracy().
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {
-    abort_no_cases("{.arg {arg}} is about cases",
-      hint = "{.code dplyr::filter()} makes ratings of one group in the database.")
+    abort_no_cases("{.arg {arg}} has values of cases",
+      hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
   }
   is_name <- is_string(value) && is.null(names(value))
-  known <- if (is_name) columns_of_cases(x)
-  if (is_name && value %in% names(known)) return(known[[value]])
+  case_columns <- if (is_name) columns_of_cases(x)
+  if (is_name && value %in% names(case_columns)) return(case_columns[[value]])
   if (is.data.frame(value)) value <- case_vector(replace_key_columns(value, names(x$keys)), arg)
-  lack <- if (is.null(names(value)) || !is.atomic(value)) why_no_order(value, x)
-  abort_argument_if(lack, arg,
+  why_no_match <- if (is.null(names(value)) || !is.atomic(value)) why_no_order(value, x)
+  abort_argument_if(why_no_match, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
-    x = if (is_name) "There is no covariate {.val {value}}." else lack,
-    i = c(if (is_name) near_values(value, names(known)), case_values_hint(arg)))
+    x = if (is_name) "There is no covariate {.val {value}}." else why_no_match,
+    i = c(if (is_name) near_values(value, names(case_columns)), case_values_hint(arg)))
   if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
   case <- as_label(x$cases)[is.na(value)]
   abort_argument_if(case, arg, "must be known for every case.",
@@ -95,18 +97,18 @@ check_case_values <- function(value, x, arg) {
 }
 
 # Reason why a vector without names cannot be matched to the cases of `x` by position; NULL if it
-# can. `ok`: is its type right?
-why_no_order <- function(value, x, ok = is.atomic(value)) {
-  if (!ok || !is.null(dim(value)) || length(value) != nrow(x)) {
+# can be. `has_right_type`: does it have a type that the argument accepts?
+why_no_order <- function(value, x, has_right_type = is.atomic(value)) {
+  if (!has_right_type || !is.null(dim(value)) || length(value) != nrow(x)) {
     verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
       ", and `x` has ", count_noun(nrow(x), "case"), ".")
   } else if (!identical(x$rows, "cases")) {
-    "Values without names are matched by position. This needs data with a row per case, and all of
-     these cases in their order."
+    "Values without names are matched to cases by position. This needs data with a row per case, and
+     all of these cases in their original order."
   }
 }
 
-# A named vector from a table: values, with cases as names.
+# Converts a data frame with `case` and one other column to a vector, with the cases as names.
 case_vector <- function(table, arg) {
   abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
     "{.arg {arg}} must have a column {.val case} and one other.",
@@ -115,52 +117,55 @@ case_vector <- function(table, arg) {
   setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
 }
 
-# The values of the cases of `x`, NA for cases without a value.
+# The value of each case of `x`, NA for cases without a value. `case`: labels of the cases of the
+# vector `value`. Fails for cases that are not in `x`, and for different values of a case.
 look_up_cases <- function(case, value, x, arg) {
   cases <- as_label(x$cases)
-  strange <- if (!is.null(x$rows)) setdiff(case, cases)
-  abort_argument_if(strange, arg, "must name cases of {.arg x}.",
-    x = "{length(strange)} name{?s} {?is/are} not among them, first
-        {.val {head(strange, 3L)}}.",
-    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = strange)
+  unknown <- if (!is.null(x$rows)) setdiff(case, cases)
+  abort_argument_if(unknown, arg, "must name cases of {.arg x}.",
+    x = "{length(unknown)} name{?s} {?is/are} not among them, first
+        {.val {head(unknown, 3L)}}.",
+    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = unknown)
   code <- match(value, value)
-  off <- case[code != code[match(case, case)]]
-  abort_argument_if(off, arg, "must have one value for each case.",
-    x = "Case {.val {off[[1L]]}} has several.", case = unique(off))
+  conflicts <- case[code != code[match(case, case)]]
+  abort_argument_if(conflicts, arg, "must have one value for each case.",
+    x = "Case {.val {conflicts[[1L]]}} has several.", case = unique(conflicts))
   value[match(cases, case)]
 }
 
 # ---- Keys of several columns ------------------------------------------------------------------
 
-# Joins several columns to one identifier. Slashes in values become "%2F", so that different keys
-# have different identifiers.
+# Joins several columns that identify cases to one identifier, with slashes between the values. A
+# slash in a value becomes "%2F", so that different cases have different identifiers.
 join_keys <- function(columns) {
   abort_if("case" %in% names(columns), "columns",
-    "A key of several columns cannot have a column called {.val case}.",
+    "If several columns identify cases, none may be called {.val case}.",
     i = "Give that column another name.", arg = "case")
-  parts <- lapply(unname(columns), function(x) {
+  escaped <- lapply(unname(columns), function(x) {
     check_identifiers(x, "case")
     label <- as_label(x)
     abort_if(anyDuplicated(label[!duplicated(x)]) > 0L, "columns",
-      "Numbers in a key of several columns must differ in their first 15 digits.", arg = "case")
+      "If several columns identify cases, numbers in them must differ in their first 15 digits.",
+      arg = "case")
     gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
   })
-  do.call(paste, c(parts, sep = "/"))
+  do.call(paste, c(escaped, sep = "/"))
 }
 
-# The columns that join_keys() joined, by name. `x$keys`: is each column numeric?
+# Splits the identifiers of cases into the columns from which join_keys() made them, a named list.
+# NULL if a single column identifies cases.
 key_columns <- function(x) {
   if (is.null(x$keys)) return(NULL)
   text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
   text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
   columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
-  numbers <- names(Filter(isTRUE, x$keys))
-  columns[numbers] <- lapply(columns[numbers], as.numeric)
+  numeric_columns <- names(Filter(isTRUE, x$keys))
+  columns[numeric_columns] <- lapply(columns[numeric_columns], as.numeric)
   columns
 }
 
-# Replaces the columns of a key in `table` by the identifiers of cases, if the key has several
-# columns.
+# Replaces the columns in `table` that identify cases by one column `case`, if there are several.
+# `keys`: names of these columns.
 replace_key_columns <- function(table, keys) {
   if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
   table$case <- join_keys(lapply(keys, function(key) plain_integers(table[[key]])))
@@ -170,33 +175,33 @@ replace_key_columns <- function(table, keys) {
 
 # Argument `covariates` of ratings().
 
-# Names that tables of ratings use for other columns.
+# Names that covariates must not have, because as.data.frame() uses them for other columns.
 reserved_names <- c(
   "case", "rater", "rating", "rater_group", "weight", "system", "prediction", "labels", "n"
 )
 
-# Adds the covariates to `x`, as a tibble with a row per case.
+# Adds the field `covariates` to `x`, a tibble with a row per case, if the user gave covariates.
 add_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence",
     if (has_abstentions(x)) "abstained")
-  taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
-  abort_if(taken, "columns",
-    "{.arg covariates} must not have names that tables of ratings use.",
-    x = "{.val {taken}} {?is/are} taken.",
-    i = c("Give the columns other names.", if (any(taken %in% x$systems)) "Or give the system
-        another name, such as {.code systems = c(passes = \"pass\")}."),
+  reserved_columns <- intersect(names(columns), c(reserved, x$raters, x$systems))
+  abort_if(reserved_columns, "columns",
+    "{.arg covariates} must not have names that tables of ratings use for other columns.",
+    x = "{.val {reserved_columns}} {?is/are} such {?a name/names}.",
+    i = c("Give the columns other names.", if (any(reserved_columns %in% x$systems)) "Or give the
+        system another name, such as {.code systems = c(passes = \"pass\")}."),
     arg = "covariates")
   case <- case_of_rows(input, x)
-  lacking <- setdiff(seq_along(x$cases), case)
-  abort_if(lacking, "case",
-    "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
-    x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
-    i = "Leave them out of {.arg systems}.", row = lacking)
+  without_row <- setdiff(seq_along(x$cases), case)
+  abort_if(without_row, "case",
+    "With {.arg covariates}, all cases of {.arg systems} must be in {.arg data}.",
+    x = "Case {.val {as_label(x$cases[without_row[[1L]]])}} is not, and has no covariates.",
+    i = "Leave such cases out of {.arg systems}.", row = without_row)
   x$covariates <- tibble::as_tibble(Map(function(column, name) {
     check_covariate(column, name)
-    value_of_cases(column, case, x$cases, name,
+    values_by_case(column, case, x$cases, name,
       "A covariate must be the same in all rows of a case.")
   }, columns, names(columns)))
   x
@@ -208,14 +213,14 @@ check_covariate <- function(column, name) {
     x = "Column {.val {name}} is {describe(column)}.", arg = "covariates")
   check_values(column, if (is.numeric(column)) is.finite(column) else !is.na(column), name,
     "missing", "Covariates must be known for every case.",
-    i = "Leave these cases out, or make \"not known\" a category of its own.")
+    i = "Leave these cases out, or use a string such as \"unknown\" as a separate value.")
 }
 
-# A row per pattern: the covariates by which patterns were split.
+# Tibble with a row per pattern, and a column for each covariate by which patterns are split.
 pattern_covariates <- function(x) {
   values <- x$patterns$values
-  kept <- intersect(names(values), names(x$covariates))
-  tibble::new_tibble(as.list(values)[kept], nrow = n_patterns(x))
+  covariate_names <- intersect(names(values), names(x$covariates))
+  tibble::new_tibble(as.list(values)[covariate_names], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {

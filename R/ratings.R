@@ -212,7 +212,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")
   if (inherits(data, "table")) {
-    if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
+    if (!"counts" %in% given_argument_names(columns))
+      return(ratings_of_table(data, columns, options))
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
@@ -221,24 +222,25 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   x
 }
 
-# Ratings from an agreement matrix, which has no columns to name.
+# Ratings from an agreement matrix of class `table`. Fails if the user gives columns.
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
-  given <- c(given_roles(columns), c("na", "clean_labels", "abstain")[
+  given <- c(given_argument_names(columns), c("na", "clean_labels", "abstain")[
     c(!is.null(options$na), options$clean, !is.null(options$abstain))
   ])
   abort_argument_if(given, given,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
     x = "Found {.arg {given}}.",
-    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
-        of ratings, cases x categories.")
+    i = "Leave these arguments out, or convert the table with {.fun as.data.frame}. If it has counts
+        of ratings, cases x categories, give {.arg counts}.")
   if (!is.null(options$scores)) abort_scores_of_table()
   x <- table_ratings(data, "data", options$categories, options$ordered)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x
 }
 
-# `columns`: quosures of the arguments that name columns. `times`: number of cases that each row of
+# Builds a ratings object from data in any layout. `columns`: list of quosures of the arguments that
+# name columns. `options`: list of the other arguments. `times`: number of cases that each row of
 # `data` represents, if a database has counted them; otherwise NULL.
 build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options)
@@ -248,7 +250,8 @@ build_ratings <- function(data, columns, options, times = NULL) {
   declared <- declared_categories(options$categories)
   check_long(layout$by_rating, options$repeats)
   categories <- find_categories(input, declared)
-  systems <- list_systems(input, categories) # first, because its errors precede those of ratings
+  # Before the ratings, so that its error is the one that the user sees if both have errors.
+  systems <- list_systems(input, categories)
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
@@ -259,7 +262,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- add_abstentions(x, input)
   check_built(x, input)
   if (is.null(declared) && layout$labels && !has_labels(x)) {
-    warn_strange_raters(x, layout$by_rating)
+    warn_unshared_labels(x, layout$by_rating)
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
@@ -269,25 +272,31 @@ build_ratings <- function(data, columns, options, times = NULL) {
   add_scores(x, options, data, layout$by_rating)
 }
 
-check_long <- function(is_long, repeats) {
-  abort_argument_if(!is_long && repeats != "error", "repeats",
+check_long <- function(is_long_data, repeats) {
+  abort_argument_if(!is_long_data && repeats != "error", "repeats",
     "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
-# Fields, each NULL if it was not given:
-# * patterns, index (pattern of each case), cases (identifiers), weights (NULL if every case counts
-#   once), raters (labels), categories, systems, ordered, repeats; rows ("cases" if the rows of the
-#   data are the cases in this order, otherwise "ratings"; NULL after cases were removed or
-#   reordered);
-# * empty (case and rater of empty answers, if answers have labels); keys (of cases with several
-#   columns); constant (names of systems that raters judge); times and database (lazy tables);
-# * rater_groups, rater_kind, voted (record of with_votes(): groups, by rater, and reruns); truth;
-#   covariates (a tibble with a row per case); scores; confidence; abstained and silent_systems;
-# * panel: properties of all cases, kept for a group of cases: the number of categories in `used`,
-#   the raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`;
-#   whole: ratings with the constant raters that were removed, if there are abstentions;
-# * kinds of the workers of a simulated crowd. Counts and answers with labels have further classes.
+# Creates a ratings object, a list with these fields (NULL if they were not given):
+# * patterns (see patterns_of()); index (number of the pattern of each case); cases (identifiers);
+#   weights (of cases; NULL if each counts once); raters (names); categories (labels); systems
+#   (names); ordered, repeats (arguments of ratings());
+# * rows ("cases" if the rows of the data are the cases in this order, otherwise "ratings"; NULL
+#   after cases were removed or reordered);
+# * empty (case and rater of each answer without labels); keys (if several columns identify a case:
+#   for each, by name, is it numeric); constant (names of constant systems); times and database
+#   (for lazy tables);
+# * rater_groups (group of each rater); rater_kind (see resolve_kinds()); voted (a list of what
+#   with_votes() has combined: `groups`, the group of each rater, and `reruns`, TRUE);
+# * truth (see subset_truth()); covariates (a tibble with a row per case); scores (see
+#   add_scores()); confidence; abstained and silent_systems (see take_abstentions());
+# * panel: if the object is a group of cases, properties of all cases: `used` (number of used
+#   categories), `constant` (raters with one category only), how raters lean (core_rater_leans())
+#   and the decision `abstain`;
+# * whole: if there are abstentions, the ratings before constant raters were removed;
+# * kinds (of the workers of a simulated crowd).
+# Counts and answers with several labels have further classes.
 new_ratings <- function(fields, class = "ratings") {
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)
@@ -302,83 +311,88 @@ has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
 
 has_reruns <- function(x) x$repeats == "reruns"
 
-# Checks that need the complete object.
+# Checks of a ratings object that need several of its fields.
 check_built <- function(x, input) {
-  counts <- has_counts(x)
-  enough <- n_raters(x) >= if (counts || has_labels(x)) 2L else 1L
-  abort_if(length(rating_category(x)) == 0L && (enough || counts), "missing",
-    "There is not a single rating in {.arg data}.",
-    i = "All ratings are missing; check the columns and the coding of missing values.")
-  abort_if(!enough, "raters", "At least two raters are needed to learn from their agreement.",
+  is_counts <- has_counts(x)
+  has_enough_raters <- n_raters(x) >= if (is_counts || has_labels(x)) 2L else 1L
+  abort_if(length(rating_category(x)) == 0L && (has_enough_raters || is_counts), "missing",
+    "There are no ratings in {.arg data}: all are missing.",
+    i = "Check the columns, and the coding of missing values.")
+  abort_if(!has_enough_raters, "raters",
+    "At least two raters are needed to learn from their agreement.",
     x = found_only(x$raters),
-    i = if (counts) "No case has two ratings: the counts of every row sum to one or zero." else
+    i = if (is_counts) "No case has two ratings: the counts of every row sum to one or zero." else
       "Systems do not count as raters.", raters = x$raters)
   check_most_ratings(x)
-  both <- intersect(named_raters(x), x$systems)
-  abort_if(both, "columns", "Raters and systems must have different names.",
-    x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
+  in_both <- intersect(named_raters(x), x$systems)
+  abort_if(in_both, "columns", "Raters and systems must have different names.",
+    x = "{.val {in_both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x, input)
-  joined <- if (has_reruns(x)) keys_of_repeats(input)
-  warn_if(joined, "reruns",
-    "Runs of one rater and one case differ in {.val {joined}}, which may identify cases.",
-    i = "Answers of different systems or versions are different cases, not reruns:
-        {.code case = c(..., {toString(joined)})}.", columns = joined)
+  possible_keys <- if (has_reruns(x)) keys_of_repeats(input)
+  warn_if(possible_keys, "reruns",
+    "Runs of one rater and one case differ in {.val {possible_keys}}, which may identify cases.",
+    i = "If rows are answers of different systems or versions, they are different cases. Then give
+        {.code case = c(..., {toString(possible_keys)})}.", columns = possible_keys)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
   warn_raters(x, input$layout$by_rating)
 }
 
-# Warns of raters without ratings, and of cases that were probably taken for raters.
+# Warns of raters without ratings, and if `case` and `rater` are probably swapped.
 warn_raters <- function(x, by_rating) {
-  silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater, x$abstained$rater)])
-  warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
-    i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  # If `case` and `rater` are swapped, many cases count as raters, often with one rating each. A
-  # small number of raters is no sign of a swap.
-  times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
-  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > max(20L, times * nrow(x)), "raters",
+  without_ratings <- setdiff(
+    x$raters, x$raters[c(rating_rater(x), x$empty$rater, x$abstained$rater)]
+  )
+  warn_if(without_ratings, "raters", "Rater{?s} {.val {without_ratings}} {?has/have} no ratings.",
+    i = "Leave {cli::qty(length(without_ratings))}{?it/them} out, or check the column{?s}.",
+    raters = without_ratings)
+  # If `case` and `rater` are swapped, there seem to be more raters than cases, often with one
+  # rating each. Up to 20 raters are no sign of a swap.
+  swap_ratio <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
+  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > max(20L, swap_ratio * nrow(x)), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
-    i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
+    i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
 }
 
 check_most_ratings <- function(x) {
   ratings <- pattern_lengths(x)
-  at <- match(which.max(ratings), pattern_of_case(x))
+  example <- match(which.max(ratings), pattern_of_case(x))
   abort_if(max(ratings) > core_max_ratings(), "counts",
     "A case can have at most {core_max_ratings()} ratings.",
-    x = "Case {.val {as.character(x$cases[[at]])}} has {max(ratings)}.", row = at,
+    x = "Case {.val {as.character(x$cases[[example]])}} has {max(ratings)}.", row = example,
     column = NA_character_)
 }
 
 check_repeats <- function(x, input = NULL) {
-  twice <- repeated_ratings(x)
-  if (nrow(twice) == 0L) return(invisible(x))
-  case <- case_of_pattern(x, twice$pattern[[1L]])
-  rater <- x$raters[[twice$rater[[1L]]]]
+  repeated <- repeated_ratings(x)
+  if (nrow(repeated) == 0L) return(invisible(x))
+  case <- case_of_pattern(x, repeated$pattern[[1L]])
+  rater <- x$raters[[repeated$rater[[1L]]]]
   keys <- keys_of_repeats(input)
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
-    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than one
-         rating by one rater.",
-    i = if (length(keys) > 0L) c("Do several columns identify a case? {.val {keys}} differ{?s/} in
-      rows of one rater and one case.", "If they do, name them too, as in
-      {.code case = c(..., {toString(keys)})}; otherwise say by {.arg repeats} what repeated rows
-      mean.")
-      else "If these are independent repeats, say
-      {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
+    x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated$pattern)} {?has/have} more
+         than one rating by one rater.",
+    i = if (length(keys) > 0L) c("{.val {keys}} differ{?s/} in rows of one rater and one case. If
+      several columns identify a case, give all of them:
+      {.code case = c(..., {toString(keys)})}.", "If the rows are repeats, give {.arg repeats}.")
+      else "If these are independent repeats, give
+      {.code repeats = \"ratings\"}; if they are runs of one model,
       {.code repeats = \"reruns\"}; if they are one answer with several labels,
       {.code repeats = \"labels\"}.", case = case, rater = rater)
 }
 
-# Columns that may belong to the key of a case: they have no role, differ between rows of one rater
-# and one case, and their values recur in other rows. Run numbers are excluded by name.
+# Names of columns that may identify cases together with `case`. They have no role, their values
+# differ between rows of one rater and one case, and each value occurs in two rows on average.
+# Columns of run numbers are excluded by name.
 keys_of_repeats <- function(input) {
-  rows <- input$source %||% seq_along(input$case) # NULL if there are no other columns
-  answer <- paste(match(input$case, input$case), match(input$rater, input$rater))
+  rows <- input$source %||% seq_along(input$case)
+  answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
   names(Filter(function(column) {
     if (!is.atomic(column)) return(FALSE)
     value <- as.character(column[rows])
-    n <- length(unique(value))
-    n <= length(value) / 2 && nrow(unique(cbind(answer, value))) > length(unique(answer))
+    n_values <- length(unique(value))
+    n_values <= length(value) / 2 &&
+      nrow(unique(cbind(answer_of_row, value))) > length(unique(answer_of_row))
   }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
     names(input$extra), TRUE)]))
 }

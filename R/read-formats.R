@@ -1,26 +1,29 @@
 # Formats of files: a record for each format, and detection of the format of a file.
 
-# A record is a list:
-# * words: name of the format in messages; kinds: kinds of inputs (see open_input()) that may have
-#   it; sniff: does an input of these kinds look like it;
-# * read: a function of an input that returns table (a list of columns of text), map (default
-#   columns of the format: case, rater, rating; and systems, raters who are systems), choices
-#   (columns that may be the rating) and notes (about dropped rows); optional elements are key (for
-#   each row, identifies its case in any file), truths (columns of true labels, by rating column),
-#   covariates (columns); and sparse (is each row an answer to one of several questions?);
-# * tabular: may systems be in a separate table; shared: is an identifier the same case in all
-#   files;
-# * failed: a function of an answer in the tool's format: did the judge fail; programs: if
-#   raters are judges, a pattern of the names of programs (the others are language models); labels:
-#   pairs of categories, for files with only one category of a pair.
+# Returns the record of a format, a list:
+# * words: name of the format in messages;
+# * kinds: kinds of files (see open_input()) that can have the format;
+# * sniff: function of an input of these kinds: does it look like the format?
+# * read: function of an input. It returns a list: table (columns of text); map (names of the
+#   default columns case, rater and rating; and systems, names of raters that are systems); choices
+#   (columns that may be the rating); notes (texts about dropped rows). It may also return key (for
+#   each row, identifies its case in any file); truths (for each rating column, the column of true
+#   labels); covariates (columns); sparse (is each row the answer to only one of several
+#   questions?);
+# * tabular: may there be a separate table of systems?
+# * shared: is an identifier the same case in all files?
+# * failed: function of an answer as the tool stores it: did the judge fail to give a verdict?
+# * programs: if raters are judges, pattern of the names of programs; all other raters are models;
+# * labels: pairs of categories. If a file contains only one category of a pair, both are declared.
 new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
 }
 
-# The first matching format is used, so that special formats precede general ones.
+# Records of all formats. The first format that matches is used, so that special formats precede
+# general ones.
 file_formats <- function() {
-  has <- function(...) {
+  has_fields <- function(...) {
     function(input) {
       all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
     }
@@ -29,7 +32,7 @@ file_formats <- function() {
   list(
     excel = new_format("an Excel file", c("ole", "zip"), is_excel, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
-      if (input$kind == "json") has("eval", "samples")(input) else has_log(input)
+      if (input$kind == "json") has_fields("eval", "samples")(input) else has_log(input)
     }, read_inspect, labels = list(
       c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
     ),
@@ -59,24 +62,24 @@ file_formats <- function() {
     programs = "^(exact|pattern) ?match|^(json|tool) ?correctness",
     labels = list(c("fail", "pass"))),
     openai_evals = new_format("a log of OpenAI evals (JSONL)", "jsonl", function(input) {
-      has("spec")(input) && "eval_name" %in% names(input$record$spec)
+      has_fields("spec")(input) && "eval_name" %in% names(input$record$spec)
     }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
     programs = " match$", labels = list(c("FALSE", "TRUE"))),
     lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)", c("jsonl", "json"),
-      has("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
+      has_fields("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
     argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
-        has("fields", "responses")(input) ||
+        has_fields("fields", "responses")(input) ||
           any(endsWith(as.character(names(input$record)), ".responses.users"))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
-      has("data", "annotations")(input) || has("data", "completions")(input)
+      has_fields("data", "annotations")(input) || has_fields("data", "completions")(input)
     }, read_label_studio, shared = TRUE),
     label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)", c("json", "text"),
-      has("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
-    prodigy = new_format("annotations of Prodigy (JSONL)", "jsonl", has("_task_hash", "answer"),
-      read_prodigy, shared = TRUE),
+      has_fields("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
+    prodigy = new_format("annotations of Prodigy (JSONL)", "jsonl",
+      has_fields("_task_hash", "answer"), read_prodigy, shared = TRUE),
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
       read_doccano, shared = TRUE),
     jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", always,
@@ -85,16 +88,16 @@ file_formats <- function() {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
     mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
-      has("HITId", "WorkerId"), function(input) {
+      has_fields("HITId", "WorkerId"), function(input) {
         read_crowd(input, "HITId", "WorkerId", "AssignmentStatus", "rejected",
           "with the status \"Rejected\"", "^Answer[.]")
       }, shared = TRUE),
     appen = new_format("a full report of Appen or Figure Eight (CSV)", "text",
-      has("_unit_id", "_worker_id"), function(input) {
+      has_fields("_unit_id", "_worker_id"), function(input) {
         read_crowd(input, "_unit_id", "_worker_id", "_tainted", "true",
           "of workers who failed test questions", NULL, function(name) paste0(name, "_gold"))
       }, shared = TRUE),
-    toloka = new_format("assignments of Toloka (TSV)", "text", has("ASSIGNMENT:worker_id"),
+    toloka = new_format("assignments of Toloka (TSV)", "text", has_fields("ASSIGNMENT:worker_id"),
       function(input) {
         read_crowd(input, c("ASSIGNMENT:task_id", grep("^INPUT:", input$header, value = TRUE)),
           "ASSIGNMENT:worker_id", "ASSIGNMENT:status", c("rejected", "skipped", "expired"),
@@ -107,11 +110,13 @@ file_formats <- function() {
   )
 }
 
+# Is `text` a string that matches `pattern`, in any capitals?
 has_words <- function(text, pattern) {
   is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
-# Returns a table and its map: the default columns, if they have the names of this package.
+# Returns a list of `table` and `map`. The default columns are `case`, `rater` and `rating`, if all
+# three exist.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (all(columns %in% names(table))) columns, ...)
@@ -126,7 +131,7 @@ find_format <- function(input, id) {
 
 abort_format <- function(input) {
   fields <- if (input$kind == "json") names(input$record)
-  looks <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
+  appearance <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "not text: it holds zero bytes"
   } else if (input$kind == "json") {
     if (is.null(fields)) "JSON without objects" else
@@ -137,41 +142,43 @@ abort_format <- function(input) {
     paste0("text that begins \"", shorten_text(input$first[[1L]]), "\"")
   }
   abort_file(input, "is in no format that `read_ratings()` knows.",
-    x = "It looks like {looks}.",
+    x = "It looks like {appearance}.",
     i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
       "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
     ))
 }
 
-# Arguments of ratings() that the format of a file implies, except those in `given`.
+# Arguments of ratings() that the files imply: covariates, categories, truth and rater_kind. Those
+# that the user gave (names in `given`) are left out. `systems`: names of raters that are systems.
 known_settings <- function(got, table, columns, systems, given) {
   labels <- setdiff(distinct(table[columns$rating]), NA)
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
   raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
   programs <- got$format$programs
   kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
-  known <- drop_null(list(
+  settings <- drop_null(list(
     covariates = got$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
     truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
     rater_kind = if (length(unique(kinds)) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
-  known <- known[setdiff(names(known), given)]
-  if (!is.null(known$truth)) {
-    inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
+  settings <- settings[setdiff(names(settings), given)]
+  if (!is.null(settings$truth)) {
+    inform_fallible("Known answers in column {.val {settings$truth}} are read as {.arg truth}.")
   }
-  if (!is.null(known$rater_kind)) {
+  if (!is.null(settings$rater_kind)) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
-    inform_fallible("Raters are taken for {judges}, as judges in such logs mostly are.",
-      i = "If they are something else, say so by {.arg rater_kind}, on which intervals depend.")
+    inform_fallible("Raters are read as {judges}, as judges in such logs usually are.",
+      i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
-  known
+  settings
 }
 
-left_out <- function(out, noun, description, verb = "Left out") {
-  if (any(out)) paste0(verb, ": ", count_noun(sum(out), noun), " ", description, ".")
+# Text of a note about the rows or answers that `is_dropped` marks; NULL if there are none.
+left_out <- function(is_dropped, noun, description, verb = "Left out") {
+  if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
 }
 
 taken_missing <- function(...) left_out(..., verb = "Taken for missing")

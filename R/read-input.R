@@ -1,13 +1,18 @@
-# Opens a file before a format reads it: kind of the file, from its first bytes, and its text.
+# Opens a file before a format reads it: unpacks it, and finds its kind from its first bytes.
 
-# An environment: path; name (of the file, without extensions); extension; first (first lines of a
-# text); header (names of columns of a table of text); plain (path of the uncompressed text in UTF-8
-# or, for CSV, in `encoding`); kind ("text", "json", "jsonl", or the `kind` of a signature);
-# document and record (of JSON: all of it, and its first object); entries (of a zip archive); limits
-# (see file_limits()); spent (cells of JSON so far); notes (see add_note()); failed (see
-# new_format()). `how` contains sep, skip, sheet, range and encoding; keep (a function that selects
-# names of columns before large files are read); limits (if they are not the usual ones); and
-# scratch (a folder for unpacked files).
+# Returns an environment, the `input` of readers:
+# * path, name (of the file, without folder and extension), extension (in lower case);
+# * plain: path of the uncompressed file (text in UTF-8 or, for CSV, in `encoding`);
+# * kind: "text", "json", "jsonl", "zip", "ole" (old Office files) or "other" (binary);
+# * first: the first two lines of a text that are not blank; header: names of the columns of a
+#   table;
+# * document, record: for JSON, the parsed file and its first object;
+# * entries: files of a zip archive;
+# * limits (see file_limits()); spent: number of cells of JSON that were read so far;
+# * notes (see add_note()); failed (see new_format()).
+# `how`: a list of sep, skip, sheet, range and encoding (see the argument `file` of read_ratings());
+# keep (function that selects the names of columns to read); limits (if not the usual ones); and
+# scratch (folder for unpacked files).
 open_input <- function(path, how) {
   abort_if(!is_string(path) || !utils::file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
@@ -33,7 +38,7 @@ open_input <- function(path, how) {
   input
 }
 
-# Adds notes about changes by a reader, for the warning that lists them.
+# Adds notes on rows that a reader dropped or changed. A warning of read_ratings() lists them.
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
 # Does a file begin with these bytes, in hexadecimal digits? `hex` may have several elements.
@@ -41,20 +46,21 @@ begins_with <- function(path, hex) {
   startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
 }
 
-# Path of a file that is unpacked, and converted from UTF-16 (detected by its first bytes) to UTF-8.
+# Unpacks a gzip file, and converts UTF-16 (detected by its first bytes) to UTF-8. Returns the path
+# of the new file, or of the original file if nothing was to do.
 plain_file <- function(input, scratch) {
   path <- input$path
   if (begins_with(path, "1f 8b")) path <- unpack(input, scratch)
   if (!any(begins_with(path, c("ff fe", "fe ff")))) return(path)
   text <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-  if (is.null(text)) abort_file(input, "begins like UTF-16 and is not.")
+  if (is.null(text)) abort_file(input, "begins like text in UTF-16, but is not valid UTF-16.")
   out <- tempfile(tmpdir = scratch)
   writeBin(text, out)
   out
 }
 
-# The subject of the message is the path of `file`, an input. `topic`: an additional topic for the
-# class of the error.
+# Fails with a message that begins with the path of the file, so that `message` begins with a verb.
+# `file`: an input, or a list with `path`. `topic`: a further topic for the class of the error.
 abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()) {
   path <- file$path
   abort_fallible(c(topic, "file"), paste("{.file {path}}", message), ..., path = path,
@@ -63,7 +69,8 @@ abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()
 
 # ---- Kinds ----------------------------------------------------------------------------------
 
-# Binary files, by their first bytes; for foreign formats with a function that reads them.
+# Descriptions of binary files, with their first bytes as names. A description may contain an R
+# function that reads the file.
 file_signatures <- c(
   "50 4b 03 04" = "a zip archive", "d0 cf 11 e0" = "an old Office file",
   "50 41 52 31" = "a Parquet file (`arrow::read_parquet()`)",
@@ -76,13 +83,13 @@ file_signatures <- c(
   "fd 37 7a 58 5a" = "compressed by xz"
 )
 
-# Description of a binary file; NULL if it is unknown.
+# Description of a binary file from its first bytes; NULL if they are not known.
 find_signature <- function(input) {
-  known <- begins_with(input$plain, names(file_signatures))
-  if (any(known)) file_signatures[known]
+  matches <- begins_with(input$plain, names(file_signatures))
+  if (any(matches)) file_signatures[matches]
 }
 
-# Kind of a binary file; NULL for text.
+# Kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero bytes.
 kind_of_bytes <- function(input) {
   signature <- find_signature(input)
   if (is.null(signature) && !as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) return(NULL)
@@ -90,24 +97,25 @@ kind_of_bytes <- function(input) {
 }
 
 kind_of_text <- function(input) {
-  first <- input$first
-  if (length(first) == 0L) abort_file(input, "is empty.")
-  looks <- function(pattern) grepl(pattern, first[[1L]], useBytes = TRUE)
+  first_lines <- input$first
+  if (length(first_lines) == 0L) abort_file(input, "is empty.")
+  first_line_matches <- function(pattern) grepl(pattern, first_lines[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
-  if (!looks("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
-  if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
+  if (!first_line_matches("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
+  if (length(first_lines) == 2L && first_line_matches("^[{].*[}]$")) "jsonl" else "json"
 }
 
-# The first two lines that are not blank, after `skip` lines, without a byte order mark. A file may
-# begin with many blank lines.
+# The first two lines that are not blank, after `skip` lines, without a byte order mark. Reads 1000
+# lines at a time, because a file may begin with many blank lines.
 first_two_lines <- function(path, skip) {
   connection <- file(path, "r")
   on.exit(close(connection))
   readLines(connection, skip, warn = FALSE)
   first <- character()
   while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
-    full <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    lines <- trim_bytes(lines[head(full, 3L)]) # one line may contain only that mark
+    nonblank <- grep("[^ \t\r]", lines, useBytes = TRUE)
+    # Three lines, because the first may contain only the byte order mark.
+    lines <- trim_bytes(lines[head(nonblank, 3L)])
     first <- c(first, lines[nzchar(lines)])
   }
   head(first, 2L)
@@ -141,34 +149,37 @@ parse_json <- function(text, input, line = NULL) {
 
 parse_text <- function(text) {
   parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
-  # JSON has no infinite numbers, so that an infinite value was too large.
-  large <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
+  # JSON has no infinite numbers. An infinite value was a number that is too large for R.
+  has_infinite <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
     any(unlist(rapply(list(parsed), is.infinite, "numeric", how = "unlist")))
-  if (large) stop("a number is too large")
+  if (has_infinite) stop("a number is too large")
   parsed
 }
 
 check_json <- function() check_installed("jsonlite", "to read JSON")
 
-# Outside strings, whole numbers that 64 bits may not hold become strings, because jsonlite rounds
-# them. Constants of Python that are not JSON become null.
+# Changes JSON text, except within strings. Whole numbers of 19 or more digits become strings,
+# because jsonlite would round them. Python's constants NaN and Infinity, which are not JSON, become
+# null.
 standard_json <- function(text) {
-  change <- c(
+  replacements <- c(
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  needed <- vapply(names(change), grepl, NA, text, perl = TRUE, useBytes = TRUE)
-  if (!any(needed) || !validUTF8(text)) return(text)
+  applies <- vapply(names(replacements), grepl, NA, text, perl = TRUE, useBytes = TRUE)
+  if (!any(applies) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
-  for (pattern in names(change)[needed]) {
-    text <- gsub(paste0(string, pattern), change[[pattern]], text, perl = TRUE)
+  for (pattern in names(replacements)[applies]) {
+    text <- gsub(paste0(string, pattern), replacements[[pattern]], text, perl = TRUE)
   }
   text
 }
 
-# The first lines of the message describe the fault and its position.
+# Text about a fault of JSON: the first two lines of the message of jsonlite, which contain the
+# fault and its position.
 json_fault <- function(cnd) {
-  text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte") # it quotes the file
+  # The message contains parts of the file, which may not be valid UTF-8.
+  text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte")
   lines <- trimws(strsplit(text, "\n", fixed = TRUE)[[1L]])
   paste(printable(head(lines[nzchar(lines)], 2L)), collapse = " ")
 }
@@ -184,67 +195,70 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   on.exit(close(connection))
   read_some <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
   tables <- list()
-  done <- n_records <- 0L
+  n_lines <- n_records <- 0L
   while (length(lines <- read_some()) > 0L) {
-    if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
-    records <- parse_lines(lines, done, input)
+    if (n_lines == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
+    records <- parse_lines(lines, n_lines, input)
     tables[[length(tables) + 1L]] <- record_table(records, input, keep)
-    done <- done + length(lines)
+    n_lines <- n_lines + length(lines)
     n_records <- n_records + length(records)
   }
   table <- bind_tables(tables)
-  check_objects(names(table), input)
+  check_nested_fields(names(table), input)
   if (length(table) > 0L && length(table[[1L]]) < n_records) {
-    abort_file(input, "has records with none of the columns that are named.")
+    abort_file(input, "has records without any of the columns that arguments name.")
   }
   table
 }
 
-# A list of records, with their line numbers as names. All lines are parsed at once. If this fails,
-# they are parsed one by one to find the faulty line.
-parse_lines <- function(lines, done, input) {
+# Parses lines of JSONL to a list of records, with their line numbers as names. All lines are parsed
+# at once. If this fails, they are parsed one by one to find the faulty line. `lines_before`: number
+# of lines that were read before.
+parse_lines <- function(lines, lines_before, input) {
   at <- grep("[^ \t\r]", lines, useBytes = TRUE)
   text <- paste0("[", paste(lines[at], collapse = ","), "]")
   check_json()
   spend_cells(text, input)
   records <- or_null(parse_text(text))
-  whole <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
-  if (!whole) abort_line(lines, at, done, input)
-  setNames(records, done + at)
+  all_objects <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
+  if (!all_objects) abort_line(lines, at, lines_before, input)
+  setNames(records, lines_before + at)
 }
 
 is_object <- function(value) is.list(value) && !is.null(names(value))
 
-# Fails if a field is repeated in a record: one value would be lost without notice. Works on
-# distinct sets of fields, which are few.
-check_twice <- function(fields, input, at = seq_along(fields)) {
-  kinds <- unique(fields)
-  bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
-  if (length(bad) > 0L) {
-    first <- which(fields %in% bad)[[1L]] # nolint: object_usage.
+# Fails if a record has a field twice, because one value would be lost without notice. `fields`:
+# names of the fields of each record. `at`: numbers of the records, for the message. For speed, only
+# distinct sets of names are checked.
+check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
+  field_sets <- unique(fields)
+  with_repeats <- field_sets[vapply(field_sets, anyDuplicated, 0L) > 0L]
+  if (length(with_repeats) > 0L) {
+    first <- which(fields %in% with_repeats)[[1L]] # nolint: object_usage.
     abort_file(input, "has a field twice in record {at[[first]]}.",
       x = "It is \"{repeated_values(fields[[first]])[[1L]]}\".")
   }
 }
 
-# Fails if a field is an object in one record and a value in another: one of them would be lost.
-check_objects <- function(fields, input) {
+# Fails if a field is an object in one record and a value in another, because one of them would be
+# lost. `fields`: names of columns, in which fields of an object are `object.field`.
+check_nested_fields <- function(fields, input) {
   parents <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
-  both <- intersect(fields, unlist(parents))
-  if (length(both) > 0L) {
+  conflicts <- intersect(fields, unlist(parents))
+  if (length(conflicts) > 0L) {
     abort_file(input, "has a field that is an object in one record and a value in another.",
-      x = "It is \"{both[[1L]]}\".",
-      i = "Make it one or the other, or name columns that you want, without it.")
+      x = "It is \"{conflicts[[1L]]}\".",
+      i = "Use the same type in all records, or give columns of other fields only.")
   }
 }
 
-abort_line <- function(lines, full, done, input) {
-  for (at in full) {
-    value <- parse_json(lines[[at]], input, done + at)
+abort_line <- function(lines, nonblank, lines_before, input) {
+  for (at in nonblank) {
+    value <- parse_json(lines[[at]], input, lines_before + at)
     if (length(names(value)) == 0L) {
-      abort_file(input, "has no JSON object with fields in line {done + at}.",
+      abort_file(input, "has no JSON object with fields in line {lines_before + at}.",
         x = "It is {shorten_text(lines[[at]])}")
     }
   }
@@ -257,7 +271,8 @@ shorten_text <- function(x) {
 
 # ---- Tables of text -------------------------------------------------------------------------
 
-# Strings, or a list of strings if an answer may have several.
+# Converts the values of a field, a list with an element per record, to a column of text: a
+# character vector, or a list of character vectors if a record may have several values.
 as_text <- function(x) {
   x <- lapply(x, function(value) {
     if (is.list(value) && all(lengths(value) == 1L)) unlist(value) else value
@@ -267,29 +282,30 @@ as_text <- function(x) {
   lapply(x, function(value) as_label(value %||% NA_character_))
 }
 
-# Table of records, which are lists of fields. Fields may be absent. Fields of a field are named
-# `a.b`, and `keep` selects among these names.
+# Converts records (lists of fields) to a table: a list of columns of text, NA where a record lacks
+# a field. Field `b` of an object in field `a` becomes the column `a.b`. `keep`: function that
+# selects the names of columns to keep. `prefix`: beginning of the names of columns.
 record_table <- function(records, input, keep = identity, prefix = "") {
-  given <- lapply(records, names)
-  check_twice(given, input, names(records) %||% seq_along(records))
-  fields <- unique(unlist(given))
+  fields_of_records <- lapply(records, names)
+  check_repeated_fields(fields_of_records, input, names(records) %||% seq_along(records))
+  fields <- unique(unlist(fields_of_records))
   check_cells(length(fields), length(records), input)
   columns <- lapply(fields, function(field) {
     name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
-    object <- vapply(values, is_object, NA)
-    value <- !object & lengths(values) > 0L
+    is_nested <- vapply(values, is_object, NA)
+    has_value <- !is_nested & lengths(values) > 0L
     c(
-      if (any(object)) {
-        record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
+      if (any(is_nested)) {
+        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, "."))
       },
-      if ((any(value) || !any(object)) && length(keep(name)) > 0L) {
-        setNames(list(as_text(replace(values, object, list(NULL)))), name)
+      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L) {
+        setNames(list(as_text(replace(values, is_nested, list(NULL)))), name)
       }
     )
   })
   columns <- unlist(columns, recursive = FALSE)
-  check_twice(list(names(columns)), input)
+  check_repeated_fields(list(names(columns)), input)
   columns
 }
 
@@ -304,6 +320,8 @@ bind_tables <- function(tables) {
   })
 }
 
+# Reads the file of predictions that the argument `systems` of read_ratings() names. `raters`: names
+# of all raters, for the error.
 read_predictions <- function(path, raters, how) {
   abort_if(!file.exists(path) || dir.exists(path), "file",
     "{.arg systems} must name raters, or be the path of a file.",

@@ -6,11 +6,11 @@ read_json_array <- function(input) {
     abort_file(input, "is not an array of records.", i = "Its fields are those of one object.")
   }
   table <- record_table(document, input, input$keep)
-  check_objects(names(table), input)
+  check_nested_fields(names(table), input)
   add_default_map(table)
 }
 
-# The records of JSON or JSONL, as lists.
+# The records of a JSON or JSONL file, a list of lists of fields.
 json_records <- function(input) {
   if (input$kind == "jsonl") {
     return(parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input))
@@ -21,8 +21,9 @@ json_records <- function(input) {
 
 # ---- Argilla --------------------------------------------------------------------------------
 
-# The answers of a record, with users as names. Version 1 groups them by user. Version 2 groups them
-# by question, or has flat fields `question.responses`, with `.users` and `.status`.
+# The answers of a record, a list with the users as names. Files of version 1 group answers by user.
+# Files of version 2 group them by question, or have flat fields: `question.responses`,
+# `question.responses.users` and `question.responses.status`.
 argilla_answers <- function(record) {
   responses <- record$responses
   if (is.null(names(responses))) {
@@ -53,31 +54,34 @@ read_argilla <- function(input) {
 
 # ---- Prodigy --------------------------------------------------------------------------------
 
-# In tasks with options, `accept` contains the chosen options. In tasks with a single label,
-# `answer` is whether it was accepted.
+# In tasks with options, the field `accept` contains the chosen options. In tasks with a single
+# label, the field `answer` is "accept" or "reject".
 read_prodigy <- function(input) {
   table <- read_json_lines(input)
-  choice <- !is.null(table$accept)
-  rating <- if (choice) "accept" else "answer"
-  ignored <- table$answer %in% c("ignore", if (choice) "reject")
+  has_options <- !is.null(table$accept)
+  rating <- if (has_options) "accept" else "answer"
+  ignored <- table$answer %in% c("ignore", if (has_options) "reject")
   table[[rating]][ignored] <- NA
   rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
-  # Old versions write no session. If no session has a name, the name is the time of its start.
-  time <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
-  case <- if (choice) "_input_hash" else "_task_hash"
-  none <- is.na(rater) || all(is.na(table[[rater]]))
-  # An annotator does each task once.
-  unnamed <- if (none) !anyDuplicated(table[[case]]) else all(grepl(time, table[[rater]]))
+  # Old versions write no session, so that no rater is known. In new versions, the name of a session
+  # without a name is the time of its start.
+  time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
+  case <- if (has_options) "_input_hash" else "_task_hash"
+  has_no_rater <- is.na(rater) || all(is.na(table[[rater]]))
+  # In both situations the file is the rater. Without sessions, this needs tasks that differ: an
+  # annotator does each task once.
+  uses_file_name <- if (has_no_rater) !anyDuplicated(table[[case]]) else
+    all(grepl(time_pattern, table[[rater]]))
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
-      case = case, rater = if (unnamed) "file" else if (!none) rater, rating = rating
+      case = case, rater = if (uses_file_name) "file" else if (!has_no_rater) rater, rating = rating
     ),
     notes = c(
       taken_missing(ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
-      if (unnamed) {
-        paste0("Sessions without names, or with the time of their start as name, are not ",
-          "annotators: \"", input$name, "\" is taken for one.")
+      if (uses_file_name) {
+        paste0("The file does not name the annotators of its sessions. It is read as the answers ",
+          "of one annotator, \"", input$name, "\".")
       }
     )
   )
@@ -92,10 +96,11 @@ is_doccano <- function(input) {
       any(c("user", "user_id") %in% names(record$annotations[1L][[1L]])))
 }
 
-# Files contain all annotations with their users, or the annotations of one user.
+# Reads one of two kinds of files: annotations of all users with the names of the users, or the
+# annotations of one user, who is then identified by the name of the file.
 read_doccano <- function(input) {
   if (is.list(input$record$annotations)) {
-    got <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
+    contents <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
       record["id"]
     }, function(record) {
       setNames(record$annotations, vapply(record$annotations, function(answer) {
@@ -105,17 +110,18 @@ read_doccano <- function(input) {
   } else {
     table <- record_table(json_records(input), input)
     label <- if ("label" %in% names(table)) "label" else "labels"
-    got <- list(table = table, map = list(case = "id", rater = "file", rating = label))
+    contents <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
-  if (any(vapply(got$table[[got$map$rating]], is.list, NA))) {
-    abort_file(input, "marks parts of texts, which are not categories of cases.")
+  if (any(vapply(contents$table[[contents$map$rating]], is.list, NA))) {
+    abort_file(input, "has labels of parts of texts. Ratings need labels of whole texts.")
   }
-  got
+  contents
 }
 
-# Labels as people write them: missing values, and variants of the same label.
+# Cleaning of labels: codes for missing values, and variants of the same label.
 
-# Removes surrounding blanks, joins inner blanks, and folds capitals.
+# Form of a label for comparisons: lower case, without surrounding blanks, and with single inner
+# blanks.
 plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
 # Replaces letters of other alphabets that look like Latin ones, and drops invisible characters.
@@ -132,27 +138,28 @@ latin_lookalike <- function(x) {
   )
 }
 
-# Letters with their accents as one character. R has no normal forms, and iconv() has them only on
-# some systems; package utf8 is installed with tibble.
-composed <- function(x) {
-  known <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
-  if (known) utf8::utf8_normalize(enc2utf8(x)) else x
+# Stores each letter with an accent as one character (Unicode normal form C). R cannot do this, and
+# iconv() only on some systems. Package utf8 can; it is usually installed, because tibble needs it.
+compose_accents <- function(x) {
+  can_compose <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
+  if (can_compose) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
-# Different labels that look the same, or are the same number.
-lookalikes <- function(labels) {
-  same <- plain_label(latin_lookalike(composed(labels)))
-  number <- suppressWarnings(as.numeric(same))
-  same <- ifelse(is.na(number), same, as_label(number))
+# Returns the labels that look like another label, or are the same number, but are different
+# strings.
+find_lookalikes <- function(labels) {
+  form <- plain_label(latin_lookalike(compose_accents(labels)))
+  number <- suppressWarnings(as.numeric(form))
+  form <- ifelse(is.na(number), form, as_label(number))
   plain <- plain_label(labels)
-  twins <- labels[same %in% same[duplicated(same)]]
-  Filter(function(label) length(unique(plain[same == same[match(label, labels)]])) > 1L, twins)
+  similar <- labels[form %in% form[duplicated(form)]]
+  Filter(function(label) length(unique(plain[form == form[match(label, labels)]])) > 1L, similar)
 }
 
 usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
 
-# Labels in the data that look like codes for missing ratings. "None" is a constant of Python, but
-# "none" may be a category.
+# Returns the labels that look like codes for missing ratings. "None" is a constant of Python and
+# such a code, but "none" may be a category.
 missing_codes <- function(labels) {
   plain <- plain_label(labels)
   code <- plain %in% without_minus(usual_missing, labels) |
@@ -161,7 +168,8 @@ missing_codes <- function(labels) {
   labels[code]
 }
 
-# 9, 99, 999 and their negatives, if all other labels are consecutive whole numbers.
+# Returns those of the labels 9, 99, 999, -9, -99 and -999 that are probably codes for missing
+# ratings: all other labels are consecutive whole numbers, and the code does not continue them.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   grades <- sort(numbers[!abs(numbers) %in% c(9, 99, 999)])
@@ -169,61 +177,62 @@ number_codes <- function(labels) {
   if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
-# Text that programs write if a judge gave no readable verdict, and spreadsheets if a formula
-# failed.
+# Pattern of labels that programs write if a judge gave no verdict that could be read, and that
+# spreadsheets write if a formula failed.
 unreadable_verdict <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
   "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
 )
 
-# Labels of five or more letters that differ by one letter, or two swapped letters, from a label
-# with at least ten times their frequency. Names are the rare labels, values the frequent ones.
+# Finds misspelt labels. Returns a vector of frequent labels, with the rare labels that misspell
+# them as names. Both have five or more letters, and differ in one letter or in two swapped letters.
+# The frequent label occurs at least ten times as often as the rare one.
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
-  places <- lapply(columns, function(x) match(as.character(x), words))
-  used <- tabulate(unlist(places), length(words))
+  positions <- lapply(columns, function(x) match(as.character(x), words))
+  frequency <- tabulate(unlist(positions), length(words))
   folded <- fold_case(words)
   letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
   edits <- utils::adist(folded)
-  near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
-  # An additional letter in front is a prefix: symmetric, asymmetric.
+  is_near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
+  # A label with an additional letter in front is another word: symmetric, asymmetric.
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
-  near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
-  rare <- which(rowSums(near) > 0L)
-  frequent <- vapply(rare, function(row) which.max(used * near[row, ]), 0L)
+  is_near <- is_near & !prefixed & outer(frequency, frequency, function(a, b) a > 0L & 10L * a <= b)
+  rare <- which(rowSums(is_near) > 0L)
+  frequent <- vapply(rare, function(row) which.max(frequency * is_near[row, ]), 0L)
   setNames(words[frequent], words[rare])
 }
 
 # Distinct values of several columns.
 distinct <- function(columns) unique(unlist(lapply(unname(columns), unique), use.names = FALSE))
 
-# If there is a plus, a minus is an answer.
+# Removes "-" from the codes for missing ratings if "+" is a label: "-" is then an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
-# Replaces the labels in `na` by NA, regardless of blanks and capitals. Empty fields and NA are
-# missing in any table. Other replaced labels are reported: by a warning if they are those of the
-# default, and by a message if the user gave them (`given`).
-take_missing <- function(columns, na, given) {
+# Replaces the labels in `na` by NA, regardless of capitals and surrounding blanks, in all columns
+# except list columns. Reports the replaced labels, except empty fields and "NA", which mean missing
+# values in any table: in a message if the user gave `na` (`na_given`), and in a warning otherwise.
+take_missing <- function(columns, na, na_given) {
   na <- plain_label(na)
-  simple <- !vapply(columns, is.list, NA)
-  labels <- setdiff(distinct(columns[simple]), NA)
+  is_vector <- !vapply(columns, is.list, NA)
+  labels <- setdiff(distinct(columns[is_vector]), NA)
   labels <- labels[plain_label(labels) %in% na]
-  taken <- unlist(lapply(columns[simple], function(x) x[x %in% labels]))
-  taken <- table(factor(taken, sort_strings(as.character(labels))))
-  columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% labels, NA))
-  taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
-  lines <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
-  text <- c("Some labels were taken for missing ratings.", bullets(lines))
-  if (given && length(taken) > 0L) inform_fallible(text)
-  warn_if(!given && length(taken) > 0L, "missing", text,
-    i = "If they are categories, say with {.arg na} what is missing, for example
-         {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))
+  counts <- unlist(lapply(columns[is_vector], function(x) x[x %in% labels]))
+  counts <- table(factor(counts, sort_strings(as.character(labels))))
+  columns[is_vector] <- lapply(columns[is_vector], function(x) replace(x, x %in% labels, NA))
+  counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
+  lines <- verbatim(dQuote(names(counts), FALSE), ", ", vapply(counts, count_noun, "", "time"))
+  report <- c("Some labels were read as missing ratings.", bullets(lines))
+  if (na_given && length(counts) > 0L) inform_fallible(report)
+  warn_if(!na_given && length(counts) > 0L, "missing", report,
+    i = "If they are categories, give only labels of missing ratings as {.arg na}, for example
+        {.code na = \"\"}.", labels = names(counts), times = as.integer(counts))
   columns
 }
 
-# Lines of a list below a message; at most `most` lines and the number of the others.
+# Formats lines as a list below a message: the first `most` lines, and the number of further lines.
 bullets <- function(lines, most = length(lines)) {
   more <- length(lines) - most
   lines <- c(head(lines, most), if (more > 0L) paste("and", more, "more"))
@@ -233,33 +242,34 @@ bullets <- function(lines, most = length(lines)) {
 # Replaces labels that differ only in blanks and capitals by the most frequent of them.
 clean_columns <- function(columns) {
   labels <- labels_by_frequency(columns)
-  best <- clean_label(labels)
-  inform_changed("Labels were cleaned.", labels, best)
+  cleaned_labels <- clean_label(labels)
+  inform_changed("Labels were cleaned.", labels, cleaned_labels)
   lapply(columns, function(column) {
-    if (!is.list(column)) return(best[match(column, labels)])
-    lapply(column, function(answer) unique(best[match(answer, labels)]))
+    if (!is.list(column)) return(cleaned_labels[match(column, labels)])
+    lapply(column, function(answer) unique(cleaned_labels[match(answer, labels)]))
   })
 }
 
 labels_by_frequency <- function(columns) {
-  used <- table(as.character(unlist(columns)))
-  labels <- as.character(names(used))
-  labels[order(-used, labels, method = "radix")]
+  frequencies <- table(as.character(unlist(columns)))
+  labels <- as.character(names(frequencies))
+  labels[order(-frequencies, labels, method = "radix")]
 }
 
-# `labels` are sorted by frequency.
+# The most frequent variant of each label. `labels`: sorted by decreasing frequency.
 clean_label <- function(labels) {
   plain <- plain_label(labels)
   trimws(labels[match(plain, plain)])
 }
 
 inform_changed <- function(message, from, to) {
-  changed <- from != to
-  lines <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
-  if (any(changed)) inform_fallible(c(message, bullets(lines)))
+  is_changed <- from != to
+  lines <- verbatim(dQuote(from[is_changed], FALSE), " is now ", dQuote(to[is_changed], FALSE))
+  if (any(is_changed)) inform_fallible(c(message, bullets(lines)))
 }
 
-# Warns of similar names. They are not changed: "aB" and "ab" may be two cases.
+# Warns of names of cases or raters that differ only in capitals or blanks. They are not merged,
+# because "aB" and "ab" may be two cases.
 warn_similar <- function(ids, noun) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
@@ -268,6 +278,6 @@ warn_similar <- function(ids, noun) {
   lines <- verbatim(vapply(groups, paste, "", collapse = " and "))
   warn_if(any(similar), "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.", bullets(lines, 5L)
-  ), i = "They are taken for different {noun}s; if they are not, mend the file.",
+  ), i = "They are read as different {noun}s. If they are not, correct the names in the file.",
   ids = ids[similar], what = noun)
 }

@@ -1,23 +1,24 @@
-# Scores of systems: argument `scores` of ratings(). They are stored by case, separate from
-# patterns.
+# Scores of systems: argument `scores` of ratings(). They are stored by case, and not in patterns,
+# because few cases have equal scores.
 
-# Largest distance of a sum of probabilities from one, per category: the effect of rounding to two
-# digits.
+# The probabilities of a case may differ from a sum of 1 by this number times the number of
+# categories. It allows for probabilities that are rounded to two digits.
 sum_tolerance <- 0.005
 
 score_columns <- c("case", "system", "category", "score")
 
-# Adds `scores` to `x`: a list of `scale` and `values`, a matrix of cases x categories for each
-# system that has scores, NA for cases without scores. `given$scores`: the user's argument;
-# `by_rating`: does `data` have a row per rating?
-add_scores <- function(x, given, data, by_rating) {
-  scores <- given$scores
+# Adds the field `scores` to `x`, a list: `scale` ("probability" or "order"), and `values`, which
+# contains a matrix of cases x categories for each system with scores, NA for cases without scores.
+# `options$scores`: the user's argument. `by_rating`: does `data` have a row per rating?
+add_scores <- function(x, options, data, by_rating) {
+  scores <- options$scores
   if (is.null(scores)) return(x)
   abort_argument_if(has_labels(x), "scores",
-    "{.arg scores} are of systems that choose one category, and answers here have several.",
-    i = "{.fun single_label} makes ratings with one label.")
+    "{.arg scores} cannot be used for answers with several labels.",
+    i = "Leave {.arg scores} out.")
   scale <- "probability"
-  # A list of scores may have a `scale`. A system called "scale" has columns with names.
+  # An element `scale` of a list of scores is the scale, unless its value has names: these are
+  # categories, and `scale` is the name of a system.
   if (!is.data.frame(scores) && is.list(scores) && "scale" %in% names(scores) &&
     is.null(names(scores$scale))) {
     scale <- check_choice(scores$scale, c("probability", "order"), "scale")
@@ -37,42 +38,47 @@ add_scores <- function(x, given, data, by_rating) {
 }
 
 # ---- Layouts -------------------------------------------------------------------------------------
-# Lists of `at` (number of a case), `system`, `category` and `score`.
+# Both functions return a list of vectors with an entry per score: `at` (number of the case),
+# `system`, `category` (label) and `score`.
 
-# Columns of wide data: for each system a character vector, columns with categories as names.
+# Scores in columns of wide data. `scores`: for each system, a character vector of columns of
+# `data`, with the categories as names.
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
-  ok <- is.list(scores) && has_unique_names(scores) &&
+  is_valid <- is.list(scores) && has_unique_names(scores) &&
     all(vapply(scores, function(columns) is.character(columns) && rlang::is_named(columns), NA))
-  abort_argument_if(!ok, "scores",
-    "must say for each system which column of {.arg data} has the score of which category.",
+  abort_argument_if(!is_valid, "scores",
+    "must be a list with the systems as names, each a vector of columns with the categories as
+        names.",
     not = scores, i = c(
-      "For example scores = list({c(x$systems, 'system')[[1L]]} =
-        c(\"{x$categories[[n_categories(x)]]}\" = \"column\")); of two categories one is enough.",
-      "Long data have a data frame of columns {.val {score_columns}}."
+      "For example, scores = list({c(x$systems, 'system')[[1L]]} =
+        c(\"{x$categories[[n_categories(x)]]}\" = \"column\")). With two categories, one column is
+        enough.",
+      "For long data, give a data frame with columns {.val {score_columns}}."
     ))
   check_scored_systems(names(scores), x)
   abort_argument_if(by_rating, "scores", "Scores in columns need wide data, with a row per case.",
-    i = "Give a data frame of columns {.val {score_columns}}.")
+    i = "Give a data frame with columns {.val {score_columns}}.")
   for (system in names(scores)) {
     unknown <- setdiff(scores[[system]], names(data))
     abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",
       x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
-    taken <- intersect(scores[[system]], c(x$raters, x$systems))
-    abort_if(taken, "columns", "A column of {.arg data} can have only one role.",
-      x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
+    used_columns <- intersect(scores[[system]], c(x$raters, x$systems))
+    abort_if(used_columns, "columns", "A column of {.arg data} can have only one role.",
+      x = "{.val {used_columns}} {?is/are} named by {.arg scores} and contain{?s/} answers.",
+      arg = "scores")
   }
   columns <- unlist(unname(scores))
   system <- rep(names(scores), lengths(scores))
-  n <- attr(data, "rows")
+  n_rows <- attr(data, "rows")
   list(
-    at = rep(seq_len(n), length(columns)), system = rep(system, each = n),
-    category = rep(names(columns), each = n),
+    at = rep(seq_len(n_rows), length(columns)), system = rep(system, each = n_rows),
+    category = rep(names(columns), each = n_rows),
     score = unlist(Map(as_score, unclass(data)[columns], columns, system), use.names = FALSE)
   )
 }
 
-# A data frame with a row per case, system and category.
+# Scores in a data frame with a row per case, system and category.
 table_of_scores <- function(x, scores) {
   scores <- replace_key_columns(scores, names(x$keys))
   lacking <- setdiff(score_columns, names(scores))
@@ -96,8 +102,8 @@ check_scored_systems <- function(systems, x) {
   unknown <- setdiff(systems, x$systems)
   abort_if(unknown, "system", "{.arg scores} must belong to systems of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
-    i = if (n_systems(x) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
-        the answers that go with the scores.", system = unknown)
+    i = if (n_systems(x) > 0L) "The systems are {.val {x$systems}}." else "Also give the answers
+        of these systems, as {.arg systems}.", system = unknown)
 }
 
 as_score <- function(column, name, system) {
@@ -108,32 +114,34 @@ as_score <- function(column, name, system) {
 
 # ---- Checks --------------------------------------------------------------------------------------
 
-# Cases x categories. With two categories, the score of one gives the score of the other.
+# Matrix of the scores of a system, cases x categories. With two categories, scores of one of them
+# are enough: those of the other are 1 - score or, on another scale, -score.
 scores_of_system <- function(system, x, table, scale) {
   row <- which(table$system == system)
-  given <- unique(table$category[row])
-  cell <- cbind(table$at[row], match(table$category[row], given))
-  twice <- anyDuplicated(cell)
-  abort_if(twice > 0L, "repeat", "A system can give one score per case and category.",
-    x = "Row {row[[twice]]} of {.arg scores} repeats that of system {.val {system}}, case
-        {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {given[[cell[twice, 2L]]]}}.",
-    case = x$cases[[cell[twice, 1L]]], rater = system)
-  unknown <- setdiff(given, x$categories)
+  scored <- unique(table$category[row])
+  cells <- cbind(table$at[row], match(table$category[row], scored))
+  repeated_row <- anyDuplicated(cells)
+  abort_if(repeated_row > 0L, "repeat", "A system can give one score per case and category.",
+    x = "Row {row[[repeated_row]]} of {.arg scores} repeats that of system {.val {system}}, case
+        {.val {as_label(x$cases[[cells[repeated_row, 1L]]])}},
+        {.val {scored[[cells[repeated_row, 2L]]]}}.",
+    case = x$cases[[cells[repeated_row, 1L]]], rater = system)
+  unknown <- setdiff(scored, x$categories)
   abort_if(unknown, "category", "Scores must be of categories of {.arg data}.",
     x = "System {.val {system}} has scores of {.val {unknown}}.",
     i = "Categories are {.val {x$categories}}.", row = NA_integer_, column = system,
     found = unknown)
-  lacking <- setdiff(x$categories, given)
-  half <- n_categories(x) == 2L && length(lacking) == 1L
-  abort_if(length(lacking) > 0L && !half, "scores", "Every category needs a score.",
-    x = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
+  unscored <- setdiff(x$categories, scored)
+  is_one_of_two <- n_categories(x) == 2L && length(unscored) == 1L
+  abort_if(length(unscored) > 0L && !is_one_of_two, "scores", "Every category needs a score.",
+    x = "System {.val {system}} has none for {length(unscored)} of them: {.val {unscored}}.",
     i = "Add the scores of these categories. If there are only two categories, scores of one are
         enough.", system = system, row = integer())
-  values <- matrix(NA_real_, length(x$cases), length(given), dimnames = list(NULL, given))
-  values[cell] <- table$score[row]
-  if (half) {
+  values <- matrix(NA_real_, length(x$cases), length(scored), dimnames = list(NULL, scored))
+  values[cells] <- table$score[row]
+  if (is_one_of_two) {
     values <- cbind(values, if (scale == "probability") 1 - values else -values)
-    colnames(values)[[2L]] <- lacking
+    colnames(values)[[2L]] <- unscored
   }
   values <- values[, x$categories, drop = FALSE]
   check_scores(values, x, scale, system)
@@ -141,53 +149,57 @@ scores_of_system <- function(system, x, table, scale) {
 }
 
 check_scores <- function(values, x, scale, system) {
-  # `detail` may contain expressions of `first`, the row of the first wrong case.
-  refuse <- function(wrong, message, detail = "", i = NULL) {
-    row <- which(wrong)
+  # Fails if any case is wrong. `detail`: text about the first wrong case, which may contain
+  # `first`, its number, in braces.
+  fail_if <- function(is_wrong, message, detail = "", i = NULL) {
+    row <- which(is_wrong)
     first <- row[1L] # nolint: object_usage.
     n <- count_noun(length(row), "case") # nolint: object_usage.
     abort_if(row, "scores", message,
       x = paste0("System \"{system}\": {n}, first \"{as_label(x$cases[first])}\"", detail, "."),
       i = i, system = system, row = row)
   }
-  given <- rowSums(!is.na(values))
-  refuse(given > 0L & given < ncol(values), "A case must have scores of all categories or of none.")
-  probable <- scale == "probability"
-  off <- is.infinite(values) | (probable & (values < 0 | values > 1))
-  refuse(
-    rowSums(off, na.rm = TRUE) > 0,
-    if (probable) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
-    ", which has {values[first, which(off[first, ])[[1L]]]}",
-    if (probable) "Scores on another scale only order cases: {.code scale = \"order\"} in
-      {.arg scores}."
+  n_scores <- rowSums(!is.na(values))
+  fail_if(
+    n_scores > 0L & n_scores < ncol(values),
+    "A case must have scores of all categories or of none."
   )
-  if (!probable) return()
+  is_probability <- scale == "probability"
+  is_outside <- is.infinite(values) | (is_probability & (values < 0 | values > 1))
+  fail_if(
+    rowSums(is_outside, na.rm = TRUE) > 0,
+    if (is_probability) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
+    ", which has {values[first, which(is_outside[first, ])[[1L]]]}",
+    if (is_probability) "If they only order cases, add {.code scale = \"order\"} to the
+      list {.arg scores}."
+  )
+  if (!is_probability) return()
   sums <- rowSums(values)
-  refuse(
+  fail_if(
     abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9, "Probabilities of a case must sum to one.",
     ", which sums to {signif(sums[first], 4L)}",
-    "Divide them by their sum if that is what they mean; if not, they only order cases:
-      {.code scale = \"order\"} in {.arg scores}."
+    "If they are probabilities, divide them by their sum. If they only order cases, add
+      {.code scale = \"order\"} to the list {.arg scores}."
   )
 }
 
-# Warns of scores that can be used but are probably mistakes.
+# Warns of scores that are valid but probably mistakes: answers without scores, and equal scores.
 warn_scores <- function(x) {
   answered <- case_answers(x) > 0L
   values <- x$scores$values
-  without <- vapply(names(values), function(system) {
+  n_without <- vapply(names(values), function(system) {
     sum(answered[, match(system, x$systems)] & is.na(values[[system]][, 1L]))
   }, 0L)
-  without <- without[without > 0L]
-  warn_if(without, "scores",
-    "Some cases that systems answered have no score; metrics of scores leave them out.",
-    x = "Cases of {shorten(paste0(names(without), ': ', number(without)))}",
-    systems = names(without), cases = unname(without))
+  n_without <- n_without[n_without > 0L]
+  warn_if(n_without, "scores",
+    "Some cases that systems answered have no scores, and are left out of metrics of scores.",
+    x = "Cases of {shorten(paste0(names(n_without), ': ', number(n_without)))}",
+    systems = names(n_without), cases = unname(n_without))
   constant <- names(Filter(function(v) {
     all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
   }, values))
   warn_if(constant, "scores",
-    "All scores of {.val {constant}} are equal, so they order no cases.", systems = constant,
+    "All scores of {.val {constant}} are equal, and cannot order cases.", systems = constant,
     cases = NULL)
 }
 
@@ -203,10 +215,11 @@ keep_scores <- function(scores, systems) {
   if (length(scores$values) > 0L) scores
 }
 
-# A row per case, system and category.
+# Tibble with a row per case, system and category: `case`, `system`, `category` and `score`.
 score_table <- function(x) {
   n <- n_categories(x)
-  values <- c(list(matrix(0, 0L, n)), x$scores$values) # without systems, a table without rows
+  # The first element gives a table without rows the right columns, if no system has scores.
+  values <- c(list(matrix(0, 0L, n)), x$scores$values)
   stack_rows(seq_along(values), function(s) {
     at <- which(!is.na(values[[s]][, 1L]))
     tibble::tibble(
@@ -219,15 +232,15 @@ score_table <- function(x) {
 
 format_scores <- function(x) {
   if (!is.null(x$scores)) {
-    scored <- vapply(x$scores$values, function(v) sum(!is.na(v[, 1L])), 0L)
+    n_scored <- vapply(x$scores$values, function(v) sum(!is.na(v[, 1L])), 0L)
     paste0(
-      "Scores of ", shorten(paste0(names(scored), " (", number(scored), " cases)")), ", ",
+      "Scores of ", shorten(paste0(names(n_scored), " (", number(n_scored), " cases)")), ", ",
       if (x$scores$scale == "probability") "probabilities" else "an order of cases only"
     )
   }
 }
 
 abort_scores_of_table <- function() {
-  abort_argument("scores", "{.arg scores} are of single cases, and a table of counts has none.",
+  abort_argument("scores", "{.arg scores} need data with cases; an agreement matrix has none.",
     i = "Give a data frame with a row per case.")
 }

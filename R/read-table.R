@@ -3,8 +3,8 @@
 separators <- c(",", ";", "\t", "|")
 
 # ---- CSV ------------------------------------------------------------------------------------
-# scan() fails at every fault. data.table does not convert doubled quotes, and readr
-# drops text after an open quote.
+# CSV is read with scan(), because it fails at every fault. Other readers change text without
+# notice: data.table does not convert doubled quotes, and readr drops text after an open quote.
 
 read_csv <- function(input) {
   lines <- readLines(input$plain, 100L + input$skip, warn = FALSE)
@@ -14,8 +14,8 @@ read_csv <- function(input) {
     tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
-  if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns and no rows.")
-  columns <- resolve_rows(columns, input)
+  if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns, but no rows.")
+  columns <- drop_title_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
 
@@ -48,14 +48,15 @@ csv_separator <- function(input, line = input$first[[1L]]) {
   separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
 }
 
-# Drops lines above the data of a table of text or of a sheet.
-resolve_rows <- function(columns, input) {
-  filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
-  header <- match(TRUE, filled > 1L)
-  if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
-    add_note(input, left_out(seq_len(header) > 0L, "line", "above the table, as a title"))
-    names(columns) <- vapply(columns, `[[`, "", header)
-    columns <- lapply(columns, utils::tail, -header)
+# Drops rows that are no data from the columns of a table: a title above the names of columns, and
+# the two rows in which Qualtrics describes its columns. A note lists them.
+drop_title_rows <- function(columns, input) {
+  n_filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
+  header_row <- match(TRUE, n_filled > 1L)
+  if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
+    add_note(input, left_out(seq_len(header_row) > 0L, "line", "above the table, as a title"))
+    names(columns) <- vapply(columns, `[[`, "", header_row)
+    columns <- lapply(columns, utils::tail, -header_row)
   }
   if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
     add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
@@ -64,123 +65,133 @@ resolve_rows <- function(columns, input) {
   name_columns(columns, input)
 }
 
-# Is a field empty? An empty list of labels is an answer.
+# Is each field of a column empty? Lists of labels are never empty fields, because an empty list is
+# an answer.
 is_blank <- function(x) {
   if (is.list(x)) return(logical(length(x)))
   values <- unique(x)
   x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
 
-# Is a row empty in the columns that are used? Without identifiers of cases: empty in all columns.
-# In `sparse` tables: without a rating.
+# Is each row empty in all used columns (`columns`, a list of names by role)? If cases have no
+# identifiers, it must be empty in all columns of the table. In a `sparse` table (each row is the
+# answer to one of several questions), a row without the rating is empty.
 empty_rows <- function(table, columns, sparse) {
   columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
     setdiff(names(table), "file")
   Reduce(`&`, lapply(table[columns], is_blank))
 }
 
-# Names columns without a name, and drops them if they are empty.
+# Drops empty columns without a name, and names the others without a name "...1", "...2" and so on,
+# by their position.
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
-  twice <- repeated_values(names(columns)[!unnamed])
-  if (length(twice) > 0L) {
-    abort_file(input, "has several columns of one name.",
-      x = "Twice or more: {toString(dQuote(twice, FALSE))}.",
-      i = "Give each column a name of its own.")
+  repeated <- repeated_values(names(columns)[!unnamed])
+  if (length(repeated) > 0L) {
+    abort_file(input, "has several columns with the same name.",
+      x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
+      i = "Give each column a different name.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
-  blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
-  columns[!names(columns) %in% names(which(blank))]
+  is_blank_column <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
+  columns[!names(columns) %in% names(which(is_blank_column))]
 }
 
 check_encoding <- function(x, column, input) {
   if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
-  known <- unique(x)
-  bad <- known[is.na(known) | !validUTF8(known)]
-  if (length(bad) > 0L) {
-    abort_encoding(input, paste0("row ", match(bad[[1L]], x), " of column \"", column, "\""))
+  distinct_values <- unique(x)
+  invalid <- distinct_values[is.na(distinct_values) | !validUTF8(distinct_values)]
+  if (length(invalid) > 0L) {
+    abort_encoding(input, paste0("row ", match(invalid[[1L]], x), " of column \"", column, "\""))
   }
   x
 }
 
 abort_encoding <- function(input, where) {
   abort_file(input, "is not encoded in {input$encoding}.",
-    x = "Found bytes that are not text in {where}.",
+    x = "Found bytes that are not valid in this encoding in {where}.",
     i = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
 skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
 
-# Fails unless the only fault is that rows end early, of which it makes a note. If a quote spans
-# lines, count.fields() returns the number of fields at its last line, and NA before. If only such a
-# row is too short, the quote is a fault. `open`: was a quote open at the end?
-check_csv <- function(input, open) {
-  expected <- length(input$header)
-  fields <- utils::count.fields(
+# Finds the fault of a table that scan() cannot read. If the only fault is that some rows lack their
+# last fields, adds a note; otherwise fails with the number of the faulty line. If a quote spans
+# several lines, count.fields() returns NA for all lines but the last. A row that is too short and
+# ends such a quote is a fault. `has_open_quote`: does the file end within a quote?
+check_csv <- function(input, has_open_quote) {
+  n_columns <- length(input$header)
+  n_fields <- utils::count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
-  spans <- c(FALSE, is.na(head(fields, -1L)))
-  short <- which(fields > 0L & fields < expected)
-  alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
-  fault <- if (open) { # nolint: object_usage.
-    line <- max(0L, which(!is.na(head(fields, -1L)))) + 1L
-    "opens a quote and does not close it."
+  ends_open_quote <- c(FALSE, is.na(head(n_fields, -1L)))
+  short <- which(n_fields > 0L & n_fields < n_columns)
+  all_short <- length(short) + 1L >= sum(n_fields > 0L, na.rm = TRUE)
+  fault <- if (has_open_quote) { # nolint: object_usage.
+    line <- max(0L, which(!is.na(head(n_fields, -1L)))) + 1L
+    "begins a quote that has no end."
   } else {
-    bad <- which(fields > expected)
-    line <- c(bad, if (!alike) short[spans[short]], if (expected == 1L) short)[1L]
-    paste0("has ", fields[line], ".")
+    long_lines <- which(n_fields > n_columns)
+    line <- c(
+      long_lines, if (!all_short) short[ends_open_quote[short]], if (n_columns == 1L) short
+    )[1L]
+    paste0("has ", n_fields[line], ".")
   }
   if (!is.na(line) || length(short) == 0L) {
     abort_file(
-      input, "must have as many columns in all lines as in the first, {expected}.",
+      input, "must have {n_columns} columns in all lines, like the first line.",
       x = "Line {line + input$skip} {fault}",
       i = c(
-        if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-        if (!open) skip_hint
+        if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+        if (!has_open_quote) skip_hint
       )
     )
   }
-  lacks <- input$header[seq(min(fields[short]) + 1L, expected)]
+  lacks <- input$header[seq(min(n_fields[short]) + 1L, n_columns)]
   add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
-    shorten(dQuote(lacks, FALSE)), "), which are taken for empty."))
+    shorten(dQuote(lacks, FALSE)), "), which are read as empty."))
 }
 
 # ---- Crowds ---------------------------------------------------------------------------------
 
-# Answers of a crowd without those whose `status` is in `out`. Columns that may be the rating match
-# `answers`. Without `answers`, they have a column `gold(name)` of known answers, and several
-# answers are separate lines of a field. The first element of `case` identifies a case or, if that
-# column does not exist, all others do.
-read_crowd <- function(input, case, rater, status, out, reason, answers, gold = toupper) {
+# Reads results of a crowdsourcing platform, without assignments with a value of the column `status`
+# that is in `dropped_status` (`reason`: words for the note). `case`: the column that identifies
+# cases, followed by columns that do so together if it does not exist. `answers`: pattern of the
+# names of columns that may be the rating. If it is NULL, these are the columns for which there is a
+# column of known answers, and several answers are separate lines of a field. `gold`: function of
+# the name of a column of answers that returns the name of its column of known answers.
+read_crowd <- function(input, case, rater, status, dropped_status, reason, answers,
+                       gold = toupper) {
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   names <- names(table)
   if (is.null(answers)) {
-    asked <- names[gold(names) %in% names]
-    table[asked] <- lapply(table[asked], function(x) {
+    question_columns <- names[gold(names) %in% names]
+    table[question_columns] <- lapply(table[question_columns], function(x) {
       if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
     })
   } else {
-    asked <- grep(answers, names, value = TRUE)
+    question_columns <- grep(answers, names, value = TRUE)
   }
-  out <- fold_case(table[[status]] %||% "") %in% out
-  table <- lapply(table, `[`, !out)
-  truths <- setNames(gold(asked), asked)
+  dropped_status <- fold_case(table[[status]] %||% "") %in% dropped_status
+  table <- lapply(table, `[`, !dropped_status)
+  truths <- setNames(gold(question_columns), question_columns)
   truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
-    table = table, choices = asked, truths = truths,
+    table = table, choices = question_columns, truths = truths,
     map = list(
       case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
-      rating = if (length(asked) == 1L) asked
+      rating = if (length(question_columns) == 1L) question_columns
     ),
-    notes = left_out(out, "assignment", reason)
+    notes = left_out(dropped_status, "assignment", reason)
   )
 }
 
-# Newer forms store all answers of an assignment as one field of JSON: for each question a list of
-# buttons with their states, an object with a label, or a value.
+# Answers in newer forms of Mechanical Turk, as a list of columns. These forms store all answers of
+# an assignment in one field of JSON. It contains, for each question, a list of buttons and whether
+# they are selected, an object with a label, or a value.
 task_answers <- function(table, input) {
   texts <- unname(table$Answer.taskAnswers)
   if (is.null(texts)) return(NULL)
@@ -203,7 +214,8 @@ is_excel <- function(input) {
 
 read_excel <- function(input) {
   check_installed("readxl", "to read Excel files")
-  if (input$kind == "zip") input$entries # checks them before they are unpacked
+  # Evaluating `entries` checks the files of the archive, before readxl unpacks them.
+  if (input$kind == "zip") input$entries
   try_excel <- function(value) {
     if_foreign_error(value, function(cnd) {
       abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
@@ -231,10 +243,11 @@ read_excel <- function(input) {
   }
   at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
   if (input$kind == "zip") add_note(input, sheet_faults(input, at))
-  add_default_map(resolve_rows(as.list(table), input))
+  add_default_map(drop_title_rows(as.list(table), input))
 }
 
-# Notes on contents of a sheet that readxl does not report; `at` is its number.
+# Notes on contents of a sheet that readxl does not report: the sheet is hidden, or has formulas
+# without a stored value. `at`: number of the sheet.
 sheet_faults <- function(input, at) {
   text <- function(name) {
     size <- input$entries$size[match(name, input$entries$name)]
@@ -272,13 +285,14 @@ read_sheet <- function(input, sheet, types) {
   )
 }
 
-# Number of columns of a sheet. A sheet with two cells may have a million rows and any number of
-# columns. If readxl is given more types than a sheet can have columns, its error contains the
-# number of columns, before it creates any.
+# Number of columns of a sheet, before the sheet is read. A hostile sheet with two cells can have a
+# million rows and thousands of columns. The number is read from the error that readxl gives if
+# there are more types of columns than columns.
 sheet_columns <- function(input, sheet) {
   answer <- tryCatch(
     names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
   )
   answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
-  max(1, as.numeric(answer)) # no number: there are no columns, or a later error reports the fault
+  # If there is no number, the sheet has no columns, or has a fault that a later error reports.
+  max(1, as.numeric(answer))
 }

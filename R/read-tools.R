@@ -1,20 +1,21 @@
 # Formats in which answers are nested in other records. These are answers of judges (scorers,
 # assertions, metrics) in logs of language model evaluations, and answers of annotators.
 
-# A table of the answers to `items`, with notes on items without answers and on failed answers,
-# which are missing. `about` returns the fields of an item: the first is the case, and `key`
-# identifies the case in any file. `parts` returns its answers, with the raters as names. `value`
-# returns the fields of an answer.
-nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
-                           ...) {
-  answers_by_item <- lapply(unname(items), parts)
-  none <- lengths(answers_by_item) == 0L
+# Reads the answers to `items` (samples or other records), and returns what `read` of new_format()
+# returns. `item_fields`: function of an item that returns its fields; the first is the case, and
+# `key` identifies the case in any file. `answers_of`: function of an item that returns its answers,
+# with the raters as names. `fields`: function of an answer that returns its fields. `noun` and
+# `answers`: words for an item and its answers. `rater`, `rating`: names of these columns.
+nested_answers <- function(input, items, noun, answers, item_fields, answers_of, rater, fields,
+                           rating = NULL, ...) {
+  answers_by_item <- lapply(unname(items), answers_of)
+  has_no_answers <- lengths(answers_by_item) == 0L
   answer <- unlist(answers_by_item, recursive = FALSE)
   failed <- vapply(answer, input$failed, NA)
   if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
-  item <- rep(lapply(items, about), lengths(answers_by_item))
+  item <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
-    c(item, setNames(list(name), rater), if (!failed) value(answer))
+    c(item, setNames(list(name), rater), if (!failed) fields(answer))
   }, item, names(answer), answer, failed), input)
   choices <- setdiff(names(table), c(names(item[[1L]]), rater))
   list(
@@ -23,7 +24,7 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
       case = names(table)[[1L]], rater = rater,
       rating = rating %||% if (length(choices) == 1L) choices
     ),
-    notes = c(left_out(none, noun, paste("without", answers)), taken_missing(
+    notes = c(left_out(has_no_answers, noun, paste("without", answers)), taken_missing(
       failed, "answer", "without a verdict that could be read, or not submitted"
     )), ...
   )
@@ -31,17 +32,16 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
 
 # ---- Inspect --------------------------------------------------------------------------------
 
-# An aborted run has no header.json yet.
+# Files of a log with the description of the run. An aborted run has only the second.
 inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
 has_log <- function(input) any(inspect_headers %in% input$entries$name)
 
-# A log is about one model. Its samples, separately for each epoch, are cases, and scorers are
-# raters.
+# A log contains the answers of one model. A case is a sample in one epoch, and scorers are raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   run <- log$eval
-  got <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
+  contents <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
     case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
     key <- c(run$task, run$eval_id)
     list(
@@ -51,34 +51,36 @@ read_inspect <- function(input) {
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
   "scorer", function(score) score["value"], covariates = "sample")
-  if (length(unique(got$table$epoch)) > 1L) {
-    inform_fallible("Samples were run in several epochs. Cases of one sample are dependent:
-        {.code cluster = sample} of {.fun estimate_accuracy} allows for it.")
+  if (length(unique(contents$table$epoch)) > 1L) {
+    inform_fallible("Samples were run in several epochs, and cases of one sample are dependent. Give
+        {.code cluster = sample} to {.fun estimate_accuracy}.")
   }
-  got
+  contents
 }
 
 unzip_inspect <- function(input) {
   folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
   if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
-  inside <- input$entries$name
-  # Unpacks all files, because the time to find each by its name grows with the square of their
-  # number.
-  got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
-  whole <- file.size(file.path(folder, inside)) == input$entries$size
-  if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
+  file_names <- input$entries$name
+  # Unpacks all files in one call. To find each file by its name would take a time that grows with
+  # the square of their number.
+  unzipped <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
+  is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
+  if (length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/"))) {
     abort_file(input, "cannot be unpacked.",
       i = "Convert it to JSON: `inspect log convert --to json`.")
   }
   read <- function(file) parse_json(read_text(file.path(folder, file)), input)
-  samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
-  list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
+  samples <- grep("^samples/.*[.]json$", file_names, value = TRUE)
+  list(
+    eval = read(intersect(inspect_headers, file_names)[[1L]])$eval, samples = lapply(samples, read)
+  )
 }
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
-# Versions differ in the depth of the results in the file.
+# List of the results in a file. In newer versions of promptfoo it is one level deeper.
 promptfoo_results <- function(file) {
   results <- as.list(file)$results
   if (is.null(names(results))) results else results$results
@@ -89,7 +91,8 @@ promptfoo_results <- function(file) {
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
   results <- Map(function(result, at) {
-    result$testIdx <- result$testIdx %||% paste0("#", at) # old versions do not number tests
+    # Old versions do not number tests.
+    result$testIdx <- result$testIdx %||% paste0("#", at)
     result
   }, results, seq_along(results))
   nested_answers(input, results, "result", "graded assertions", function(result) {
@@ -101,7 +104,7 @@ read_promptfoo <- function(input) {
       key = if (length(run) > 0L) paste(run, case)
     )
   }, function(result) {
-    # Drops sets of assertions. The list also contains their assertions, which are the verdicts.
+    # Drops sets of assertions, because the list also contains each assertion of a set.
     name_parts(Filter(
       function(part) length(part$componentResults) == 0L, result$gradingResult$componentResults
     ), assertion_name)
@@ -110,13 +113,13 @@ read_promptfoo <- function(input) {
   }, "verdict")
 }
 
-name_parts <- function(parts, name) {
-  setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
+name_parts <- function(answers, name) {
+  setNames(as.list(answers), make.unique(vapply(answers, name, ""), "#"))
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
 
-# Name of the metric, if it has a metric; otherwise type and provider of the assertion.
+# Name of an assertion: its metric, if it has one, otherwise its type and its provider.
 assertion_name <- function(component) {
   assertion <- component$assertion
   assertion$metric %||%
@@ -127,7 +130,8 @@ provider_id <- function(provider) if (is.list(provider)) provider$id else provid
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
-# Test cases of a run, which is nested in some versions, or of the result of evaluate().
+# Test cases in a file: those of a test run, which some versions store one level deeper, or those of
+# a result of evaluate().
 deepeval_cases <- function(run) {
   run <- as.list(as.list(run)$testRunData %||% run)
   c(run$testCases, run$conversationalTestCases, run$test_results)
@@ -138,7 +142,7 @@ deepeval_metrics <- function(case) {
   case$metricsData %||% case$metricsMetadata %||% case$metrics_data
 }
 
-# Each file is a run.
+# Each file is a separate run: the same name in two files is two cases.
 read_deepeval <- function(input) {
   nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
     id <- paste(c(case$name, case$order), collapse = "/")
@@ -152,7 +156,8 @@ read_deepeval <- function(input) {
 
 # ---- OpenAI evals ---------------------------------------------------------------------------
 
-# Events are about samples of one eval: grades of a model, or matches that a program found.
+# Events of a log are verdicts on samples of one eval: grades by a model (`choice`), or matches that
+# a program found (`correct`).
 read_openai_evals <- function(input) {
   spec <- input$record$spec
   verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
@@ -167,7 +172,8 @@ read_openai_evals <- function(input) {
 
 # ---- lm-evaluation-harness ------------------------------------------------------------------
 
-# Metrics of 0 and 1 are raters of the model's answers. A file is a run of a task.
+# Metrics with only the values 0 and 1 are raters of the model's answers; other metrics are dropped.
+# A file contains one run of a task.
 read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
@@ -175,7 +181,7 @@ read_lm_eval <- function(input) {
   if (is.null(table[["doc_id"]])) abort_file(input, "has no field \"doc_id\".")
   binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
   binary <- setdiff(names(table)[binary], "doc_id")
-  if (length(binary) == 0L) abort_file(input, "holds no metric of 0 and 1 only.")
+  if (length(binary) == 0L) abort_file(input, "has no metric with only the values 0 and 1.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
@@ -194,13 +200,13 @@ read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
   if (!is.null(names(tasks))) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
-  cancelled <- vapply(answers, `[[`, NA, "cancelled")
-  kept <- answers[!cancelled]
+  is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
+  kept <- answers[!is_cancelled]
   if (length(kept) == 0L) {
     abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
-  other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
+  unread <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
   table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
   list(
     table = table,
@@ -210,30 +216,31 @@ read_label_studio <- function(input) {
     ),
     choices = controls,
     notes = c(
-      left_out(cancelled, "annotation", "that an annotator cancelled"),
-      if (length(other) > 0L) {
-        paste0("Left out: ", toString(sort_strings(other)), ", which marks regions or holds text.")
+      left_out(is_cancelled, "annotation", "that an annotator cancelled"),
+      if (length(unread) > 0L) {
+        paste0("Left out: ", toString(sort_strings(unread)), ", which marks regions or holds text.")
       }
     )
   )
 }
 
-# Annotations, and full predictions; short exports contain only their identifiers.
+# Annotations and predictions of a task, a list of records. Short exports contain only identifiers
+# of predictions, which are skipped.
 task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
   names(data) <- sprintf("data.%s", names(data))
   record <- function(answer, rater, predicted) {
-    # Relations between regions have no control.
+    # Results without `from_name`, the name of a control, are relations between regions.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
     name <- vapply(results, `[[`, "", "from_name")
     labels <- lapply(results, function(result) {
       value_label(c(as.list(result$value), result["selected"]))
     })
-    given <- lengths(labels) > 0L
-    control <- factor(name[given], unique(name[given]))
+    has_label <- lengths(labels) > 0L
+    control <- factor(name[has_label], unique(name[has_label]))
     list(
       fields = c(list(id = task$id, completed_by = rater), data),
-      labels = lapply(split(labels[given], control), unlist), other = name[!given],
+      labels = lapply(split(labels[has_label], control), unlist), other = name[!has_label],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
   }
@@ -248,7 +255,8 @@ task_records <- function(task) {
   )
 }
 
-# Labels in the value of a control with categories; for a category in a tree, its path.
+# Labels in the value of a control; NULL if it has no categories. For a taxonomy, a tree of
+# categories, a label is the path to the category.
 value_label <- function(value) {
   if (!is.null(value$taxonomy)) {
     return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
@@ -257,21 +265,22 @@ value_label <- function(value) {
   if (!is.null(label)) as_label(label)
 }
 
-# Single choices are strings, several choices are an object, and values of other controls an array.
+# Labels of a field of JSON-MIN: a single choice is a string, several choices are an object, and
+# values of other controls are an array.
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
   values <- if (is.null(names(value))) value else list(value)
   unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
 }
 
-# Converts a column of a table whose cells contain such objects as text.
+# Converts a column of CSV: cells that contain such objects as JSON become labels.
 choices_of_cells <- function(x, input) {
-  coded <- grepl(
+  is_object_text <- grepl(
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
   )
-  if (!any(coded)) return(x)
+  if (!any(is_object_text)) return(x)
   x <- as.list(x)
-  x[coded] <- lapply(x[coded], function(cell) {
+  x[is_object_text] <- lapply(x[is_object_text], function(cell) {
     or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
   })
   as_text(x)
@@ -283,10 +292,10 @@ read_label_studio_min <- function(input) {
   choices <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  several <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
+  list_columns <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
   list(
     table = table, choices = choices, map = list(
-      case = "id", rater = "annotator", rating = if (length(several) == 1L) several
+      case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns
     )
   )
 }

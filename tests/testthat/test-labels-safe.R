@@ -146,7 +146,7 @@ test_that("texts that are the same number are told, and so are letters in two fo
     class = "fallible_warning_labels"
   )
   expect_setequal(warning$labels, c(composed, decomposed))
-  expect_identical(lookalikes(c("\u304c", "\u304b\u3099", "\u304b")), c("\u304c", "\u304b\u3099"))
+  expect_identical(find_lookalikes(c("\u304c", "\u304b\u3099", "\u304b")), c("\u304c", "\u304b\u3099"))
   expect_silent(ratings(cbind(a = c(composed, "cafe"), b = c(composed, "cafe"))))
 })
 

@@ -23,7 +23,7 @@ test_that("pairs are drawn on both sides of the diagonal", {
   expect_identical(nrow(ggplot2::layer_data(plot)), 20L)
   expect_true("-0.07" %in% ggplot2::layer_data(plot, 2)$label)
   several <- agreement(lehner_ratings(), pairwise = TRUE, interval = "none")
-  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(several))$PANEL), most_maps)
+  expect_length(unique(ggplot2::layer_data(ggplot2::autoplot(several))$PANEL), max_maps)
   expect_error(
     ggplot2::autoplot(agreement(lehner_ratings()), type = "pairs"),
     class = "fallible_error_argument"

@@ -54,6 +54,6 @@ test_that("long names lose their middle, but never what tells them apart", {
 test_that("of many measures only some have a map", {
   pairs <- agreement(panel_of(3), pairwise = TRUE, interval = "none")
   plot <- ggplot2::autoplot(pairs)
-  expect_length(unique(ggplot2::layer_data(plot)$PANEL), most_maps)
+  expect_length(unique(ggplot2::layer_data(plot)$PANEL), max_maps)
   expect_match(plot$labels$caption, "first 4 of")
 })

@@ -133,7 +133,7 @@ test_that("studies are drawn with both measures of truth", {
   nothing <- simulation_study(
     rater_design(c(0.6, 0.6), 0.8, n = 5), function(x) NA_real_, runs = 2
   )
-  expect_error(ggplot2::autoplot(nothing), "no estimate to draw", class = "fallible_error")
+  expect_error(ggplot2::autoplot(nothing), "all estimates are", class = "fallible_error")
 })
 
 test_that("plot() draws and returns the picture", {

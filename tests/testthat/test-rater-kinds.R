@@ -65,7 +65,7 @@ test_that("names that look like machines raise one message in a session", {
   like <- c("gpt-4o", "Claude", "llama_3", "my-llm", "BERT base", "o3-mini", "phi3",
     "gptzero", "GPTx", "unifiedqa", "lf_3", "SpamBot", "ai_detector")
   unlike <- c("Bertha", "Clauden", "rater1", "albert", "o3", "philip", "Egypt", "self_1", "qatar")
-  expect_identical(grepl(machine_names, c(like, unlike), ignore.case = TRUE),
+  expect_identical(grepl(machine_name_pattern, c(like, unlike), ignore.case = TRUE),
     rep(c(TRUE, FALSE), c(13, 9)))
   informed$rater_kind <- NULL
   two <- wide_of(c("ann", "bob", "cyd"))[-3]

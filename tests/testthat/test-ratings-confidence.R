@@ -85,11 +85,11 @@ test_that("what cannot be a confidence is refused", {
   expect_identical(error$row, 5L)
   data <- sure_wide()
   data$sure_a <- 1:5
-  fails(data, "columns", "all alike")
+  fails(data, "columns", "the same type in all")
   data[c("sure_b", "sure_c")] <- 1
   expect_identical(fails(data, "confidence", "holds 2.*4 rows")$row, 2:5)
   data[c("sure_a", "sure_b", "sure_c")] <- NA
-  fails(data, "confidence", "not a single")
+  fails(data, "confidence", "has no values")
   data$sure_a <- "sure"
   fails(data, "columns", "ordered factors")
   data$sure_a <- factor("sure")

@@ -539,7 +539,7 @@ test_that("one warning proposes all labels to join, and what it proposes works",
     b = c(rep("Negative", 32), "negative")
   )
   caught <- capture_warnings(ratings(wide, raters = a:b))
-  proposal <- grep("To join", caught, value = TRUE, fixed = TRUE)
+  proposal <- grep("To merge", caught, value = TRUE, fixed = TRUE)
   expect_length(proposal, 1L)
   expect_match(proposal, "clean_labels = TRUE")
   code <- regmatches(proposal, regexpr("c\\([^)]*\\)", proposal))
@@ -563,9 +563,9 @@ test_that("few cases with many raters look like a swap", {
 
 test_that("ranges of names are the columns that tidyselect selects", {
   columns <- c("b", "a", "c")
-  expect_identical(named_columns(quote(b:c), columns), 1:3)
-  expect_identical(named_columns(quote(c:a), columns), 3:2)
-  expect_identical(named_columns(quote("a"), columns), 2L)
+  expect_identical(positions_by_name(quote(b:c), columns), 1:3)
+  expect_identical(positions_by_name(quote(c:a), columns), 3:2)
+  expect_identical(positions_by_name(quote("a"), columns), 2L)
   others <- list(quote(d), quote(a:d), quote(1:2), quote(c(a, b)), quote(-a), quote((a:b):c))
-  expect_true(all(is.na(lapply(others, named_columns, columns))))
+  expect_true(all(is.na(lapply(others, positions_by_name, columns))))
 })

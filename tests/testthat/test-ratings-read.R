@@ -50,7 +50,7 @@ test_that("missing files and columns are refused", {
   )
   header <- c("case,rater,rating", "1,r1,a", "1,r2,b")
   writeLines(c(header, "2,r1,\"a", "2,r2,a"), file.path(folder, "ratings.csv"))
-  expect_error(read_ratings(folder), "Line 4 opens a quote", class = "fallible_error_file")
+  expect_error(read_ratings(folder), "Line 4 begins a quote", class = "fallible_error_file")
   writeLines(c(header, "2,r1,a", "2,r2,a", "3,r1,a,zz,yy"), file.path(folder, "ratings.csv"))
   expect_error(read_ratings(folder), "Line 6 has 5", class = "fallible_error_file")
   writeLines(paste0(header, ","), file.path(folder, "ratings.csv"))
@@ -151,7 +151,7 @@ test_that("a typo in a field of JSON lists all fields and proposes the nearest",
 
 test_that("no message asks for `na` where it is given", {
   path <- write_long("1,a,x", "1,b,None", "2,a,missing", "2,b,y")
-  expect_warning(read_long(path), "name them in `na`", class = "fallible_warning_labels")
+  expect_warning(read_long(path), "give them as `na`", class = "fallible_warning_labels")
   told <- character()
   withCallingHandlers(read_long(path, na = c("", "missing")), warning = function(w) {
     told <<- c(told, conditionMessage(w))
@@ -219,7 +219,7 @@ test_that("cases and raters without a name are refused, and columns of one name"
   path <- withr::local_tempfile(
     lines = c("case,rater,rating,rating,,", "1,a,x,y,,", "1,b,y,y,,"), fileext = ".csv"
   )
-  expect_error(read_ratings(path), "Twice or more: \"rating\"", class = "fallible_error_file")
+  expect_error(read_ratings(path), "Repeated: \"rating\"", class = "fallible_error_file")
 })
 
 test_that("names that differ in capitals or blanks are told", {

@@ -168,7 +168,7 @@ test_that("sessions of Prodigy without names are no annotators, their files are"
   one_line <- function(text) gsub("\n *", " ", text)
   writeLines(one_line(line(1:2, c(0L, 1L), c("14", "16"))), file.path(folder, "ann.jsonl"))
   writeLines(one_line(line(1:2, c(0L, 0L), "15")), file.path(folder, "bob.jsonl"))
-  expect_warning(x <- read_ratings(folder), "\"bob\" is taken for one", class =
+  expect_warning(x <- read_ratings(folder), "one annotator, \"bob\"", class =
     "fallible_warning_left_out")
   expect_panel(x, c("ann", "bob"), c("1", "2"), c("01", "00"))
 })
@@ -198,11 +198,11 @@ test_that("Doccano is read, a file for each annotator or with their numbers", {
   preview <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"text": "a", "label": ["P"]}'
   )
-  expect_error(read_ratings(preview), "which column holds the case", class = "fallible_error_file")
+  expect_error(read_ratings(preview), "column of the case", class = "fallible_error_file")
   spans <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"id": 1, "text": "a", "label": [[0, 3, "ORG"]]}'
   )
-  expect_error(read_ratings(spans), "marks parts", class = "fallible_error_file")
+  expect_error(read_ratings(spans), "labels of parts", class = "fallible_error_file")
 })
 
 test_that("batches of Mechanical Turk are read, without what was rejected", {
@@ -336,7 +336,7 @@ test_that("files that do not fit their format are refused, whatever is in them",
   expect_identical(read_ratings(path)$categories, c("accept", "reject"))
   expect_identical(nrow(tidy(read_ratings(path))), 2L)
   path <- file(sprintf(prodigy, ""))
-  refused(path, "which column holds the rater")
+  refused(path, "name of the column of the rater")
 })
 
 test_that("every tool's file is known by looking at it", {
@@ -394,7 +394,7 @@ test_that("what is in no known format is named, with what would read it", {
 test_that("judges of logs are taken for language models, unless somebody says who they are", {
   for (file in c("inspect.json", "promptfoo.json")) {
     expect_message(
-      x <- suppressWarnings(read_ratings(tool_file(file))), "taken for language models"
+      x <- suppressWarnings(read_ratings(tool_file(file))), "read as language models"
     )
     expect_identical(x$rater_kind, "model")
     expect_no_message(

@@ -76,7 +76,9 @@ test_that("scores that cannot be used are refused, with where they are", {
   expect_error(read_wide(scores = list(old = c(yes = "p"))), class = "fallible_error_system")
   expect_error(read_wide(scores = list(new = c(yes = "pp"))), class = "fallible_error_columns")
   expect_error(read_wide(scores = list(new = c(yes = "r"))), class = "fallible_error_columns")
-  expect_error(read_wide(scores = list(new = "p")), "of which", class = "fallible_error_argument")
+  expect_error(
+    read_wide(scores = list(new = "p")), "systems as names", class = "fallible_error_argument"
+  )
   table <- data.frame(case = c(1, 1), system = "new", category = "yes", score = 0.5)
   expect_error(read_wide(scores = table), class = "fallible_error_repeat")
   table$case <- c(1, 9)
