@@ -162,8 +162,10 @@ report_format <- function(file) {
     if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) "pdflatex"
   )
   abort_if(missing_programs, "package",
-    "The program {.code {missing_programs[[1L]]}} is needed to write this report. It was not found.",
-    i = if ("pdflatex" %in% missing_programs) "Write {.val .html} or {.val .docx}, or install LaTeX.",
+    "The program {.code {missing_programs[[1L]]}} is needed to write this report, and it is not
+        found.",
+    i = if ("pdflatex" %in% missing_programs) "Write {.val .html} or {.val .docx}, or install
+        LaTeX.",
     package = missing_programs[1L])
   no_links <- "-autolink_bare_uris"
   switch(extension,
