@@ -195,10 +195,10 @@ known_answers <- function(x, cells) {
 # For each pair: the shares of the common cases with known truth on which both are right, only the
 # first, only the second, and neither. A matrix with four columns.
 right_shares <- function(pairs) {
-  both_right <- pairs$both_right
+  both <- pairs$both_right
   first <- pairs$one_right
   second <- pairs$two_right
-  cbind(both_right, first - both_right, second - both_right, pairs$known - first - second + both_right) / pairs$known
+  cbind(both, first - both, second - both, pairs$known - first - second + both) / pairs$known
 }
 
 # Correlation of being right (the phi coefficient) for each row of right_shares(), and its standard
