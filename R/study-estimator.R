@@ -182,7 +182,8 @@ check_panel <- function(x, world, n) {
     if (!ok) abort_world(world, paste("must", demand), fault)
   require_that(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
   require_that(
-    nrow(x) == n, paste0("return ratings of ", count_noun(n, "case"), ", the value of its argument"),
+    nrow(x) == n,
+    paste0("return ratings of ", count_noun(n, "case"), ", the value of its argument"),
     paste0("It returned ", count_noun(nrow(x), "case"), ".")
   )
   require_that(

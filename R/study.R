@@ -133,8 +133,8 @@ as_designs <- function(x, n = NULL) {
     x[is_function] <- Map(new_world, x[is_function], labels[is_function], n[[1L]])
   without_system <- labels[lengths(lapply(x, `[[`, "systems")) == 0L]
   abort_if(without_system, "system", "A design must have a system whose accuracy is estimated.",
-    x = "There is none in {.val {without_system}}.", i = "Give {.arg systems} to {.fun rater_design}.",
-    system = character())
+    x = "There is none in {.val {without_system}}.",
+    i = "Give {.arg systems} to {.fun rater_design}.", system = character())
   setNames(x, labels)
 }
 
@@ -160,8 +160,8 @@ continue_study <- function(study, threads, checkpoint,
 # Checks the argument `checkpoint`, and returns its absolute path.
 check_path <- function(path) {
   valid_path <- is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
-  abort_argument_if(!valid_path, "checkpoint", "must be the path of a file in a folder that exists.",
-    not = path)
+  abort_argument_if(!valid_path, "checkpoint",
+    "must be the path of a file in a folder that exists.", not = path)
   # The path must be absolute, because estimators may change the working directory. Symbolic links
   # are resolved, so that a file with two names has one lock.
   if (file.exists(path)) return(normalizePath(path))
