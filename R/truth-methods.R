@@ -77,7 +77,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
     ),
     facts = facts,
     line = paste0(size_words, if (!is.na(facts$probability)) sprintf(
-      ", the label below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
+      ", label probability below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
     )),
     head = paste("Probabilities of categories:", size_words), shown = view_of_labels(table),
     notes = label_notes(facts, about),
@@ -139,13 +139,14 @@ label_notes <- function(facts, about) {
   }
   calibrated <- about$calibrated
   c(
-    if (n_hidden > 0L) paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
+    if (n_hidden > 0L)
+      paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
     if (!is.null(calibrated)) c(
       sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
         number(calibrated$cases), calibrated$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
-    sprintf("Labels below %s in %s of %s%s",
+    sprintf("Label probability below %s in %s of %s%s",
       sure_enough(about), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
     if (isTRUE(about$by_replies)) rests_on_abstentions,
