@@ -155,7 +155,7 @@ test_that("without expected accuracy the sample is the truth", {
   mixed <- simulation_study(
     list(silent, lehner_design(3, system = 0.7)), "unbinned", n = 50, runs = 3
   )
-  expect_output(print(mixed), "sample accuracy for designs without expected")
+  expect_output(print(mixed), "sample\\s+accuracy\\s+for\\s+designs\\s+without")
   plan <- plan_cases(silent, half_width = 0.2, estimator = "unbinned", runs = 20, cases = 40)
   expect_lt(abs(tidy(plan)$bias), 0.2)
 })
