@@ -130,7 +130,7 @@ resume <- function(study, path, parts) {
   differing <- parts[!is_same]
   has_more_runs <- isTRUE(saved$runs > study$runs)
   abort_checkpoint_if(length(differing) > 0L || has_more_runs, path, "contains another study.",
-    x = if (length(differing) > 0L) "These arguments differ: {.arg {differ}}." else "It has
+    x = if (length(differing) > 0L) "It differs in {.arg {differing}}." else "It has
         {saved$runs} {.arg runs}, more than the {study$runs} that were requested.")
   check_progress(saved, study, path)
   inform_fallible(verbatim(
