@@ -34,9 +34,10 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 
 # Input for metrics of scores, shared by all systems. A list:
 # * beliefs: the result of rater_beliefs()
-# * judge: a function of the number of a system that returns the input for this system
-# The input for system number `s` is a list with `s` and, if its scores cannot be evaluated, the
-# reason `lack`. Otherwise the fields are:
+# * judge: a function that returns the input for a system, given its number `s`
+#
+# The input for a system is a list. It contains `s` and, if the scores cannot be evaluated, the
+# reason `lack`. Otherwise its other fields are:
 # * at: numbers of the cases with scores and ratings; the next fields concern these cases
 # * v: weight of each case
 # * p: posterior probabilities from raters only (cases x categories)
@@ -193,8 +194,8 @@ hidden_of_scores <- function(estimate, plan, scored_system) {
 #
 # Let p be the probabilities of the categories of a case, from raters only. If systems share the
 # raters' errors, a score contains no information about the truth beyond the ratings, and p is the
-# weight of the case. Otherwise let the score S and the ratings be independent given the truth, and
-# let F_j(A) be the probability that S is in a set A if category j is true. Then
+# weight of the case. Otherwise let the score S and the ratings be independent given the truth. Let
+# F_j(A) be the probability that S is in a set A if category j is true. Then
 #   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
 # because E[1(truth = j) p_k] = E[p_j p_k]. The weights p therefore mix the distributions F_j of all
 # categories. Let M = E[p p'], and D the diagonal matrix of base rates E[p]. The weights w = D M^-1
