@@ -193,11 +193,10 @@ within_bins <- function(codes, weight, first) {
 # For each place: its bin (`from`), a neighbouring bin (`to`), and the share of the distance between
 # the middles of the two bins. Between a middle and the limit of the outermost bin, the share is
 # negative, so the line is extrapolated.
-bin_steps <- function(place, code, centre, bin_group) {
-  n_bins <- length(centre)
+bin_steps <- function(place, code, centre, group) {
+  n <- length(centre)
   direction <- ifelse(place >= centre[code], 1L, -1L)
-  is_same_group <- function(to) to >= 1L & to <= n_bins &
-    bin_group[pmin(pmax(to, 1L), n_bins)] == bin_group[code]
+  is_same_group <- function(to) to >= 1L & to <= n & group[pmin(pmax(to, 1L), n)] == group[code]
   neighbour <- code
   for (to in list(code - direction, code + direction))
     neighbour <- ifelse(is_same_group(to), to, neighbour)

@@ -178,29 +178,28 @@ world_panel <- function(world, n, seed) {
 }
 
 check_panel <- function(x, world, n) {
-  require_that <- function(ok, demand, fault)
-    if (!ok) abort_world(world, paste("must", demand), fault)
-  require_that(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
-  require_that(
+  ensure <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
+  ensure(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
+  ensure(
     nrow(x) == n,
     paste0("return ratings of ", count_noun(n, "case"), ", the value of its argument"),
     paste0("It returned ", count_noun(nrow(x), "case"), ".")
   )
-  require_that(
+  ensure(
     !is.null(x$truth), "return ratings with truth", "It returned ratings without truth."
   )
   n_unknown <- sum(is.na(x$truth$category))
-  require_that(
+  ensure(
     n_unknown == 0L, "return the truth of every case",
     paste("The truth is missing in", count_noun(n_unknown, "case"))
   )
-  require_that(
+  ensure(
     n_systems(x) > 0L, "return ratings with the answers of a system",
     "It returned ratings without systems."
   )
   expected_systems <- world$all %||% x$systems
   is_same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% expected_systems)
-  require_that(is_same, "return the same systems every time", paste0(
+  ensure(is_same, "return the same systems every time", paste0(
     "They were ", toString(expected_systems), "; now they are ", toString(x$systems), "."
   ))
 }
