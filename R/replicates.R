@@ -1,10 +1,12 @@
-# Replicates of statistics that are computed in R: cases, or clusters of cases, are resampled. No
-# other R code resamples cases. The core draws the cases, with a random stream per replicate, so
-# that results from R and from the core use the same resampled cases.
+# Bootstrap replicates of statistics that are computed in R. Only this file resamples cases in R.
+# The core (C++) draws the resampled cases, with a separate random stream for each replicate.
+# Therefore statistics from R and from the core use the same resampled cases.
 
-# Settings of a resampling, for R and for the core. The unit is a pattern of ratings, or a case
-# (`by_case`). Fields: number of cases of each unit (`weight`), clusters (NULL: cases are resampled)
-# and the seed of all replicates.
+# Returns the settings of a bootstrap, for R and for the core, as a list:
+# * replicates, threads: numbers of replicates and of threads
+# * seed: the seed of all replicates
+# * weight: the number of cases of each unit; a unit is a pattern of ratings, or a case if `by_case`
+# * clusters: the clusters to resample; NULL if single cases are resampled
 resampling <- function(x, options, by_case = FALSE) {
   unit <- if (by_case) seq_along(x$index) else x$index
   weight <- if (by_case) weights_of_cases(x) else pattern_weights(x)
@@ -24,8 +26,9 @@ new_resampling <- function(weight, options, clusters = NULL) {
   )
 }
 
-# Results of `run`, a function of the number of times that each unit was drawn, for all replicates.
-# Random numbers that it uses depend only on the seed.
+# Calls `run` once for each replicate, and returns a list of its values. The argument of `run` is a
+# vector: the number of times that each unit was drawn. If `run` uses R's random numbers, they
+# depend only on the seed of `resampling`. `tick` reports progress; NULL shows a progress bar.
 resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
@@ -39,89 +42,98 @@ resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   values
 }
 
-# First words of a reason why an estimate has no interval.
+# Prefix of the `reason` of an estimate without an interval.
 no_interval <- "no interval: "
 
-# First words of a reason why an estimate does not use gold cases.
+# Prefix of the `reason` of an estimate that does not use the gold cases.
 gold_unused <- "from ratings alone: "
 
-# Adds intervals from the core to a table with columns estimate and reason.
+# Adds columns std.error, conf.low and conf.high to a table with columns estimate and reason. If an
+# estimate has no interval, `reason` gets the reason. `intervals`: a list of vectors from the core,
+# with an element per row of `table`. `intervals$lack` is the code of the reason.
 add_intervals <- function(table, intervals) {
-  known <- !is.na(table$estimate)
+  has_estimate <- !is.na(table$estimate)
   columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
   for (name in names(columns)) {
-    table[[name]][known] <- na_real(intervals[[columns[[name]]]])[known]
+    table[[name]][has_estimate] <- na_real(intervals[[columns[[name]]]])[has_estimate]
   }
-  failed <- known & intervals$lack == "failed"
-  table$reason[failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
-  constant <- known & intervals$lack == "constant"
-  table$reason[constant] <- paste0(
-    no_interval, percent(intervals$same[constant]), " of the bootstrap replicates are exactly ",
-    vapply(intervals$value[constant], format, "", digits = 3L)
+  has_failed <- has_estimate & intervals$lack == "failed"
+  table$reason[has_failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
+  is_constant <- has_estimate & intervals$lack == "constant"
+  table$reason[is_constant] <- paste0(
+    no_interval, percent(intervals$same[is_constant]), " of the bootstrap replicates are exactly ",
+    vapply(intervals$value[is_constant], format, "", digits = 3L)
   )
   table
 }
 
-# The same if all rows lack an interval for the same reason.
+# Records in column `reason` that no row has an interval. Earlier reasons are not overwritten.
 without_interval <- function(table, reason) {
-  lacks <- is.na(table$reason)
-  table$reason[lacks] <- paste0(no_interval, reason)
+  has_no_reason <- is.na(table$reason)
+  table$reason[has_no_reason] <- paste0(no_interval, reason)
   table
 }
 
-# Warns about each of `names` whose `share` exceeds `least`. `unit`: words after the share.
+# Warns about all `names` whose `share` is above `least`, in one warning with a line per name.
+# `unit`: text after the share, such as " of replicates". `topic`: the topic of the warning's class.
 warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) {
-  some <- which(share > least)
-  warn_if(some, topic,
-    c(message, bullets(verbatim(names[some], ": ", percent(share[some]), unit), 5L)),
-    i = i, systems = names[some], share = share[some])
+  above <- which(share > least)
+  warn_if(above, topic,
+    c(message, bullets(verbatim(names[above], ": ", percent(share[above]), unit), 5L)),
+    i = i, systems = names[above], share = share[above])
 }
 
-# A line per reason why a value is NA. `table` has columns estimate, reason and optionally why.
-# `rows`: names of its rows. `no`: the name of what is missing.
+# Notes for print(): a string for each distinct reason in `table`, with the rows that it concerns.
+# `table` has columns estimate, reason and optionally why (the code of the reason). `rows`: names of
+# the rows; a note lists at most `most` of them. `no`: noun for a missing value, in "No ... for".
 reason_notes <- function(table, rows, most = 4L, no = "interval") {
-  why <- why_of(table)
-  key <- keys(list(why, table$reason))
-  vapply(unique(key[!is.na(table$reason)]), function(number) {
-    at <- which(key == number)
-    first <- at[[1L]]
-    begins <- if (isTRUE(is.na(table[["estimate"]][first]))) "NA for" else switch(why[[first]],
+  codes <- why_of(table)
+  reason_key <- keys(list(codes, table$reason))
+  vapply(unique(reason_key[!is.na(table$reason)]), function(one_key) {
+    matching_rows <- which(reason_key == one_key)
+    first_row <- matching_rows[[1L]]
+    opening <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
+      codes[[first_row]],
       chance = "For", no_interval = , same_answers = paste("No", no, "for"), "From ratings alone,"
     )
-    prefix <- switch(why[[first]],
+    prefix <- switch(codes[[first_row]],
       no_interval = , same_answers = no_interval, ratings_alone = gold_unused, ""
     )
-    plain <- substring(table$reason[[first]], nchar(prefix) + 1L)
-    paste0(begins, " ", shorten(rows[at], most = most), ": ", plain)
+    reason_text <- substring(table$reason[[first_row]], nchar(prefix) + 1L)
+    paste0(opening, " ", shorten(rows[matching_rows], most = most), ": ", reason_text)
   }, "")
 }
 
-# Codes of reasons, on which code branches. A table has a column `why` only if the code cannot be
-# derived from its numbers. Codes are listed in the help page of conditions.
+# Returns the code of the reason for each row of a table, such as "missing" or "no_interval". Code
+# branches on these codes and not on the text of reasons. If `table` has no column `why`, or `why`
+# is NA, the code depends on whether the estimate is NA. All codes are listed in the help page
+# fallible-conditions.
 why_of <- function(table) {
-  n <- length(table$reason)
-  why <- ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n)), "missing", "no_interval")
-  given <- rep_len(table[["why"]] %||% NA_character_, n)
-  ifelse(is.na(given), why, given)
+  n_rows <- length(table$reason)
+  derived <- ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
+  recorded <- rep_len(table[["why"]] %||% NA_character_, n_rows)
+  ifelse(is.na(recorded), derived, recorded)
 }
 
-# `share`: share of replicates that failed, for each of `names`. If all failures belong to one tail
-# and exceed its probability, they hide the limit of the interval there.
+# Warns about systems with too many failed replicates. `share`: the share of replicates that failed,
+# for each of `names`. Failed replicates may all belong to one tail of the distribution. If their
+# share exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too short.
 warn_failed <- function(names, share, conf_level, why) {
   warn_above("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals are too short.",
     names, share, " of replicates", (1 - conf_level) / 2, why)
 }
 
-# Percentile, reflected and bias-corrected intervals do not contain the estimate if more than
-# 1 - alpha / 2 of the replicates are on one side of it. None of them corrects a bias that is larger
-# than the spread of the replicates. `slack`: tolerance of iterative estimates.
+# Warns about bootstrap intervals that do not contain their estimate. This happens if nearly all
+# replicates are on one side of the estimate. Then the bias of the replicates is larger than their
+# spread, and no type of bootstrap interval corrects that. `why`: hint at the end of the warning.
 warn_outside <- function(names, table, why) {
-  slack <- 1e-6
-  out <- which(
-    table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
+  tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
+  outside <- which(
+    table$estimate < table$conf.low - tolerance | table$estimate > table$conf.high + tolerance
   )
-  warn_if(out, "bootstrap", "{cli::qty(length(out))}Bootstrap interval{?s} of
-        {.val {names[out]}} {?leaves/leave} {?its estimate/their estimates}.", x = "The bias of the
-        resamples is larger than their spread.", i = why, systems = names[out], share = numeric())
+  warn_if(outside, "bootstrap", "{cli::qty(length(outside))}Bootstrap interval{?s} of
+        {.val {names[outside]}} {?does/do} not contain {?its estimate/their estimates}.",
+    x = "The bias of the bootstrap replicates is larger than their spread.", i = why,
+    systems = names[outside], share = numeric())
 }

@@ -1,4 +1,4 @@
-# Sentences about results, and paragraphs on methods.
+# Sentences that results support, and paragraphs on methods.
 
 #' Sentences about results
 #'
@@ -9,14 +9,15 @@
 #' target condition is the latent class.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
-#'   [agreement()], for `"sentences"` also of several groups or variables. For `"methods"` also a
-#'   [fit_raters()] result with `method = "bayes"`, or its [check_fit()] result, which adds the
-#'   sensitivity to the priors.
+#'   [agreement()]. For `"sentences"`, the result may have several groups or variables. For
+#'   `"methods"`, `x` may also be a [fit_raters()] result with `method = "bayes"`, or its
+#'   [check_fit()] result, which adds the sensitivity to the priors.
 #' @param what `"sentences"` (the default) or `"methods"`.
-#' @return For `"sentences"`, a tibble with columns `group` or `variable` (if there are several),
-#'   `system` (a pair, `"a - b"`, for comparisons; `NA` for sentences about all systems), `may`
-#'   (does the result support the sentence?) and `sentence`. For `"methods"`, a character vector:
-#'   the paragraph, then the references that it cites.
+#' @return For `"sentences"`, a tibble with a row per sentence. Columns: `group` or `variable` (if
+#'   there are several); `system`, the name of the system, for comparisons a pair `"a - b"`, or `NA`
+#'   for sentences about all systems; `may`, `TRUE` if the result supports the sentence; and
+#'   `sentence`. For `"methods"`, a character vector: the paragraph, then the references that it
+#'   cites.
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of
@@ -32,14 +33,16 @@
 may_say <- function(x, what = c("sentences", "methods")) {
   check_given()
   what <- check_choice(what)
-  ok <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
-  fits <- c("draws_fit", "fit_check")
-  first <- if (what == "sentences") first_part(x) else x
-  abort_argument_if(!inherits(first, c(ok, if (what == "methods") fits)), "x",
+  supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
+  fit_classes <- c("draws_fit", "fit_check")
+  first_result <- if (what == "sentences") first_part(x) else x
+  abort_argument_if(
+    !inherits(first_result, c(supported_classes, if (what == "methods") fit_classes)), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x,
-    i = if (inherits(x, fits)) "{.code may_say(x, \"methods\")} describes this fit." else
-      "For example {.code may_say(estimate_accuracy(x))}.")
+    i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else
+      "For example {.code may_say(estimate_accuracy(x))}."
+  )
   if (what == "methods") return(add_references(say_methods(x)))
   say_sentences(x)
 }
@@ -55,19 +58,24 @@ print.said_sentences <- function(x, ...) {
 
 say_sentences <- function(x) UseMethod("say_sentences")
 
-# A paragraph. It cites works by the names of `references`, or in full.
+# Generic that returns the methods paragraph, a string. It cites works by author and year.
+# add_references() appends the full reference if author and year are a name of `references`.
 say_methods <- function(x) UseMethod("say_methods")
 
-add_references <- function(words) {
-  c(words, unname(references[vapply(names(references), grepl, NA, x = words, fixed = TRUE)]))
+add_references <- function(paragraph) {
+  c(
+    paragraph,
+    unname(references[vapply(names(references), grepl, NA, x = paragraph, fixed = TRUE)])
+  )
 }
 
-# Sentences of each part name it, but for those about all results.
+# Binds the sentences of all parts (groups or variables). Each sentence begins with its part, such
+# as "Group east: ". Unsupported sentences about all systems do not, and are listed once.
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
-  of_all <- is.na(table$system) & !table$may
-  table$sentence <- paste0(ifelse(of_all, "", part_words(table[1L])), table$sentence)
-  table[of_all, 1L] <- NA
+  about_all_systems <- is.na(table$system) & !table$may
+  table$sentence <- paste0(ifelse(about_all_systems, "", part_words(table[1L])), table$sentence)
+  table[about_all_systems, 1L] <- NA
   structure(unique(table), class = c("said_sentences", class(table)))
 }
 
@@ -101,14 +109,15 @@ references <- c(
 )
 references[] <- gsub("\\s+", " ", references)
 
-# Joins the lines of a text and inserts values.
-fill <- function(words, ...) sprintf(gsub("\\s+", " ", words), ...)
+# Joins the lines of a template and inserts values with sprintf().
+fill <- function(template, ...) sprintf(gsub("\\s+", " ", template), ...)
 
-# Words for a part of a sentence that is left out unless `so` is TRUE.
-only_if <- function(so, words) if (isTRUE(so)) words else ""
+# Returns `words` if `condition` is TRUE, and otherwise an empty string.
+only_if <- function(condition, words) if (isTRUE(condition)) words else ""
 
-# A table of the sentences that the result supports (`may`), then of those that it does not (`not`).
-# `system`, `not_system`: system that each sentence is about, NA for sentences about all.
+# Returns a table with a row per sentence. First come the supported sentences `may`, with their
+# systems in `system`; then the unsupported sentences `not`, with their systems in `not_system`. The
+# system is NA for sentences about all systems.
 sentence_table <- function(system, may, not, not_system = rep(NA, length(not))) {
   sentences <- columns_tibble(
     system = c(system, not_system), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
@@ -117,10 +126,11 @@ sentence_table <- function(system, may, not, not_system = rep(NA, length(not))) 
   structure(sentences, class = c("said_sentences", class(sentences)))
 }
 
-# Titles start with a small letter unless they contain a name.
+# Changes the first letter of titles to lower case, for use within a sentence. Titles with an
+# apostrophe contain a name, such as "Fleiss' kappa", and keep their capital.
 in_sentence <- function(titles) {
-  small <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
-  ifelse(small, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
+  to_lower_case <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
+  ifelse(to_lower_case, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
 }
 
 # ---- Accuracy ------------------------------------------------------------------------------------
@@ -131,30 +141,30 @@ say_sentences.accuracy_estimate <- function(x) {
   all_known <- knows_all_truths(x)
   constant <- table$system %in% x$fit$x$constant
   quantity <- ifelse(constant, "pass rate", "accuracy")
-  range <- if (inherits(x$fit, "judge_fit")) {
+  range_sentence <- if (inherits(x$fit, "judge_fit")) {
     paste(" It is assumed that", calibration_assumption(x$fit))
   } else if (rests_on_machines(x)) {
-    " Such raters often err on the same cases; the interval shows how far off others were."
+    " Such raters often err on the same cases; the interval reflects errors in public data."
   } else {
     both_ends_words(table)
   }
-  may <- ifelse(
+  supported <- ifelse(
     known,
     sprintf(
       ifelse(constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
       on_cases(x, table$n), table$system, format(x),
-      ifelse(all_known | rests_on_gold(x), "", range)
+      ifelse(all_known | rests_on_gold(x), "", range_sentence)
     ),
     sprintf("The %s of %s is not identified from these ratings: %s.", quantity, table$system,
       table$reason)
   )
-  exact <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
-  poor <- ifelse(constant, "always fails.", "is no better than chance.")
-  of_systems <- paste(
-    table$system, ifelse(known, sprintf(exact, whole_percent(table$estimate)), poor)
+  exact_claim <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
+  poor_claim <- ifelse(constant, "always fails.", "is no better than chance.")
+  system_claims <- paste(
+    table$system, ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)
   )
-  of_all <- c(
+  general_claims <- c(
     if (!all_known) paste0(
       "The systems were validated against the truth",
       only_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
@@ -162,11 +172,11 @@ say_sentences.accuracy_estimate <- function(x) {
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     sprintf("The same %s holds for other cases.", quantity[[1L]])
   )
-  raw <- raw_pass_rate(x)
-  of_rater <- sprintf("%s passes in %s of the cases, because %s said so.", names(raw),
-    whole_percent(raw), rep(x$fit$x$raters, length(raw)))
-  sentence_table(table$system, may, c(of_systems, of_rater, of_all),
-    c(table$system, names(raw), rep(NA, length(of_all))))
+  raw_rates <- raw_pass_rate(x)
+  raw_claims <- sprintf("%s passes in %s of the cases, because %s said so.", names(raw_rates),
+    whole_percent(raw_rates), rep(x$fit$x$raters, length(raw_rates)))
+  sentence_table(table$system, supported, c(system_claims, raw_claims, general_claims),
+    c(table$system, names(raw_rates), rep(NA, length(general_claims))))
 }
 
 cases_words <- function(n) vapply(n, count_noun, "", "case")
@@ -179,8 +189,8 @@ on_cases <- function(estimate, n) {
   paste("On", cases_words(n), "judged by", raters, truth_words(estimate))
 }
 
-# Number of cases of an estimate with a known truth: gold cases, or those given to the fit. It is a
-# sum of weights, like `n`.
+# Number of cases with known truth: the gold cases of the estimate, or the known truths given to its
+# fit. The number is a sum of case weights, like the column `n`.
 cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
   if (!is.null(estimate$gold)) return(count_gold(estimate))
@@ -192,48 +202,51 @@ knows_all_truths <- function(estimate) {
 }
 
 truth_words <- function(estimate) {
-  sample <- estimate$fit$calibrated
-  if (!is.null(sample)) return(paste(
-    "with a calibration sample of", cases_words(sum(sample$counts)), "from elsewhere"
+  calibration_sample <- estimate$fit$calibrated
+  if (!is.null(calibration_sample)) return(paste(
+    "with a calibration sample of", cases_words(sum(calibration_sample$counts)), "from elsewhere"
   ))
-  gold <- cases_of_known_truth(estimate)
-  if (gold == 0L) return("without known truth")
-  cases <- sum(pattern_weights(estimate$fit$x))
-  chosen <- if (gold < cases) switch(estimate$gold$sample %||% "none",
+  n_known <- cases_of_known_truth(estimate)
+  if (n_known == 0L) return("without known truth")
+  n_cases <- sum(pattern_weights(estimate$fit$x))
+  sampling_words <- if (n_known < n_cases) switch(estimate$gold$sample %||% "none",
     random = " (a random sample)", none = "", " (chosen with known probabilities)"
   )
-  paste0("with known truth of ", number(gold), " of ", count_noun(cases, "case"), chosen)
+  paste0(
+    "with known truth of ", number(n_known), " of ", count_noun(n_cases, "case"), sampling_words
+  )
 }
 
-# Range between shared and independent errors, if it is known.
+# A sentence about the range of the accuracy estimate: from its value if the system shares all
+# errors with the raters to its value if errors are independent. Empty if the range is NA.
 both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))
-  span <- ifelse(
-    low == high, paste("however many, the estimate is", low),
-    paste("depending on this, the estimate is between", low, "and", high)
+  range_words <- ifelse(
+    low == high, paste("whatever this number is, the estimate is", low),
+    paste("depending on this number, the estimate is between", low, "and", high)
   )
-  words <- " Ratings cannot show how many errors it shares with the raters; %s."
-  ifelse(is.na(table$shared + table$independent), "", sprintf(words, span))
+  template <- " Ratings cannot show how many errors it shares with the raters; %s."
+  ifelse(is.na(table$shared + table$independent), "", sprintf(template, range_words))
 }
 
 say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
   by_agreement <- !is_one_rater(ratings)
-  first <- fill(
+  first_sentences <- fill(
     "%s was estimated from %s of %s by %s in %s, %s, with the R package fallible%s.",
     if (is_pass_rate(x)) "The pass rate" else "Accuracy",
     count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
     count_noun(nrow(ratings), "case"), count_noun(n_raters(ratings), "rater"),
     count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
     only_if(by_agreement, fill(
-      ": the agreement of fallible raters shows their accuracy, and so that of systems (Lehner
-      2015). %s of pairs of ratings agree", percent(glance(x)$agreement)
+      ": it estimates the accuracy of fallible raters from their agreement, and then the accuracy of
+      systems (Lehner 2015). %s of pairs of ratings agree", percent(glance(x)$agreement)
     ))
   )
   paste(
     c(
-      first,
+      first_sentences,
       if (by_agreement || inherits(x$fit, "judge_fit")) explain_estimate(method_of(x), x),
       explain_estimate(interval_of(x), x)
     ),
@@ -248,44 +261,44 @@ say_sentences.metric_estimate <- function(x) {
   table <- shown_metrics(x$table, estimate, x$plan)
   titles <- in_sentence(field_of_rows(x$plan, "title", table))
   titles[table$metric == passes] <- "pass rate"
-  if_any <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
+  unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
   quantity <- paste0(
-    "the ", titles, if_any(average_words(table$average), " (%s average)"),
-    if_any(table$category, " for %s"), " of ", table$system,
+    "the ", titles, unless_missing(average_words(table$average), " (%s average)"),
+    unless_missing(table$category, " for %s"), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
-  may <- ifelse(
+  supported <- ifelse(
     is.na(table$estimate),
-    sprintf("These ratings do not say what %s is (%s).", quantity, table$reason),
+    sprintf("From these ratings, %s cannot be estimated (%s).", quantity, table$reason),
     sprintf(
       "%s, %s is estimated at %s.", on_cases(estimate, table$n), quantity,
       estimate_words(table, x$options$conf_level, decimals)
     )
   )
-  not <- c(
+  unsupported <- c(
     if (!knows_all_truths(estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
     if (length(unique(stats::na.omit(table$category))) > 1L) {
-      "The category with the lowest number is the one that the system knows least."
+      "The category with the lowest number is the hardest one for the system."
     }
   )
-  sentence_table(table$system, may, not)
+  sentence_table(table$system, supported, unsupported)
 }
 
 say_methods.metric_estimate <- function(x) {
   records <- Filter(function(record) record$reference != by_name, x$plan$records)
-  cited <- vapply(records, function(record) paste0(record$title, ": ", record$reference), "")
-  delta <- accuracy_intervals[[x$options$interval]]$spread == "delta"
+  citations <- vapply(records, function(record) paste0(record$title, ": ", record$reference), "")
+  by_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
   fill(
-    "%s Other metrics are those of the expected joint table of truth and answer, to which each case
-    counts for every category with its posterior probability%s. Definitions are those of R package
-    yardstick%s.",
+    "%s Other metrics are computed from the expected joint table of true category and answer. Each
+    case is counted in every true category, weighted by its posterior probability%s. Definitions
+    follow the R package yardstick%s.",
     say_methods(x$estimates[[1L]]),
     only_if(!all(is.na(x$table$conf.low)), paste(
       "; their intervals are",
-      if (delta) "by the delta method" else "percentiles of bootstrap samples"
+      if (by_delta_method) "by the delta method" else "percentiles of bootstrap samples"
     )),
-    only_if(length(cited) > 0L, paste0(" (", paste(cited, collapse = "; "), ")"))
+    only_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")"))
   )
 }
 
@@ -294,38 +307,38 @@ say_methods.metric_estimate <- function(x) {
 say_sentences.agreement <- function(x) {
   about <- attr(x, "about")
   title <- in_sentence(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
-  raters <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
+  rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
     vapply(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
     }, "")
   benchmark <- sprintf(
     "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
   )
-  may <- sprintf(
-    "%sOn %s, %s of %s%s is %s%s.", part_words(x), cases_words(x$n), title, raters,
+  supported <- sprintf(
+    "%sOn %s, %s of %s%s is %s%s.", part_words(x), cases_words(x$n), title, rater_words,
     if (about$by_category) paste0(" for ", x$category) else "",
     estimate_words(x, about$conf_level, function(value) decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)
   )
-  best <- max(x$estimate, -Inf, na.rm = TRUE)
-  not <- c(
+  highest <- max(x$estimate, -Inf, na.rm = TRUE)
+  unsupported <- c(
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
     if (sum(!is.na(x$estimate)) > 1L && !about$pairwise && !about$by_category) {
-      paste0("Agreement is ", decimals(best, 2L), " (the highest of all measures).")
+      paste0("Agreement is ", decimals(highest, 2L), " (the highest of all measures).")
     }
   )
-  sentence_table(rep(NA, nrow(x)), may, not)
+  sentence_table(rep(NA, nrow(x)), supported, unsupported)
 }
 
 say_methods.agreement <- function(x) {
   about <- attr(x, "about")
   facts <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
-  cited <- vapply(records, function(record) record$reference %||% "own measure", "")
+  citations <- vapply(records, function(record) record$reference %||% "user-defined measure", "")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
-  how <- if (is.na(facts$replicates)) {
+  interval_method <- if (is.na(facts$replicates)) {
     method <- if (about$interval == "analytic") "linearisation" else "the jackknife"
     fill("by %s over cases with Student's t (Gwet 2014)", method)
   } else {
@@ -337,13 +350,13 @@ say_methods.agreement <- function(x) {
   fill(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
     count_noun(facts$raters, "rater"), count_noun(facts$cases, "case"),
-    paste0(titles, " (", cited, ")", collapse = "; "),
+    paste0(titles, " (", citations, ")", collapse = "; "),
     only_if(!all(is.na(x$conf.low)), fill(
-      " The %ss are %s.", interval_title(facts$conf_level), how
+      " The %ss are %s.", interval_title(facts$conf_level), interval_method
     )),
     only_if(!all(is.na(x$benchmark)), fill(
-      " Words for agreement (Landis and Koch 1977) are the highest that are reached or exceeded with
-      this probability (Gwet 2014)."
+      " Agreement is described by the highest benchmark (Landis and Koch 1977) that is reached or
+      exceeded with the probability of the interval (Gwet 2014)."
     ))
   )
 }

@@ -1,14 +1,15 @@
 #' Report of the accuracy of systems
 #'
-#' Renders a page about the systems of `x` for readers who do not use R. It has estimates with
-#' intervals and assumptions, the range between shared and independent errors, and sentences that
-#' the results support or do not support. It also has raters and their agreement, comparisons of
-#' systems, metrics, checks, methods with references, versions and seed. For language models as
-#' raters, it adds their shared errors, the equivalent number of independent raters, the alternative
-#' annotator test, and cases to read.
+#' Writes a report about the systems of `x` for readers who do not use R. The report contains
+#' estimates with intervals and assumptions, and the range of estimates between shared and
+#' independent errors. It lists sentences that the results support, and sentences that they do not
+#' support. It also describes the raters and their agreement, comparisons of systems, metrics,
+#' checks, methods with references, versions and seed. If raters are language models, it adds their
+#' shared errors, the effective number of raters, the alternative annotator test, and cases to read.
 #'
-#' An HTML report is one file without links to the network; a Word report can be edited. The source
-#' is the template `accuracy-report` of this package, for [rmarkdown::draft()].
+#' An HTML report is one file that loads nothing from the network. A Word report can be edited. The
+#' source of the report is the R Markdown template `accuracy-report` of this package;
+#' [rmarkdown::draft()] makes a copy that you can change.
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @inheritParams estimate_accuracy
@@ -17,17 +18,18 @@
 #' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html`, in
 #'   `.docx` for Word or, if LaTeX is installed, in `.pdf`.
 #' @param title The title of the report.
-#' @param judges Should the report have the parts on language models as raters? By default, if
-#'   `rater_kind` declares raters to be machines.
-#' @param rater_kind Kind of raters, as in [ratings()], which affects the intervals; `NULL`, the
-#'   default, for the kind declared in `x`.
+#' @param judges `TRUE` if the report should have the sections on language models as raters. `NULL`,
+#'   the default, is `TRUE` if the raters of `x` are declared to be machines (`rater_kind`).
+#' @param rater_kind Kind of raters, as in [ratings()], which affects the intervals. `NULL`, the
+#'   default, uses the kind declared in `x`.
 #' @param seed Seed of the random number generator, by default 1. Two HTML reports with the same
 #'   seed and date are identical.
 #' @param date Date of the report, a string or a [Date]; `NULL` for none. By default today.
 #' @param known_truth,gold_sample Cases of known truth, and how they were sampled, as in
 #'   [estimate_accuracy()]. `known_truth = TRUE` uses the truths in `x`.
-#' @param positive Of two categories, the one that positive answers name, for sensitivity,
-#'   specificity, predictive values and likelihood ratios; `NULL` for the last category.
+#' @param positive The positive category, if there are two categories. Sensitivity, specificity,
+#'   predictive values and likelihood ratios are computed for it. `NULL`, the default, is the last
+#'   category.
 #' @param ... `by`: groups of cases, as in [estimate_accuracy()]; the report then has a section with
 #'   estimates for each group and comparisons of groups. `known_raters`: raters whose confusion
 #'   matrices are known, as in [estimate_accuracy()].
@@ -46,18 +48,20 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             positive = NULL) {
   check_given()
   check_dots_empty(..., .but = c("by", "known_raters"))
-  more <- rlang::enquos(...)
-  known_raters <- rlang::eval_tidy(more$known_raters)
+  dots <- rlang::enquos(...)
+  known_raters <- rlang::eval_tidy(dots$known_raters)
   variables <- if (is_variables(x)) x else list(x)
-  checked <- function(x) {
+  check_input <- function(x) {
     check_ratings(x)
-    abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
+    abort_if(n_systems(x) == 0L, "system",
+      "{.arg x} has no systems, so there is no accuracy to report.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character())
     abort_argument_if(!is.null(positive) && n_categories(x) != 2L, "positive",
-      "is for two categories.", x = "There are {n_categories(x)}.")
+      "must be NULL unless {.arg x} has two categories.",
+      x = "{.arg x} has {n_categories(x)} categories.")
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
-    # Checked before pages are rendered.
+    # Checks known truth before the page is rendered, which takes long.
     gold <- resolve_gold(known_truth, gold_sample, x)
     if (is.null(known_raters) && is_one_rater(x)) {
       check_one_rater(x, gold, method_average$id, NULL)
@@ -65,41 +69,43 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     x
   }
   x <- Map(function(x, name) {
-    in_part(if (nzchar(name)) name, checked(x))
+    in_part(if (nzchar(name)) name, check_input(x))
   }, variables, names2(variables))
-  by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
+  by <- lapply(x, by_of_cases, by = dots$by %||% rlang::quo(NULL))
   format <- report_format(file)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
   conf_level <- check_level(conf_level)
-  ok <- is.null(date) || length(date) == 1L && !anyNA(date) &&
+  valid_date <- is.null(date) || length(date) == 1L && !anyNA(date) &&
     (is.character(date) || inherits(date, c("Date", "POSIXt")))
-  abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
+  abort_argument_if(!valid_date, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
-  skeleton <- system.file(
+  template <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
-  page <- file.path(folder, "report.Rmd")
-  text <- readLines(skeleton, encoding = "UTF-8")
-  text[startsWith(text, "title: ")] <- paste(
+  page_file <- file.path(folder, "report.Rmd")
+  lines <- readLines(template, encoding = "UTF-8")
+  lines[startsWith(lines, "title: ")] <- paste(
     "title:", encodeString(escape_markdown(title), quote = "\"")
   )
-  writeLines(repeat_sections(text, names(x)), page, useBytes = TRUE)
-  withr::local_options(knitr.duplicate.label = "allow") # reports may be nested
+  writeLines(repeat_sections(lines, names(x)), page_file, useBytes = TRUE)
+  # A report may be rendered within another document, whose chunks have the same labels.
+  withr::local_options(knitr.duplicate.label = "allow")
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
-  given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
+  param_names <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
     "known_raters", "positive")
-  made <- withr::with_preserve_seed(rmarkdown::render(
-    page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
-    params = c(mget(given), list(by = by))
+  rendered_file <- withr::with_preserve_seed(rmarkdown::render(
+    page_file, format, quiet = TRUE, envir = new.env(parent = globalenv()),
+    params = c(mget(param_names), list(by = by))
   ))
-  put_report(made, file)
+  put_report(rendered_file, file)
   invisible(file)
 }
 
-# The lines of the template, in which the sections between two marks are repeated for each variable.
+# Returns the lines of the template. The lines between the two comments "<!-- sections" are repeated
+# for each variable, with a heading and the number of the variable.
 repeat_sections <- function(text, variables) {
   if (is.null(variables)) return(text)
   marks <- grep("^<!-- sections", text)
@@ -111,27 +117,28 @@ repeat_sections <- function(text, variables) {
   c(text[seq_len(marks[[1L]] - 1L)], unlist(repeated), text[-seq_len(marks[[2L]])])
 }
 
-put_report <- function(made, file) {
-  put <- replace_file(
-    file, function(temporary) file.copy(made, temporary, overwrite = TRUE),
-    function(temporary) identical(file_bytes(temporary), file_bytes(made))
+# Copies the rendered report `made` to `file`.
+put_report <- function(rendered_file, file) {
+  is_written <- replace_file(
+    file, function(temporary) file.copy(rendered_file, temporary, overwrite = TRUE),
+    function(temporary) identical(file_bytes(temporary), file_bytes(rendered_file))
   )
-  abort_if(!put, "file", "{.file {file}} cannot be written.",
+  abort_if(!is_written, "file", "{.file {file}} cannot be written.",
     i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
-# Notes below a table, for readers who do not use R.
+# Returns the notes below a table, as strings for readers who do not use R.
 notes_in_words <- function(estimate) {
   notes <- unlist(lapply(schema_of(estimate)$notes, `[[`, "report"))
   notes[nzchar(notes)]
 }
 
-# The checks of data_check(), for readers who do not use R.
+# Returns the results of data_check() as a data frame, in words for readers who do not use R.
 checks_in_words <- function(check) {
   table <- tidy(check)
-  verdict <- c(ok = "good", doubt = "doubtful", problem = "a problem")
+  verdict_words <- c(ok = "good", doubt = "doubtful", problem = "a problem")
   data.frame(
-    what = table$check, verdict = unname(verdict[table$status]),
+    what = table$check, verdict = unname(verdict_words[table$status]),
     found = gsub("+-", "\u00b1", fixed = TRUE, gsub(
       "^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE,
       paste(plain_words(table$found), plain_words(table$advice), sep = ". ")
@@ -139,23 +146,27 @@ checks_in_words <- function(check) {
   )
 }
 
-# Output format of R Markdown for the name of the file.
+# Returns the output format of R Markdown for the extension of `file`. NULL is the format of the
+# template, HTML.
 report_format <- function(file) {
   check_string(file, "file")
   extension <- fold_case(tools::file_ext(file))
-  ok <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) && !dir.exists(file)
-  abort_if(!ok, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
-        {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
+  valid_path <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) &&
+    !dir.exists(file)
+  abort_if(!valid_path, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
+        or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
         folder." else "It is {describe(file)}.", path = file)
   for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")
-  lacking <- c(
+  missing_programs <- c(
     if (!rmarkdown::pandoc_available()) "pandoc",
     if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) "pdflatex"
   )
-  abort_if(lacking, "package",
-    "The program {.code {lacking[[1L]]}} is needed to write this report, and it is not found.",
-    i = if ("pdflatex" %in% lacking) "Write {.val .html} or {.val .docx}, or install LaTeX.",
-    package = lacking[1L])
+  abort_if(missing_programs, "package",
+    "The program {.code {missing_programs[[1L]]}} is needed to write this report, and it is not
+        found.",
+    i = if ("pdflatex" %in% missing_programs) "Write {.val .html} or {.val .docx}, or install
+        LaTeX.",
+    package = missing_programs[1L])
   no_links <- "-autolink_bare_uris"
   switch(extension,
     html = NULL, docx = rmarkdown::word_document(md_extensions = no_links),
@@ -170,14 +181,14 @@ report_format <- function(file) {
 #' posterior probability is first.
 #'
 #' @param x A [ratings()] object.
-#' @param most Largest number of cases; by default 15.
-#' @return A tibble with the columns `case`; `.fitted`, its label; `.probability`, the posterior
-#'   probability of the label; `.votes`, the numbers of ratings per category; and a column for each
-#'   rater and each system. There are no columns of raters if raters are not identified or rate a
-#'   case more than once. `print()` leaves out the columns of raters and systems if there are more
-#'   than eight. If labels are not identified, they are `NA`, and the case whose most frequent
-#'   category has the smallest share of ratings is first. Cases on which all raters agree, or with
-#'   fewer than two ratings, are left out.
+#' @param most Largest number of cases to list; by default 15.
+#' @return A tibble with a row per case. Columns: `case`; `.fitted`, the label; `.probability`, the
+#'   posterior probability of the label; `.votes`, the number of ratings per category, as a string;
+#'   and a column for each rater and each system. Raters have no columns if they are not identified
+#'   or rate a case more than once. `print()` leaves out the columns of raters and systems if there
+#'   are more than eight. Cases with fewer than two ratings are left out, and so are cases on which
+#'   all raters agree. If labels are not identified, they are `NA`. The first case is then the one
+#'   whose most frequent category has the smallest share of the ratings.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
@@ -186,27 +197,29 @@ disputed_cases <- function(x, most = 15L) {
   check_given()
   x <- as_ratings_of_several(x)
   most <- check_count(most, "most", 1L)
-  n <- category_counts(x)
-  total <- rowSums(n)
-  share <- ifelse(total >= 2, apply(n, 1L, max) / total, 1)
+  counts <- category_counts(x)
+  n_ratings <- rowSums(counts)
+  largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)
   labels <- suppressWarnings(finish_labels(labels_of(x)), classes = "fallible_warning")
-  best <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
-  at <- order(best$probability, share)
-  at <- head(at[share[at] < 1], most)
-  raters <- raters_with_one_answer(x)
-  codes <- if (is.null(raters)) pattern_answers(x) else answers_by_pattern(x)
-  codes <- split_columns(codes[pattern_of_case(x)[at], , drop = FALSE], c(raters, x$systems))
+  best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
+  shown_cases <- order(best_label$probability, largest_share)
+  shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
+  raters_shown <- raters_with_one_answer(x)
+  codes <- if (is.null(raters_shown)) pattern_answers(x) else answers_by_pattern(x)
+  codes <- split_columns(
+    codes[pattern_of_case(x)[shown_cases], , drop = FALSE], c(raters_shown, x$systems)
+  )
   answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
-  votes <- vapply(at, function(case) {
-    counts <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
-    toString(paste0(names(counts), ": ", counts))
+  votes <- vapply(shown_cases, function(case) {
+    sorted <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
+    toString(paste0(names(sorted), ": ", sorted))
   }, "")
   labels <- list(
-    case = x$cases[at], .fitted = category_factor(best$category[at], x),
-    .probability = best$probability[at], .votes = votes
+    case = x$cases[shown_cases], .fitted = category_factor(best_label$category[shown_cases], x),
+    .probability = best_label$probability[shown_cases], .votes = votes
   )
-  tibble::new_tibble(c(labels, answers), nrow = length(at), class = "disputed_cases")
+  tibble::new_tibble(c(labels, answers), nrow = length(shown_cases), class = "disputed_cases")
 }
 
 #' @rdname disputed_cases

@@ -1,34 +1,39 @@
 #' Curves and thresholds of scores
 #'
-#' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: ROC curve,
-#' calibration of scores, and choice of a threshold. No known truth is needed, see [score_metrics].
-#' `autoplot()` draws the first two.
+#' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: the ROC curve,
+#' the calibration of scores, and the choice of a threshold. No known truth is needed;
+#' [score_metrics] explains why. `autoplot()` draws the ROC curve and the calibration.
 #'
 #' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
 #'   distinct score, with columns `system`, `category`, `threshold`, `sensitivity` and
-#'   `specificity`. Cases count as the category at this score or above (`Inf` for none). From the
-#'   highest threshold to the lowest, sensitivity never falls and specificity never rises.
-#' * `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`: bins of scores, and how
-#'   often the category is the true one. Columns: `system`; `category` (`NA`, the default, for the
-#'   category of the highest score of each case, as in `ece`); `lower` and `upper`, the limits of a
-#'   bin, which belong to the lower bin; `probability`, the mean of its scores; `estimate`, the
-#'   share of cases whose true category it is; `std.error`, `conf.low`, `conf.high`; `n`, the number
-#'   of cases; `reason`, why a value is `NA`.
+#'   `specificity`. A case is classified as the category if its score is at least `threshold`; with
+#'   the threshold `Inf`, no case is. From the highest threshold to the lowest, sensitivity never
+#'   falls and specificity never rises.
+#' * `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`: for each bin of scores,
+#'   the share of cases in which `category` is true. By default, the table is for the category with
+#'   the highest score of each case, as in `ece`; column `category` is then `NA`. Columns: `system`;
+#'   `category`; `lower` and `upper`, the limits of the bin (a score equal to `upper` belongs to the
+#'   bin); `probability`, the mean score in the bin; `estimate`, the share of cases in which the
+#'   category is true; `std.error`, `conf.low`, `conf.high`; `n`, the number of cases; `reason`, why
+#'   a value is `NA`.
 #' * `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)`: the
-#'   threshold for the scores of a category that reaches a sensitivity or specificity, or has the
-#'   lowest cost, and its metrics. A row per system and metric: `system`, `category`, `threshold`,
-#'   `metric`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. Metrics are
-#'   `"sensitivity"`, `"specificity"`, `"ppv"` (the share of cases of the category among those at or
-#'   above the threshold) and `"detection_prevalence"` (the share of cases at or above it).
+#'   threshold that reaches a given sensitivity or specificity, or has the lowest cost, and the
+#'   metrics at this threshold. There is a row per system and metric, with columns `system`,
+#'   `category`, `threshold`, `metric`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and
+#'   `reason`. Metrics are `"sensitivity"`, `"specificity"`, `"ppv"` (the share of cases of the
+#'   category among the cases with a score of at least `threshold`) and `"detection_prevalence"`
+#'   (the share of cases with a score of at least `threshold`).
 #'
-#' Exactly one goal must be given. `sensitivity` or `specificity` is the smallest acceptable value,
-#' in (0, 1]. Of the thresholds that reach it, the one with the best value of the other is chosen.
-#' `cost`, `c(missed = , false_alarm = )`, at least 0 and not both 0, chooses the threshold with the
-#' lowest mean cost. Intervals are for the metrics of this threshold; they do not include the choice
-#' in other samples. The metrics of a chosen threshold are slightly too good.
+#' For `tidy(x, "threshold")`, exactly one of `sensitivity`, `specificity` and `cost` must be given.
+#' `sensitivity` is the smallest acceptable sensitivity, in (0, 1]. The threshold with the highest
+#' specificity among those that reach it is chosen. With `specificity`, the roles are exchanged.
+#' `cost = c(missed = , false_alarm = )` are the costs of the two errors, at least 0 and not both 0.
+#' It chooses the threshold with the lowest mean cost per case. Intervals treat the chosen threshold
+#' as fixed, although another sample would lead to another choice. Therefore the metrics at the
+#' chosen threshold are slightly optimistic.
 #'
-#' Intervals are from a bootstrap of cases and cover sampling error only. They are `NA` for
-#' estimates with `interval = "none"`.
+#' Intervals are percentiles of a bootstrap of cases and cover sampling error only. They are `NA`
+#' for estimates with `interval = "none"`.
 #'
 #' @name score_curves
 #' @family estimation
@@ -52,8 +57,8 @@ NULL
 
 roc_of_estimate <- function(x, category = NULL, systems = NULL) {
   judged <- judged_scores(x, systems, category)
-  table_of_judges(judged, category %||% judged$categories, function(judge, k, labels) {
-    tibble::tibble(labels, !!!roc_points(judge, k))
+  table_of_judges(judged, category %||% judged$categories, function(scored_system, k, labels) {
+    tibble::tibble(labels, !!!roc_points(scored_system, k))
   })
 }
 
@@ -61,72 +66,82 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
   bins <- check_count(bins, "bins")
   judged <- judged_scores(x, systems, category)
   abort_argument_if(x$fit$x$scores$scale != "probability", "what",
-    "Scores that only order cases have no reliability.",
+    "Scores that are not probabilities have no reliability table.",
     i = "{.code tidy(x, \"roc\")} needs the order only.")
-  table_of_judges(judged, category %||% NA_character_, function(judge, k, labels) {
+  table_of_judges(judged, category %||% NA_character_, function(scored_system, k, labels) {
     measure <- function(w, v) {
-      if (is.na(k)) return(top_reliability(judge$book, w, v, bins))
-      reliability_of(judge$book$scores[, k], w[, k], v, bins)
+      if (is.na(k)) return(top_reliability(scored_system$book, w, v, bins))
+      reliability_of(scored_system$book$scores[, k], w[, k], v, bins)
     }
-    whole <- measure(judge$w, judge$v)
-    columns <- list(lower = (whole$bin - 1) / bins, upper = whole$bin / bins,
-      probability = whole$score)
-    add_score_intervals(tibble::tibble(labels, !!!columns), whole$cases, judged, judge,
+    all_cases <- measure(scored_system$w, scored_system$v)
+    columns <- list(lower = (all_cases$bin - 1) / bins, upper = all_cases$bin / bins,
+      probability = all_cases$score)
+    add_score_intervals(tibble::tibble(labels, !!!columns), all_cases$cases, judged, scored_system,
       function(w, v) {
         replicate <- measure(w, v)
-        clip01(replicate$right[match(whole$bin, replicate$bin)])
+        clip01(replicate$right[match(all_cases$bin, replicate$bin)])
       })
   })
 }
 
-# Input of curves: `estimate`, `panel` and `judges` (see score_panel()) of the systems with scores.
+# Checks the arguments of a table of scores, and returns its input as a list:
+# * estimate: the accuracy estimate without gold cases
+# * panel: the result of score_panel()
+# * judges: a named list with an element for each system that has usable scores (see score_panel())
+# * categories: all categories
 judged_scores <- function(x, systems, category) {
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x)
-  judges <- lapply(setNames(match(names, x$table$system), names), panel$judge)
-  usable <- Filter(function(judge) is.null(judge$lack), judges)
-  abort_argument_if(length(usable) == 0L, "x", "There is no curve of scores.",
-    x = verbatim(judges[[1L]]$lack))
+  scored_systems <- lapply(setNames(match(names, x$table$system), names), panel$judge)
+  usable <- Filter(function(scored_system) is.null(scored_system$lack), scored_systems)
+  abort_argument_if(length(usable) == 0L, "x",
+    "{.arg x} has no system whose scores can be evaluated.",
+    x = verbatim(scored_systems[[1L]]$lack))
   categories <- x$fit$x$categories
   if (!is.null(category)) check_names_among(category, categories, "category")
   list(estimate = x, panel = panel, judges = usable, categories = categories)
 }
 
-# Binds the tables of all systems and categories (NA for the category of the highest score).
-table_of_judges <- function(judged, categories, f) {
+# Binds the tables that `make_table` returns for all systems and `categories`. A category of NA is
+# the category with the highest score of each case. `judged`: result of judged_scores(). Arguments
+# of `make_table`: the scores of the system, the number of the category, and the first two columns.
+table_of_judges <- function(judged, categories, make_table) {
   stack_rows(names(judged$judges), function(system) {
     stack_rows(categories, function(category) {
       labels <- tibble::tibble(system = system, category = category)
-      f(judged$judges[[system]], match(category, judged$categories), labels)
+      make_table(judged$judges[[system]], match(category, judged$categories), labels)
     })
   })
 }
 
-# Sensitivity and specificity at each distinct score of category `k`, from the highest.
-roc_points <- function(judge, k) {
-  order <- judge$book$order[[k]]
-  share_above <- function(w) {
-    above <- weight_above(order, w * judge$v) / sum(w * judge$v)
+# Sensitivity and specificity at each distinct score of category number `k`, from the highest score
+# to the lowest. cummax() is needed because weights of cases may be negative (see truth_weights()).
+roc_points <- function(scored_system, k) {
+  order <- scored_system$book$order[[k]]
+  share_above <- function(weight) {
+    above <- weight_above(order, weight * scored_system$v) / sum(weight * scored_system$v)
     clip01(c(0, cummax(above)))
   }
   list(
-    threshold = c(Inf, judge$book$scores[order$at, k][order$end]),
-    sensitivity = share_above(judge$w[, k]), specificity = 1 - share_above(1 - judge$w[, k])
+    threshold = c(Inf, scored_system$book$scores[order$at, k][order$end]),
+    sensitivity = share_above(scored_system$w[, k]),
+    specificity = 1 - share_above(1 - scored_system$w[, k])
   )
 }
 
-# Adds to `table` the values of `measure` and percentiles of its replicates. `measure` is a function
-# of weights of truths and of cases, with values in [0, 1].
-add_score_intervals <- function(table, n, judged, judge, measure) {
+# Adds columns to `table`: the values of `measure`, their standard errors and bootstrap intervals,
+# `n` and `reason`. `measure` is a function that returns a value in [0, 1] for each row. Its
+# arguments are w, the weights of truths (cases x categories), and v, the weights of cases.
+add_score_intervals <- function(table, n, judged, scored_system, measure) {
   estimate <- judged$estimate
-  value <- na_real(measure(judge$w, judge$v))
+  value <- na_real(measure(scored_system$w, scored_system$v))
   reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
   table <- tibble::tibble(table, !!!result_table(value)[-5L], n = n, reason = reason)
   if (!has_interval(estimate)) return(table)
-  lack <- why_no_interval(interval_bootstrap, estimate)
-  if (!is.null(lack)) return(without_interval(table, lack))
-  draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, ...) {
+  reason_no_interval <- why_no_interval(interval_bootstrap, estimate)
+  if (!is.null(reason_no_interval)) return(without_interval(table, reason_no_interval))
+  draws <- draw_scores(estimate, judged$panel, list(scored_system), nrow(table), function(s, ...) {
     measure(...)
   })[[1L]]
   add_intervals(table, core_percentile_intervals(draws, estimate$options$conf_level, TRUE))
@@ -135,58 +150,62 @@ add_score_intervals <- function(table, n, judged, judge, measure) {
 threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity = NULL, cost = NULL,
                                   systems = NULL) {
   goal <- check_goal(sensitivity, specificity, cost)
-  abort_argument_if(missing(category), "category", "Say of which category: {.arg category}.")
+  abort_argument_if(missing(category), "category",
+    "Give {.arg category}, the category whose scores are compared with the threshold.")
   judged <- judged_scores(x, systems, NULL)
   category <- check_choice(category, judged$categories, "category")
-  table_of_judges(judged, category, function(judge, k, labels) {
-    v <- judge$v
-    points <- roc_points(judge, k)
-    share <- sum(judge$w[, k] * v) / sum(v)
-    threshold <- points$threshold[[reach_goal(points, goal, share)]]
-    above <- judge$book$scores[, k] >= threshold
+  table_of_judges(judged, category, function(scored_system, k, labels) {
+    v <- scored_system$v
+    points <- roc_points(scored_system, k)
+    base_rate <- sum(scored_system$w[, k] * v) / sum(v)
+    threshold <- points$threshold[[reach_goal(points, goal, base_rate)]]
+    at_or_above <- scored_system$book$scores[, k] >= threshold
     table <- tibble::tibble(labels, threshold = threshold, metric = cut_metrics)
-    add_score_intervals(table, sum(v), judged, judge, function(w, v) {
-      clip01(cut_values(w[, k] * v, v, above))
+    add_score_intervals(table, sum(v), judged, scored_system, function(w, v) {
+      clip01(cut_values(w[, k] * v, v, at_or_above))
     })
   })
 }
 
 cut_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
 
-# `v`: weight of each case. `hits`: expected part of this weight that is in the category.
-cut_values <- function(hits, v, above) {
-  detected <- sum(hits[above])
+# Values of `cut_metrics`, in this order. `hits`: expected weight of each case that is truly in the
+# category. `v`: total weight of each case. `at_or_above`: is the score at least the threshold?
+cut_values <- function(hits, v, at_or_above) {
+  detected <- sum(hits[at_or_above])
   c(
-    detected / sum(hits), sum((v - hits)[!above]) / sum(v - hits),
-    if (any(above)) detected / sum(v[above]) else NA_real_, sum(v[above]) / sum(v)
+    detected / sum(hits), sum((v - hits)[!at_or_above]) / sum(v - hits),
+    if (any(at_or_above)) detected / sum(v[at_or_above]) else NA_real_,
+    sum(v[at_or_above]) / sum(v)
   )
 }
 
 check_goal <- function(sensitivity, specificity, cost) {
   goal <- drop_null(list(sensitivity = sensitivity, specificity = specificity, cost = cost))
   abort_argument_if(length(goal) != 1L, "sensitivity",
-    "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
-        {.arg cost}.", x = "{length(goal)} of them {?is/are} given.")
+    "Give exactly one of {.arg sensitivity}, {.arg specificity} and {.arg cost}, to choose the
+        threshold.", x = "{length(goal)} of them {?is/are} given.")
   if (is.null(cost)) {
     goal[[1L]] <- check_number(goal[[1L]], names(goal), 0, 1, open_min = TRUE)
   } else {
-    ok <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
+    valid_cost <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
       length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0)
-    abort_argument_if(!ok, "cost",
+    abort_argument_if(!valid_cost, "cost",
       "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
       not = cost)
   }
   goal
 }
 
-# Index of the point that reaches the goal.
-reach_goal <- function(points, goal, share) {
+# Index of the point of the ROC curve that reaches the goal. `points`: result of roc_points(), with
+# thresholds from the highest to the lowest. `base_rate`: share of cases in the category.
+reach_goal <- function(points, goal, base_rate) {
   switch(names(goal),
     sensitivity = which(points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],
     specificity = max(which(points$specificity >= goal[[1L]] - 1e-12)),
     cost = which.min(
-      goal$cost[["missed"]] * share * (1 - points$sensitivity) +
-        goal$cost[["false_alarm"]] * (1 - share) * (1 - points$specificity)
+      goal$cost[["missed"]] * base_rate * (1 - points$sensitivity) +
+        goal$cost[["false_alarm"]] * (1 - base_rate) * (1 - points$specificity)
     )
   )
 }

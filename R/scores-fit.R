@@ -1,38 +1,46 @@
-# Scores as evidence: the joint model of ratings and scores, or scores used as probabilities.
+# Scores as evidence about the truth: the joint model of ratings and scores, or scores that are used
+# as probabilities of the truth.
 
 #' Fit ratings and scores together
 #'
-#' Estimates the probability of each category of each case, from ratings and the scores of all
-#' systems together. With `trust`, scores are used as these probabilities. [estimate_metrics()] and
-#' [estimate_accuracy()] then evaluate systems by these probabilities.
+#' Estimates the probability that each category is true, for each case, from ratings and the scores
+#' of all systems together. With `trust`, the scores of the named systems are used as these
+#' probabilities. [estimate_metrics()] and [estimate_accuracy()] can then evaluate systems with the
+#' probabilities.
 #'
-#' Without `trust`, at least three raters and systems, or known truths, are needed. Each rater, and
-#' each system without scores, has a confusion matrix. Each other system has a distribution of its
-#' score in each true category. All are assumed independent given the truth. A distribution has bins
-#' with equal numbers of cases, `(2 n)^(1/3)` bins for `n` scored cases (the rule of Terrell and
-#' Scott). With more than two categories, bins are separate for the cases of each highest score.
-#' Between the middles of bins the logarithm changes linearly. Therefore scores need not be
-#' calibrated or be probabilities. Tables are shrunk towards the distribution of the source over all
-#' cases, with the weight of one case per category. The fit (by EM) starts at the mean of ratings,
-#' scores and answers.
+#' @section Joint model (without `trust`):
+#' The model needs at least three raters and systems in total, or known truths. Each rater, and each
+#' system without scores, has a confusion matrix. Each system with scores has a distribution of its
+#' score in each true category. Ratings and scores are assumed independent given the truth.
+#'
+#' The distribution of a score has bins with equal numbers of cases. For `n` scored cases there are
+#' `(2 n)^(1/3)` bins, rounded up (the rule of Terrell and Scott). With more than two categories,
+#' the cases are first grouped by the category with the highest score, and each group has separate
+#' bins. Between the middles of neighbouring bins, the logarithm of the distribution changes
+#' linearly. Scores need not be calibrated, and need not be probabilities. The distribution in each
+#' true category is shrunk towards the distribution over all cases, with the weight of one case. The
+#' EM algorithm starts at the mean of ratings, scores and answers.
 #'
 #' Systems that were trained on the same data, or are copies of each other, make the same errors.
-#' Their agreement then makes them look better than they are. Known truths show how far.
-#' `known_truth` holds the truths of these cases fixed; it does not correct other cases.
+#' Their agreement then makes them look better than they are. Known truths show by how much, but do
+#' not correct this: `known_truth` fixes the truth of the known cases only.
 #'
+#' @section Trusted scores:
 #' `trust` assumes that scores are calibrated on these cases, as confidence-based estimation does. A
 #' system that is certain and wrong then looks good. If only one system is trusted, its `ece` is
-#' about 0 by construction, and no interval shows this error. It is a baseline.
+#' about 0 by construction, and its interval does not include this error. Use it as a baseline only.
 #'
 #' @param x [ratings()] with scores.
-#' @param known_truth Cases whose truth is known; see [fit_raters()].
-#' @param raters Names of the raters whose ratings are used; `NULL`, the default, for all,
-#'   `character()` for none.
-#' @param trust Names of systems whose scores are probabilities. Their mean is used as probability
-#'   of the truth. `NULL`, the default, for the joint model.
+#' @param known_truth Cases whose truth is known, as in [fit_raters()]. `NULL`, the default, for
+#'   none.
+#' @param raters Names of the raters whose ratings are used. `NULL`, the default, uses all raters;
+#'   `character()` uses none.
+#' @param trust Names of systems whose scores are probabilities. Their mean is used as the
+#'   probability of the truth. `NULL`, the default, fits the joint model.
 #' @param ... Not used.
-#' @return An object of class `rater_fit`, as made by [as_rater_fit()]. It is refitted in bootstrap
-#'   replicates, unless the number of ratings and scores times categories is above 1e5.
+#' @return An object of class `rater_fit`, as returned by [as_rater_fit()]. The joint model is
+#'   refitted in bootstrap replicates, unless the number of ratings and scores times the number of
+#'   categories is above 1e5.
 #' @family estimation
 #' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
 #'   *Journal of the American Statistical Association*, 80, 209-214.
@@ -56,13 +64,13 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
     i = "Give {.arg scores} to {.fun ratings}.")
   joint <- is.null(trust)
-  used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
+  is_used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
   if (!joint) check_trust(trust, x)
-  sources <- sum(used) + n_systems(x)
-  # With two sources, other distributions fit equally well.
+  sources <- sum(is_used) + n_systems(x)
+  # With two sources, the model is not identified: other distributions fit equally well.
   abort_argument_if(joint && is.null(known_truth) && sources < 3L, "x",
-    "Without known truths, the accuracy of a source can be estimated only among three or more,
-        raters and systems together.", x = "There {?is/are} {sources}.",
+    "Without known truths, the joint model needs at least three raters and systems in total.",
+    x = "There {?is/are} {sources}.",
     i = "Give {.arg known_truth}, or {.arg trust}.")
   checked <- resolve_known(x, known_truth, NULL)
   x <- checked$x
@@ -73,59 +81,66 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   values[is.na(values)] <- -1
   columns <- split_columns(values, paste0(".score", seq_len(ncol(values))))
   x <- split_patterns(x, c(list(.truth = truth), columns))
-  at <- first_cases(x)
-  truth <- as.integer(truth[at])
+  case_of_pattern <- first_cases(x)
+  truth <- as.integer(truth[case_of_pattern])
   fit <- if (joint) {
-    fit_evidence(x, lapply(codes, function(code) code[at, , drop = FALSE]), truth, used, at)
+    fit_evidence(
+      x, lapply(codes, function(code) code[case_of_pattern, , drop = FALSE]), truth, is_used,
+      case_of_pattern
+    )
   } else {
-    trusted_scores(x, trust, truth, at)
+    trusted_scores(x, trust, truth, case_of_pattern)
   }
-  words <- if (joint) "joint model of ratings and scores" else
-    paste("scores of", shorten(trust), "at their word")
+  description <- if (joint) "joint model of ratings and scores" else
+    paste("scores of", shorten(trust), "used as probabilities")
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
-  new_posterior_fit(x, fit$posterior[x$index, , drop = FALSE], fit$rates, words,
+  new_posterior_fit(x, fit$posterior[x$index, , drop = FALSE], fit$rates, description,
     kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
     judged = fit$judged, given = checked$given,
-    scored = list(raters = if (joint) sum(used) else 0L))
+    scored = list(raters = if (joint) sum(is_used) else 0L))
 }
 
 check_trust <- function(trust, x) {
   check_names_among(trust, names(x$scores$values), "trust")
   abort_argument_if(x$scores$scale != "probability", "trust",
     "Scores that only order cases cannot be used as probabilities.",
-    i = "Leave out {.arg trust} for the joint model, which needs the order only.")
+    i = "Leave out {.arg trust}: the joint model uses only the order of scores.")
 }
 
 # ---- Codes ---------------------------------------------------------------------------------------
 
-# Codes of answers, matrices of cases x systems. `code`: bin of the score, or answer of a system
-# without scores; 0 for none. `place`: position of the score in units of bins; 0 without a score.
+# Turns scores and answers into codes for the joint model. Returns a list of two matrices, cases x
+# systems. `code`: number of the bin of the score, or answer of a system without scores; 0 if the
+# system did not answer. `place`: position of the score on the scale of bins, on which each bin has
+# length 1; 0 without a score.
 score_codes <- function(x) {
   weight <- weights_of_cases(x)
   answer <- case_answers(x)
   codes <- lapply(seq_along(x$systems), function(s) {
-    values <- x$scores$values[[x$systems[[s]]]]
-    if (is.null(values)) return(list(code = answer[, s], place = 0 * answer[, s]))
-    bins_of_scores(values, weight, x$scores$scale, answer[, s])
+    scores <- x$scores$values[[x$systems[[s]]]]
+    if (is.null(scores)) return(list(code = answer[, s], place = 0 * answer[, s]))
+    bins_of_scores(scores, weight, x$scores$scale, answer[, s])
   })
   do.call(Map, c(cbind, codes))
 }
 
-# With two categories, bins of the score of the second. With more, bins of the highest score if
-# scores are probabilities, and otherwise of the score of the answer. Places of different kinds are
-# separated.
+# Bins of the scores of one system: a list of `code` and `place` (see score_codes()), an element per
+# case. Only one score of each case is binned. With two categories, it is the score of the second.
+# With more categories, it is the highest score if scores are probabilities, and otherwise the score
+# of the system's answer. Scores of different categories have separate bins. Their places are more
+# than `bins_between` from each other, so that within_bins() does not interpolate between them.
 bins_of_scores <- function(values, weight, scale, answer) {
-  at <- which(!is.na(values[, 1L]) & weight > 0)
+  scored_cases <- which(!is.na(values[, 1L]) & weight > 0)
   out <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
-  top <- if (ncol(values) == 2L) {
-    rep(2L, length(at))
+  binned_category <- if (ncol(values) == 2L) {
+    rep(2L, length(scored_cases))
   } else if (scale == "probability") {
-    max.col(values[at, , drop = FALSE], "first")
+    max.col(values[scored_cases, , drop = FALSE], "first")
   } else {
-    ifelse(answer[at] > 0L, answer[at], 1L)
+    ifelse(answer[scored_cases] > 0L, answer[scored_cases], 1L)
   }
-  for (k in sort(unique(top))) {
-    cases <- at[top == k]
+  for (k in sort(unique(binned_category))) {
+    cases <- scored_cases[binned_category == k]
     bins <- equal_bins(values[cases, k], weight[cases])
     out$code[cases] <- max(out$code) + bins$code
     out$place[cases] <- ceiling(max(out$place)) + bins_between + bins$place
@@ -135,118 +150,138 @@ bins_of_scores <- function(values, weight, scale, answer) {
 
 bins_between <- 2
 
-# Number of bins by Terrell and Scott, with equal numbers of cases; tied scores are in one bin.
+# Divides scores into bins with equal numbers of cases. The number of bins follows Terrell and Scott
+# (1985). Tied scores are in the same bin. `weight`: weight of each case.
 equal_bins <- function(score, weight) {
   total <- sum(weight)
-  bins <- ceiling((2 * total)^(1 / 3))
-  distinct <- sort(unique(score))
-  tie <- match(score, distinct)
-  mass <- rowsum_codes(tie, weight, length(distinct))
-  place <- bins * (cumsum(mass) - mass / 2) / total
-  bin <- pmin(floor(place), bins - 1)
-  list(code = match(bin, unique(bin))[tie], place = place[tie])
+  n_bins <- ceiling((2 * total)^(1 / 3))
+  distinct_scores <- sort(unique(score))
+  tie_group <- match(score, distinct_scores)
+  group_weight <- rowsum_codes(tie_group, weight, length(distinct_scores))
+  place <- n_bins * (cumsum(group_weight) - group_weight / 2) / total
+  bin <- pmin(floor(place), n_bins - 1)
+  list(code = match(bin, unique(bin))[tie_group], place = place[tie_group])
 }
 
-# Interpolates the logarithm of a distribution between the middles of neighbouring bins, so that
-# cases of one bin differ. `shift(tables)` returns the change, rows x categories.
+# Interpolation of the log probability of a score between the middles of neighbouring bins, so that
+# the cases of a bin have different probabilities. Returns a function of `tables` (the tables of the
+# fit: categories x bins, for each source) and of the number of categories. It returns a matrix
+# (rows of `codes` x categories): the change of the log probability relative to that of the bin.
+# `first`: number of tables before those of systems.
 within_bins <- function(codes, weight, first) {
   systems <- lapply(seq_len(ncol(codes$code)), function(s) {
-    used <- which(codes$place[, s] > 0)
-    if (length(used) == 0L) return(NULL)
-    code <- codes$code[used, s]
-    place <- codes$place[used, s]
-    sums <- rowsum(weight[used] * cbind(place, 1), code)
+    scored_rows <- which(codes$place[, s] > 0)
+    if (length(scored_rows) == 0L) return(NULL)
+    code <- codes$code[scored_rows, s]
+    place <- codes$place[scored_rows, s]
+    sums <- rowsum(weight[scored_rows] * cbind(place, 1), code)
     centre <- unname(sums[, 1L] / sums[, 2L])
-    kind <- cumsum(c(TRUE, diff(centre) > bins_between))
-    c(list(table = first + s, used = used), bin_steps(place, code, centre, kind))
+    bin_group <- cumsum(c(TRUE, diff(centre) > bins_between))
+    c(list(table = first + s, used = scored_rows), bin_steps(place, code, centre, bin_group))
   })
   function(tables, n) {
-    out <- matrix(0, nrow(codes$code), n)
+    log_change <- matrix(0, nrow(codes$code), n)
     for (steps in drop_null(systems)) {
       logs <- log(pmax(tables[[steps$table]], 1e-300))
       slope <- logs[, steps$to, drop = FALSE] - logs[, steps$from, drop = FALSE]
-      out[steps$used, ] <- out[steps$used, ] + t(slope) * steps$share
+      log_change[steps$used, ] <- log_change[steps$used, ] + t(slope) * steps$share
     }
-    out
+    log_change
   }
 }
 
-# A row per place: its bin, a neighbouring bin, and the share of the distance between their middles.
-# Half a bin beyond the last middle, the line is extrapolated.
-bin_steps <- function(place, code, centre, kind) {
+# For each place: its bin (`from`), a neighbouring bin (`to`), and the share of the distance between
+# the middles of the two bins. Between a middle and the limit of the outermost bin, the share is
+# negative, so the line is extrapolated.
+bin_steps <- function(place, code, centre, group) {
   n <- length(centre)
-  side <- ifelse(place >= centre[code], 1L, -1L)
-  is_same_kind <- function(to) to >= 1L & to <= n & kind[pmin(pmax(to, 1L), n)] == kind[code]
+  direction <- ifelse(place >= centre[code], 1L, -1L)
+  is_same_group <- function(to) to >= 1L & to <= n & group[pmin(pmax(to, 1L), n)] == group[code]
   neighbour <- code
-  for (to in list(code - side, code + side)) neighbour <- ifelse(is_same_kind(to), to, neighbour)
-  way <- centre[neighbour] - centre[code]
-  list(from = code, to = neighbour, share = ifelse(way == 0, 0, (place - centre[code]) / way))
+  for (to in list(code - direction, code + direction))
+    neighbour <- ifelse(is_same_group(to), to, neighbour)
+  distance <- centre[neighbour] - centre[code]
+  list(
+    from = code, to = neighbour,
+    share = ifelse(distance == 0, 0, (place - centre[code]) / distance)
+  )
 }
 
 # ---- Fits ----------------------------------------------------------------------------------------
 
-table_mass <- 1 # weight of the shrinkage, in cases of each category
+# Weight of the distribution towards which each row of a table is shrunk, as a number of cases.
+table_mass <- 1
 
-# Fields: posterior (patterns x categories), rates, refit (a function of weights of patterns that
-# returns the posterior), judged (is there any evidence for a pattern?).
-fit_evidence <- function(x, codes, truth, used, at) {
-  rows <- evidence_rows(x, codes$code, truth, used)
+# Fits the joint model with the EM algorithm. Returns a list:
+# * posterior: probabilities of the true category (patterns x categories)
+# * rates: base rates
+# * refit: a function of weights of patterns that returns the posterior; NULL if fits are slow
+# * judged: does the pattern have ratings, scores, answers or a known truth?
+fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
+  rows <- evidence_rows(x, codes$code, truth, is_used)
   weight <- pattern_weights(x)
-  shift <- within_bins(codes, weight, n_raters(x))
-  smooth <- function(fit) {
-    posterior <- fit$posterior * exp(shift(fit$tables, rows$categories))
+  log_change <- within_bins(codes, weight, n_raters(x))
+  interpolated_posterior <- function(fit) {
+    posterior <- fit$posterior * exp(log_change(fit$tables, rows$categories))
     posterior / rowSums(posterior)
   }
-  start <- start_of_evidence(x, truth, used, at)
+  start <- start_of_evidence(x, truth, is_used, case_of_pattern)
   fit <- core_fit_tables(rows, weight, start, table_mass, 2000L)
   if (!fit$converged) warn_convergence("joint")
-  held <- length(rows$source) * rows$categories > most_refitted
-  refit <- if (!held) function(weight) {
-    smooth(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
+  no_refit <- length(rows$source) * rows$categories > most_refitted
+  refit <- if (!no_refit) function(weight) {
+    interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
   }
   list(
-    posterior = smooth(fit), rates = fit$base_rates, refit = refit,
+    posterior = interpolated_posterior(fit), rates = fit$base_rates, refit = refit,
     judged = diff(rows$start) > 0L | truth > 0L
   )
 }
 
-# Input of core_fit_tables(): raters first, then systems.
-evidence_rows <- function(x, codes, truth, used) {
-  keep <- used[rating_rater(x)]
-  n <- n_categories(x)
-  raters <- n_raters(x)
+# Input of core_fit_tables(): the ratings and the codes of systems as one list of sources, raters
+# first, then systems. Rows are patterns. Row i has the elements start[i] + 1 to start[i + 1] of
+# `source` (number of the rater or system) and `code` (category or bin).
+evidence_rows <- function(x, codes, truth, is_used) {
+  rating_is_used <- is_used[rating_rater(x)]
+  categories <- n_categories(x)
+  rater_count <- n_raters(x)
   answered <- which(codes > 0L, arr.ind = TRUE)
-  row <- c(rating_pattern(x)[keep], answered[, 1L])
-  source <- c(rating_rater(x)[keep], raters + answered[, 2L])
+  row <- c(rating_pattern(x)[rating_is_used], answered[, 1L])
+  source <- c(rating_rater(x)[rating_is_used], rater_count + answered[, 2L])
   order <- order(row)
   widths <- pmax(apply(codes, 2L, max), 1L)
   list(
     start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(source[order]),
-    code = as.integer(c(rating_category(x)[keep], codes[answered])[order]),
-    codes = as.integer(c(rep(n, raters), widths)), truth = truth, categories = n
+    code = as.integer(c(rating_category(x)[rating_is_used], codes[answered])[order]),
+    codes = as.integer(c(rep(categories, rater_count), widths)), truth = truth,
+    categories = categories
   )
 }
 
-# Starting values: the mean of ratings, scores that are probabilities, and answers. `at` is a case
-# of each pattern.
-start_of_evidence <- function(x, truth, used, at) {
-  n <- n_categories(x)
-  keep <- used[rating_rater(x)]
-  place <- rating_pattern(x)[keep] + (rating_category(x)[keep] - 1L) * n_patterns(x)
-  sums <- matrix(tabulate(place, n_patterns(x) * n), ncol = n)
+# Starting values of the posterior: the mean of ratings, of scores that are probabilities, and of
+# answers without such scores. `at`: the number of a case of each pattern.
+start_of_evidence <- function(x, truth, is_used, case_of_pattern) {
+  categories <- n_categories(x)
+  rating_is_used <- is_used[rating_rater(x)]
+  cell <- rating_pattern(x)[rating_is_used] +
+    (rating_category(x)[rating_is_used] - 1L) * n_patterns(x)
+  sums <- matrix(tabulate(cell, n_patterns(x) * categories), ncol = categories)
   for (s in seq_along(x$systems)) {
-    answers <- outer(pattern_answers(x)[, s], seq_len(n), `==`) + 0
-    values <- if (x$scores$scale == "probability") x$scores$values[[x$systems[[s]]]][at, ]
+    answers <- outer(pattern_answers(x)[, s], seq_len(categories), `==`) + 0
+    values <- if (x$scores$scale == "probability")
+      x$scores$values[[x$systems[[s]]]][case_of_pattern, ]
     sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
   }
   sums[rowSums(sums) == 0, ] <- 1
   set_known_truths(sums / rowSums(sums), truth)
 }
 
-trusted_scores <- function(x, trust, truth, at) {
+# The posterior if scores are probabilities of the truth: the mean of the scores of the systems
+# `trust`. Patterns without scores get the base rates.
+trusted_scores <- function(x, trust, truth, case_of_pattern) {
   size <- c(length(x$index), n_categories(x), length(trust))
   values <- array(unlist(x$scores$values[trust]), size)
-  posterior <- rowMeans(values[at, , , drop = FALSE], na.rm = TRUE, dims = 2L)
+  posterior <- rowMeans(values[case_of_pattern, , , drop = FALSE], na.rm = TRUE, dims = 2L)
   judged <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[judged]
@@ -255,7 +290,7 @@ trusted_scores <- function(x, trust, truth, at) {
   list(posterior = posterior, rates = rates, judged = judged)
 }
 
-# Sets the probability of known truths to 1.
+# Sets the probability of known truths to 1. `truth`: number of the true category, 0 if unknown.
 set_known_truths <- function(posterior, truth) {
   known <- truth > 0L
   posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)

@@ -1,37 +1,50 @@
-# Metrics of scores in estimate_metrics(): estimates and intervals.
+# Metrics of scores, such as the area under the ROC curve, in estimate_metrics(): estimates and
+# intervals.
 
-# Engine for metric_engines().
+# Returns the table of score metrics for all systems. `plan`: the requested metrics, one per row of
+# `plan$rows`. metric_engines() lists this function as the engine for metrics of scores.
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   from_ratings <- without_gold(estimate)
   panel <- score_panel(from_ratings)
-  judges <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
-  tables <- lapply(judges, score_point, estimate = from_ratings, plan = plan)
-  known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
+  scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
+  tables <- lapply(scored_systems, score_point, estimate = from_ratings, plan = plan)
+  with_estimate <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals[[interval]]
-  if (is.null(record$find) || length(known) == 0L) return(stack_rows(tables))
-  lack <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
-  draws <- if (is.null(lack)) {
-    draw_scores(from_ratings, panel, judges, nrow(plan$rows), function(judge, w, v) {
+  if (is.null(record$find) || length(with_estimate) == 0L) return(stack_rows(tables))
+  reason_no_interval <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
+  draws <- if (is.null(reason_no_interval)) {
+    draw_scores(from_ratings, panel, scored_systems, nrow(plan$rows), function(judge, w, v) {
       score_values(plan, judge$book, w, v)
     })
   }
-  tables[known] <- lapply(known, function(s) {
-    if (!is.null(lack)) return(without_interval(tables[[s]], lack))
+  tables[with_estimate] <- lapply(with_estimate, function(s) {
+    if (!is.null(reason_no_interval)) return(without_interval(tables[[s]], reason_no_interval))
     rows <- score_intervals(
-      tables[[s]], from_ratings, plan, judges[[s]], draws[[s]], record, conf_level
+      tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], record, conf_level
     )
     if (measures_by_gold(estimate, interval)) {
-      rows <- score_metrics_with_gold(rows, estimate, plan, judges[[s]], interval, conf_level)
+      rows <- score_metrics_with_gold(
+        rows, estimate, plan, scored_systems[[s]], interval, conf_level
+      )
     }
     rows[setdiff(names(rows), "hidden")]
   })
   stack_rows(tables)
 }
 
-# Input for all systems. judge(s) returns a list with `s` and `lack`, the reason why it cannot be
-# evaluated. If it can, the fields are: `at`, the cases with scores and ratings; their weights `v`;
-# probabilities `p`; `known` (is the truth known?); `book`; `back`, the share of shared errors; and
-# `w`, weights of truths.
+# Input for metrics of scores, shared by all systems. A list:
+# * beliefs: the result of rater_beliefs()
+# * judge: a function that returns the input for a system, given its number `s`
+#
+# The input for a system is a list. It contains `s` and, if the scores cannot be evaluated, the
+# reason `lack`. Otherwise its other fields are:
+# * at: numbers of the cases with scores and ratings; the next fields concern these cases
+# * v: weight of each case
+# * p: posterior probabilities from raters only (cases x categories)
+# * known: is the truth of the case known?
+# * book: the result of score_book(), sorted scores
+# * back: position between independent errors (0) and shared errors (1)
+# * w: weights of truths (cases x categories), see truth_weights()
 score_panel <- function(estimate) {
   x <- estimate$fit$x
   judged <- judged_patterns(estimate$fit)[x$index]
@@ -44,7 +57,7 @@ score_panel <- function(estimate) {
   beliefs <- if (is.null(lack)) rater_beliefs(estimate)
   p <- if (is.null(lack)) beliefs$posterior(NULL)
   if (anyNA(p[judged, ])) lack <- "the raters' agreement does not separate the categories"
-  judge <- function(s) {
+  input_of_system <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
     at <- if (!is.null(values)) which(!is.na(values[, 1L]) & judged & weight > 0)
     lack <- lack %||% if (is.null(values)) {
@@ -61,151 +74,166 @@ score_panel <- function(estimate) {
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
     out
   }
-  list(beliefs = beliefs, judge = judge)
+  list(beliefs = beliefs, judge = input_of_system)
 }
 
-# Position between independent (0) and shared errors (1): that of the method, or the given share.
-# The typical share is how often two wrong answers are the same, always for two categories. Wrong
-# scores are not the same, so they are not corrected.
+# Position of system `s` between independent errors (0) and shared errors (1). It is 1 for the
+# method that assumes shared errors, and otherwise the share that the user gave in `common`. Without
+# these, it is 0: the typical share for answers is not used, because it is the frequency of two
+# wrong answers being the same, and wrong scores are never the same.
 shared_position <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
   back <- if (is_stated(estimate$options)) estimate$details$common[[s]] else 0
   if (is.na(back)) 0 else back
 }
 
-score_weights <- function(judge, p = judge$p, v = judge$v, back = judge$back) {
-  truth_weights(p, judge$known, v, back)
+score_weights <- function(scored_system, p = scored_system$p, v = scored_system$v,
+                          back = scored_system$back) {
+  truth_weights(p, scored_system$known, v, back)
 }
 
-# Rows of one system without intervals.
-score_point <- function(estimate, plan, judge) {
-  rows <- metric_rows(estimate, plan, judge$s, sum(judge$v), judge$lack,
-    score_values(plan, judge$book, judge$w, judge$v))
-  if (is.null(judge$lack) && estimate$fit$x$scores$scale != "probability") {
-    off <- field_of_rows(plan, "probabilities")
-    rows$estimate[off] <- NA_real_
-    rows$reason[off] <- "scores are not probabilities, they only order cases"
+# Rows of the table for one system, without intervals.
+score_point <- function(estimate, plan, scored_system) {
+  rows <- metric_rows(estimate, plan, scored_system$s, sum(scored_system$v), scored_system$lack,
+    score_values(plan, scored_system$book, scored_system$w, scored_system$v))
+  if (is.null(scored_system$lack) && estimate$fit$x$scores$scale != "probability") {
+    needs_probability <- field_of_rows(plan, "probabilities")
+    rows$estimate[needs_probability] <- NA_real_
+    rows$reason[needs_probability] <- "scores are not probabilities, they only order cases"
   }
   rows
 }
 
-# Replicates of `measure`, a function of a judge and weights of truths and of cases: a matrix of
-# replicates x `numbers` per judge. A row is NA if raters do not separate the categories. Cases, or
-# clusters, are resampled, and raters are refitted.
-draw_scores <- function(estimate, panel, judges, numbers, measure) {
-  drawn <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
-  rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
-    p <- panel$beliefs$posterior(times)
-    lapply(judges, function(judge) {
-      if (!is.null(judge$lack) || anyNA(p)) return(NULL)
-      v <- times[judge$at]
-      w <- score_weights(judge, p[judge$at, , drop = FALSE], v)
-      if (!is.null(w)) measure(judge, w, v)
+# Bootstrap replicates of `measure`. Cases, or clusters, are resampled, and raters are refitted.
+# Returns a list with a matrix (replicates x `n_values`) for each element of `scored_systems`. The
+# arguments of `measure` are the input of a system (see score_panel()), weights of truths and
+# weights of cases. A row is NA if the refitted raters do not separate the categories.
+draw_scores <- function(estimate, panel, scored_systems, n_values, measure) {
+  settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
+  replicates <- resampled(name = "Bootstrap of scores", resampling = settings, run = function(n) {
+    p <- panel$beliefs$posterior(n)
+    lapply(scored_systems, function(scored_system) {
+      if (!is.null(scored_system$lack) || anyNA(p)) return(NULL)
+      v <- n[scored_system$at]
+      w <- score_weights(scored_system, p[scored_system$at, , drop = FALSE], v)
+      if (!is.null(w)) measure(scored_system, w, v)
     })
   })
-  lapply(seq_along(judges), function(s) {
-    stack_rows(rows, function(row) row[[s]] %||% rep(NA_real_, numbers))
+  lapply(seq_along(scored_systems), function(s) {
+    stack_rows(replicates, function(replicate) replicate[[s]] %||% rep(NA_real_, n_values))
   })
 }
 
-score_intervals <- function(rows, estimate, plan, judge, draws, record, conf_level) {
+score_intervals <- function(rows, estimate, plan, scored_system, draws, record, conf_level) {
   ends <- ranges_of_plan(plan)
   values <- around_estimate(to_unit(draws, ends), to_unit(rows$estimate, ends), plan)
   rows <- if (record$spread == "percentile") {
     unit_percentiles(rows, values, ends, conf_level)
   } else {
     sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)
-    rows$hidden <- hidden_of_scores(estimate, plan, judge)
+    rows$hidden <- hidden_of_scores(estimate, plan, scored_system)
     rows$std.error <- ifelse(is.na(rows$estimate), NA_real_, sqrt(sampling^2 + rows$hidden^2))
     interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
   }
-  lower_limits_by_gaps(rows, plan, judge)
+  lower_limits_by_gaps(rows, plan, scored_system)
 }
 
-# Lowers the lower limit by the gaps that chance can cause if there are none. It is at least `z`
-# standard errors below the estimate, since gold cases add chance errors.
-lower_limits_by_gaps <- function(rows, plan, judge, z = 0) {
+# Lowers the lower limits of calibration errors. These metrics are sums of absolute gaps between
+# scores and shares of cases. Chance causes gaps of the size `slack` also if scores are calibrated,
+# so `slack` is subtracted. Before that, a limit that is less than `z` standard errors below the
+# estimate is lowered to this distance, because gold cases add chance errors.
+lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
   for (i in which(field_of_rows(plan, "gaps"))) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
-    slack <- kernel(judge$book, judge$w, judge$v, plan$settings)$slack
-    low <- min(rows$conf.low[[i]], rows$estimate[[i]] - z * rows$std.error[[i]])
-    rows$conf.low[[i]] <- max(0, low - slack)
+    slack <- kernel(scored_system$book, scored_system$w, scored_system$v, plan$settings)$slack
+    lower_limit <- min(rows$conf.low[[i]], rows$estimate[[i]] - z * rows$std.error[[i]])
+    rows$conf.low[[i]] <- max(0, lower_limit - slack)
   }
   rows
 }
 
-# Sums of absolute gaps increase in every replicate, so replicates are moved to the estimate.
+# Moves replicates of calibration errors, so that their median is the estimate. A calibration error
+# is a sum of absolute gaps, which is larger in resampled data than in the original data.
 around_estimate <- function(values, estimate, plan) {
-  moved <- field_of_rows(plan, "gaps") & !is.na(estimate)
-  if (any(moved)) {
-    centre <- apply(values[, moved, drop = FALSE], 2L, stats::median, na.rm = TRUE)
-    off <- rep(estimate[moved] - centre, each = nrow(values))
-    values[, moved] <- clip01(values[, moved] + off)
+  is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
+  if (any(is_calibration_error)) {
+    centre <- apply(values[, is_calibration_error, drop = FALSE], 2L, stats::median, na.rm = TRUE)
+    shift <- rep(estimate[is_calibration_error] - centre, each = nrow(values))
+    values[, is_calibration_error] <- clip01(values[, is_calibration_error] + shift)
   }
   values
 }
 
-# Standard deviation of the error that shared errors may hide in each metric, as in hidden_errors().
-# The first part is along the line between shared and independent errors. The second is for raters
-# who are wrong together, which moves cases to the category of the highest score. The weight of
-# dependence is 1, since answers with independent errors are no evidence about scores.
-hidden_of_scores <- function(estimate, plan, judge) {
+# Standard deviation of the bias that shared errors may cause in each metric without being visible
+# in the ratings (the hidden error). hidden_in_all() combines two parts. The first is for the
+# unknown position between shared and independent errors: `at_end(0) - at_end(1)`. The second is for
+# raters who make the same errors, which moves weight to the category with the highest score:
+# `top_shift`. The weight of dependence is set to 1, because independent answers do not imply
+# independent scores.
+hidden_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
-  v <- judge$v
-  at_end <- function(back) {
-    score_values(plan, judge$book, score_weights(judge, back = back), v)
+  v <- scored_system$v
+  at_end <- function(position) {
+    score_values(plan, scored_system$book, score_weights(scored_system, back = position), v)
   }
-  sums_by_top <- function(values) as.vector(rowsum(values * v, judge$book$top))
-  chosen <- outer(judge$book$top, seq_len(ncol(judge$w)), `==`)
-  cases <- sums_by_top(rep(1, length(v)))
-  wrong <- 1 - sums_by_top(rowSums(judge$w * chosen)) / cases
-  shift <- vapply(score_influence(plan, judge$book, judge$w, v), function(g) {
-    moved <- sums_by_top(rowSums(g * (chosen - judge$w))) / sum(v)
-    ifelse(wrong > 0, moved / wrong, 0)
-  }, wrong)
+  sums_by_top <- function(values) as.vector(rowsum(values * v, scored_system$book$top))
+  is_top <- outer(scored_system$book$top, seq_len(ncol(scored_system$w)), `==`)
+  top_weight <- sums_by_top(rep(1, length(v)))
+  top_error_rate <- 1 - sums_by_top(rowSums(scored_system$w * is_top)) / top_weight
+  top_shift <- vapply(score_influence(plan, scored_system$book, scored_system$w, v), function(d) {
+    change <- sums_by_top(rowSums(d * (is_top - scored_system$w))) / sum(v)
+    ifelse(top_error_rate > 0, change / top_error_rate, 0)
+  }, top_error_rate)
   hidden_in_all(
-    estimate, judge$s, at_end(0) - at_end(1), matrix(shift, length(wrong)), cases / sum(v)
+    estimate, scored_system$s, at_end(0) - at_end(1), matrix(top_shift, length(top_error_rate)),
+    top_weight / sum(v)
   )
 }
 
-# Weight of each case for each category in metrics of scores.
+# Weights of truths: the weight of each case for each category, in metrics of scores.
 #
 # Let p be the probabilities of the categories of a case, from raters only. If systems share the
 # raters' errors, a score contains no information about the truth beyond the ratings, and p is the
-# weight of the case. If scores S and ratings are independent given the truth,
+# weight of the case. Otherwise let the score S and the ratings be independent given the truth. Let
+# F_j(A) be the probability that S is in a set A if category j is true. Then
 #   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
-# since E[1(truth = j) p_k] = E[p_j p_k]. F_j is the distribution of the score in category j. So
-# weights p mix the distributions of all categories. Let M = E[p p'], and D the diagonal matrix of
-# base rates E[p]. The weights w = D M^-1 p undo the mixing:
+# because E[1(truth = j) p_k] = E[p_j p_k]. The weights p therefore mix the distributions F_j of all
+# categories. Let M = E[p p'], and D the diagonal matrix of base rates E[p]. The weights w = D M^-1
+# p undo the mixing:
 #   E[w_j 1(S in A)] = E[p_j] F_j(A).
-# The weights of a case sum to one, as base rates are M times a vector of ones. They may be below 0
-# or above 1.
+# The weights of a case sum to one, because the base rates are M times a vector of ones. Single
+# weights may be below 0 or above 1.
 
-# Smallest eigenvalue of M at which raters separate the categories. M is scaled so that it is 1 if
-# the truth is known and 0 if there is no information.
+# Smallest eigenvalue of the scaled matrix M for which metrics are computed. The scaled M is
+# M_jk / sqrt(E[p_j] E[p_k]). Its smallest eigenvalue is 1 if the truth is known, and 0 if the
+# ratings contain no information about some of the categories.
 least_eigenvalue <- 0.01
 
-# `posterior`: a function of weights of cases that refits and returns p, cases x categories. It
-# returns the original p if the weights are NULL, if the posterior was given, or if fits are slow.
-# `known`: is the truth of a case known?
+# Probabilities of the true categories, from raters only. A list:
+# * posterior: a function of weights of cases that refits the raters and returns probabilities
+#   (cases x categories). It returns those of the original fit if the weights are NULL, if the fit
+#   cannot be repeated, or if fits are slow (`most_refitted`).
+# * known: is the truth of the case known?
 rater_beliefs <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
-  as_is <- posterior(fit)[x$index, , drop = FALSE]
+  original <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
-  held <- is.null(refit) || length(rating_rater(x)) * n_categories(x) > most_refitted
-  refitted <- function(v) {
-    if (is.null(v) || held) return(as_is)
+  no_refit <- is.null(refit) || length(rating_rater(x)) * n_categories(x) > most_refitted
+  posterior_of_weights <- function(v) {
+    if (is.null(v) || no_refit) return(original)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
-  list(posterior = refitted, known = known_patterns(fit)[x$index])
+  list(posterior = posterior_of_weights, known = known_patterns(fit)[x$index])
 }
 
-most_refitted <- 1e5 # number of ratings of patterns times categories
+# Largest size of data for which raters are refitted in bootstrap replicates: the number of ratings,
+# summed over patterns, times the number of categories.
+most_refitted <- 1e5
 
-# Fit of raters without systems, with the model of the estimate. If the estimate averages over
-# models, the fit has an accuracy for each rater. If most weight is on models whose errors depend on
-# the category, the fit has such errors.
+# Fits the raters without systems, with the model of the estimate. If the estimate is an average
+# over models, the model has an accuracy for each rater. If more than half of the weight of the
+# average is on models whose errors depend on the category, it is the Dawid-Skene model.
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
@@ -216,41 +244,46 @@ fit_raters_only.rater_fit <- function(fit, estimate) {
   suppressWarnings(fit_again(fit, join_patterns(x), model), classes = "fallible_warning")
 }
 
-# The posterior of raters does not depend on systems, and a second run would add Monte Carlo error.
+# The posterior from Markov chain Monte Carlo is used as it is. It does not depend on systems, and a
+# second run would add Monte Carlo error.
 fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 
 model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())
   members <- estimate$members
-  unequal <- sum(members$weight[members$errors != "uniform"]) / length(unique(members$system))
-  if (unequal > 0.5) dawid_skene("weak") else rater_model("rater")
+  category_share <- sum(members$weight[members$errors != "uniform"]) /
+    length(unique(members$system))
+  if (category_share > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
-# Weights of truths of cases with probabilities `p`. `known`: is the truth known? `v`: number of
-# times that each case counts. `back`: share of the way to shared errors. NULL if raters do not
-# separate the categories.
-truth_weights <- function(p, known, v, back) {
-  if (isTRUE(back == 1)) return(p)
-  open <- which(!known & v > 0)
-  if (length(open) == 0L) return(p)
-  undo <- undo_mixing(p[open, , drop = FALSE], v[open])
-  if (is.null(undo)) return(NULL)
+# Weights of truths (cases x categories); NULL if raters do not separate the categories. `p`:
+# probabilities of categories, cases x categories. `known`: is the truth of the case known? `v`:
+# weight of each case. `position`: between independent errors (0) and shared errors (1).
+truth_weights <- function(p, known, v, position) {
+  if (isTRUE(position == 1)) return(p)
+  unknown <- which(!known & v > 0)
+  if (length(unknown) == 0L) return(p)
+  unmixing <- undo_mixing(p[unknown, , drop = FALSE], v[unknown])
+  if (is.null(unmixing)) return(NULL)
   independent <- p
-  independent[!known, ] <- p[!known, , drop = FALSE] %*% undo
-  independent + back * (p - independent)
+  independent[!known, ] <- p[!known, , drop = FALSE] %*% unmixing
+  independent + position * (p - independent)
 }
 
-# Transpose of D M^-1. Categories with hardly any expected case are left out.
+# The transpose of D M^-1, categories x categories. Categories with fewer than `few_cases` expected
+# cases are left out: their rows and columns are those of the identity matrix.
 undo_mixing <- function(p, v) {
-  share <- colSums(p * v)
-  there <- share >= few_cases
-  p <- p[, there, drop = FALSE]
+  expected_cases <- colSums(p * v)
+  occurs <- expected_cases >= few_cases
+  p <- p[, occurs, drop = FALSE]
   p <- p / rowSums(p)
-  base <- colSums(p * v)
-  mixed <- crossprod(p, p * v)
-  eigenvalues <- eigen(mixed / sqrt(outer(base, base)), symmetric = TRUE, only.values = TRUE)$values
+  base_counts <- colSums(p * v)
+  products <- crossprod(p, p * v)
+  eigenvalues <- eigen(
+    products / sqrt(outer(base_counts, base_counts)), symmetric = TRUE, only.values = TRUE
+  )$values
   if (length(eigenvalues) > 1L && min(eigenvalues) < least_eigenvalue) return(NULL)
-  out <- diag(length(share))
-  out[there, there] <- solve(mixed, diag(base, length(base)))
-  out
+  unmixing <- diag(length(expected_cases))
+  unmixing[occurs, occurs] <- solve(products, diag(base_counts, length(base_counts)))
+  unmixing
 }

@@ -1,30 +1,36 @@
 #' Tables of shared errors
 #'
 #' @param x A [shared_errors()] result.
-#' @param digits Number of decimals.
+#' @param digits Number of decimals, by default 2.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble with a row per pair of raters and systems: `rater1` and `rater2`,
-#'   names of raters or systems; `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the
-#'   number of cases that both answered, and `known`, the number of these with known truth;
-#'   `estimate`, the correlation of being right, in \[-1, 1\], with `std.error`, `conf.low` and
-#'   `conf.high`; `lowest` and `highest`, the range that the ratings allow if no truth is known;
-#'   `both_wrong`, the number of cases on which both are wrong; `coinciding`, the share of these
-#'   with the same answer, `expected`, the share by chance, and `surplus`, the difference; `reason`,
-#'   why a value is `NA`.
+#' @return `tidy()`: a tibble with a row per pair of raters and systems. Columns:
+#'   * `rater1`, `rater2`: names of raters or systems
+#'   * `kind`: `"raters"`, `"rater and system"` or `"systems"`
+#'   * `n`: number of cases that both answered
+#'   * `known`: number of these cases with known truth
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation of being right, in \[-1, 1\]
+#'   * `lowest`, `highest`: range of the correlation that the ratings allow if no truth is known
+#'   * `both_wrong`: number of cases on which both are wrong
+#'   * `coinciding`: share of the cases on which both are wrong that have the same answer
+#'   * `expected`: this share if wrong answers are independent given the truth
+#'   * `surplus`: `coinciding - expected`
+#'   * `reason`: why a value is `NA`
 #'
-#'   `tidy(x, "raters")`: a row per rater: `rater`; `n`, the number of cases with known truth;
-#'   `accuracy` on these cases; `correlation`, the mean with the other raters; `effective`, the
-#'   effective number of raters without this rater, and `change`, its increase over the number with
-#'   the rater.
+#'   `tidy(x, "raters")`: a tibble with a row per rater. Columns: `rater`; `n`, the number of cases
+#'   with known truth; `accuracy` on these cases; `correlation`, the mean correlation with the other
+#'   raters; `effective`, the effective number of raters without this rater; `change`, `effective`
+#'   minus the effective number with this rater.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `raters` and `systems`, of cases (`n`) and of
-#'   cases with known truth (`known`); `raters_per_case`, the mean number; `correlation`, the mean
-#'   over pairs of raters, with `conf.low` and `conf.high`; `effective`, the effective number of
-#'   raters, with `effective.low` and `effective.high`; `lowest`, `highest`, `effective.lowest` and
-#'   `effective.highest`, the ranges that the ratings allow if no truth is known; `surplus`, the
-#'   mean over pairs of raters, weighted by cases on which both are wrong; `conf_level`.
+#'   `glance()`: a tibble with one row. Columns: `raters`, `systems`, `n` and `known`, the numbers
+#'   of raters, systems, cases and cases with known truth; `raters_per_case`, the mean number of
+#'   ratings per case; `correlation`, the mean over pairs of raters, with `conf.low` and
+#'   `conf.high`; `effective`, the effective number of raters, with `effective.low` and
+#'   `effective.high`; `lowest`, `highest`, `effective.lowest` and `effective.highest`, the ranges
+#'   that the ratings allow if no truth is known; `surplus`, the mean over pairs of raters, weighted
+#'   by the number of cases on which both are wrong; `conf_level`.
 #'
-#'   `format()`: a sentence. `as.matrix()`: the matrix of correlations between raters and systems.
+#'   `format()`: a string with the mean correlation and the effective number of raters.
+#'   `as.matrix()`: the matrix of correlations between raters and systems.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
@@ -37,20 +43,21 @@
 #' @name tidy.shared_errors
 NULL
 
-# `pairs`: pairs that share a case. `about`: results for all raters together. The table of tidy()
-# has a row for every pair and is made on request.
+# Makes the result of shared_errors(). `pairs`: table of the pairs with a common case; tidy() adds
+# the other pairs when it is called. `raters`: table of raters. `about`: one row with the results
+# for all raters together. `judges`: names of raters, then of systems.
 new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
   facts <- c(as.list(counts), as.list(about), conf_level = options$conf_level)
-  known <- facts$known > 0
-  truth <- if (known) paste(number(facts$known), "with known truth") else "no known truth"
+  has_truth <- facts$known > 0
+  truth_words <- if (has_truth) paste(number(facts$known), "with known truth") else "no known truth"
   new_result("shared_errors",
     tables = list(pairs = tidy_pairs, raters = raters), facts = facts, pairs = pairs,
     options = options, judges = judges, counts = counts, line = shared_line(facts),
     head = c(toString(c(
       count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
-      count_noun(facts$n, "case"), truth
+      count_noun(facts$n, "case"), truth_words
     )), shared_line(facts)),
-    shown = view_of_pairs(pairs, known, options$conf_level),
+    shown = view_of_pairs(pairs, has_truth, options$conf_level),
     notes = shared_notes(pairs, raters, facts, options, length(judges)),
     more = "tidy(what = \"raters\"), glance(), plot()"
   )
@@ -66,11 +73,11 @@ tidy_pairs <- function(x) {
 as.matrix.shared_errors <- function(x, ...) {
   n <- length(x$judges)
   check_pair_numbers(n, 2)
-  out <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
-  diag(out) <- 1
-  at <- cbind(x$pairs$one, x$pairs$two)
-  out[at] <- out[at[, 2:1, drop = FALSE]] <- x$pairs$estimate
-  out
+  correlations <- matrix(NA_real_, n, n, dimnames = list(x$judges, x$judges))
+  diag(correlations) <- 1
+  cells <- cbind(x$pairs$one, x$pairs$two)
+  correlations[cells] <- correlations[cells[, 2:1, drop = FALSE]] <- x$pairs$estimate
+  correlations
 }
 
 #' @rdname tidy.shared_errors
@@ -80,24 +87,24 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 }
 
 shared_line <- function(facts, digits = 2L) {
-  between <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
+  range_words <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
   format_estimates <- function(value, low, high) {
     paste0(decimals(value, digits), if (!is.na(low)) {
-      paste0(" (", interval_title(facts$conf_level), " ", between(low, high), ")")
+      paste0(" (", interval_title(facts$conf_level), " ", range_words(low, high), ")")
     })
   }
-  known <- facts$known > 0
-  correlation <- if (known) {
+  has_truth <- facts$known > 0
+  correlation <- if (has_truth) {
     format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
   } else {
-    between(facts$lowest, facts$highest)
+    range_words(facts$lowest, facts$highest)
   }
-  effective <- if (known) {
+  effective <- if (has_truth) {
     format_estimates(facts$effective, facts$effective.low, facts$effective.high)
   } else if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
     paste("at least", decimals(facts$effective.lowest, digits))
   } else {
-    between(facts$effective.lowest, facts$effective.highest)
+    range_words(facts$effective.lowest, facts$effective.highest)
   }
   paste0(
     "The raters' errors correlate by ", correlation, " on average; ",
@@ -106,14 +113,15 @@ shared_line <- function(facts, digits = 2L) {
   )
 }
 
-# Largest correlations first. Without known truth, the ranges that the ratings allow.
-view_of_pairs <- function(pairs, known, level) {
-  size <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
-  top <- pairs[head(order(-size), longest_view), ]
-  top$pair <- paste(top$rater1, "-", top$rater2)
-  ends <- top[if (known) c("conf.low", "conf.high") else c("lowest", "highest")]
-  top$interval <- from_to(ends[[1L]], ends[[2L]], 2L)
-  columns <- if (known) {
+# The table of pairs for print(), with the largest absolute correlations first. Without known truth,
+# it shows the range that the ratings allow.
+view_of_pairs <- function(pairs, has_truth, level) {
+  absolute <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
+  shown_pairs <- pairs[head(order(-absolute), longest_view), ]
+  shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
+  limits <- shown_pairs[if (has_truth) c("conf.low", "conf.high") else c("lowest", "highest")]
+  shown_pairs$interval <- from_to(limits[[1L]], limits[[2L]], 2L)
+  columns <- if (has_truth) {
     c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
       # With two categories all wrong answers are the same.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
@@ -122,20 +130,21 @@ view_of_pairs <- function(pairs, known, level) {
   } else {
     c("pair", `correlation, without truth` = "interval", cases = "n")
   }
-  view(top, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
+  view(shown_pairs, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
 }
 
 shared_notes <- function(pairs, raters, facts, options, judges) {
-  gain <- which(raters$change > 0)
-  unmet <- judges * (judges - 1) / 2 - nrow(pairs)
+  better_without <- which(raters$change > 0)
+  n_without_case <- judges * (judges - 1) / 2 - nrow(pairs)
   c(
-    options$silent, if (unmet > 0) paste(count_noun(unmet, "pair"), "without a case in common"),
+    options$silent,
+    if (n_without_case > 0) paste(count_noun(n_without_case, "pair"), "without a common case"),
     if (facts$known == 0) {
       paste0(
-        "No truth is known, so the ratings allow a range, if accuracies are within ",
+        "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
         limits_in_words(options$limits), if (options$coinciding < 1) paste0(
-          " and two wrong answers coincide in ", decimals(options$coinciding, 2L),
-          " or more of the cases"
+          ", and at least ", decimals(options$coinciding, 2L),
+          " of the cases on which two are wrong have the same wrong answer"
         )
       )
     },
@@ -145,10 +154,10 @@ shared_notes <- function(pairs, raters, facts, options, judges) {
         decimals(100 * facts$surplus, 1L), " percentage points more often than by chance"
       )
     },
-    if (length(gain) > 0L) {
+    if (length(better_without) > 0L) {
       paste(
         "The effective number of raters is higher without",
-        shorten(raters$rater[gain], most = 4L)
+        shorten(raters$rater[better_without], most = 4L)
       )
     }
   )
@@ -160,23 +169,31 @@ limits_in_words <- function(limits) {
 
 # Shared errors if the truth is known: correlations, and the effective number of raters.
 
-# Every answer to the cells of known truth: `row` of the cell, `judge` (raters, then systems),
-# `right` (is it right?) and `weight` of the cell. `judges` is their number, `cells` has the weights
-# of all cells.
+# Lists all answers to cases with known truth. `cells`: rows of known_cells(), groups of cases with
+# the same pattern of ratings and the same truth. Fields with an element per answer:
+# * row: number of the cell
+# * judge: number of the rater; systems are numbered after the raters
+# * right: is the answer right?
+# * weight: number of cases in the cell
+# Other fields: `judges`, the number of raters and systems; `cells`, the weights of all cells.
 known_answers <- function(x, cells) {
-  at <- ratings_in(x, cells$pattern)
-  system <- pattern_answers(x)[cells$pattern, , drop = FALSE]
-  given <- which(system > 0L)
-  row <- c(rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system)[given])
-  category <- c(rating_category(x)[at], system[given])
+  rating_index <- ratings_in(x, cells$pattern)
+  system_answers <- pattern_answers(x)[cells$pattern, , drop = FALSE]
+  answered <- which(system_answers > 0L)
+  row <- c(
+    rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system_answers)[answered]
+  )
+  category <- c(rating_category(x)[rating_index], system_answers[answered])
   list(
-    row = row, judge = c(rating_rater(x)[at], n_raters(x) + col(system)[given]),
+    row = row,
+    judge = c(rating_rater(x)[rating_index], n_raters(x) + col(system_answers)[answered]),
     right = category == cells$truth[row], weight = cells$weight[row],
     judges = n_raters(x) + n_systems(x), cells = cells$weight
   )
 }
 
-# Shares of the common cases on which both are right, only the first, only the second, neither.
+# For each pair: the shares of the common cases with known truth on which both are right, only the
+# first, only the second, and neither. A matrix with four columns.
 right_shares <- function(pairs) {
   both <- pairs$both_right
   first <- pairs$one_right
@@ -184,74 +201,83 @@ right_shares <- function(pairs) {
   cbind(both, first - both, second - both, pairs$known - first - second + both) / pairs$known
 }
 
-# Correlation of each row of shares, and its standard error for one case.
+# Correlation of being right (the phi coefficient) for each row of right_shares(), and its standard
+# error for one case: for n cases, divide it by sqrt(n).
 phi_of_shares <- function(share) {
+  # Accuracies of the first and the second rater, and standardised values of "is right".
   a <- share[, 1L] + share[, 2L]
   b <- share[, 1L] + share[, 3L]
-  u <- cbind(1 - a, 1 - a, -a, -a) / sqrt(a * (1 - a))
-  v <- cbind(1 - b, -b, 1 - b, -b) / sqrt(b * (1 - b))
-  phi <- rowSums(share * u * v)
-  influence <- u * v - phi * (u^2 + v^2) / 2
+  score1 <- cbind(1 - a, 1 - a, -a, -a) / sqrt(a * (1 - a))
+  score2 <- cbind(1 - b, -b, 1 - b, -b) / sqrt(b * (1 - b))
+  phi <- rowSums(share * score1 * score2)
+  influence <- score1 * score2 - phi * (score1^2 + score2^2) / 2
   list(phi = phi, error = sqrt(rowSums(share * influence^2)))
 }
 
 no_common_truth <- "no common case has a known truth"
 
-# Weights that are not counts (`counted`) are probabilities, so that there is no number of cases.
+# Adds the correlation of each pair, its standard error, its interval and the reason for missing
+# values. `share`: result of right_shares(). `counted`: are weights numbers of cases? Otherwise they
+# are probabilities, so there is no number of cases and no standard error.
 add_correlations <- function(table, share, counted) {
   fitted <- phi_of_shares(share)
   error <- fitted$error / sqrt(table$known)
-  known <- !is.na(error) & error > 1e-9
-  table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # rounding errors may exceed it
-  if (counted) table$std.error[known] <- error[known]
+  has_error <- !is.na(error) & error > 1e-9
+  table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # removes rounding errors
+  if (counted) table$std.error[has_error] <- error[has_error]
   table[c("conf.low", "conf.high")] <- fisher_limits(
     table$estimate, table$std.error, table$conf_level
   )
   table$reason <- if (counted) NA_character_ else
     paste0(no_interval, "weights are not counts, so there is no number of cases")
-  table$reason[!known] <- paste0(no_interval, "they are right and wrong together")
+  table$reason[!has_error] <- paste0(no_interval, "they are right and wrong together")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
   table$reason[table$known == 0] <- no_common_truth
   table
 }
 
-# Confidence limits of correlations on Fisher's scale.
+# Confidence limits of correlations, computed on Fisher's z scale. A matrix with two columns.
 fisher_limits <- function(estimate, error, conf_level) {
   half <- normal_quantile(conf_level) * error / (1 - estimate^2)
   tanh(atanh(estimate) + outer(half, c(-1, 1)))
 }
 
-# For each pair, n times the covariance of being right, and n times the product of the standard
-# deviations. Means are over all cases of a rater. On the few cases that two raters of a crowd have
-# in common, one of them is often always right.
+# Adds columns covariance and spread. For a pair with n common cases, they are n times the
+# covariance of being right, and n times the product of the standard deviations. `mean`: share of
+# right answers of each rater over all of its cases. Means over the common cases only would often be
+# 1 in a crowd, where two raters have few common cases.
 add_products <- function(table, share, mean) {
+  # Accuracies of the first and the second rater of each pair.
   a <- mean[table$one]
   b <- mean[table$two]
-  off <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
-  met <- table$known > 0
-  table$covariance <- ifelse(met, table$known * off, 0)
-  table$spread <- ifelse(met, table$known * sqrt(a * (1 - a) * b * (1 - b)), 0)
+  covariances <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
+  has_common_case <- table$known > 0
+  table$covariance <- ifelse(has_common_case, table$known * covariances, 0)
+  table$spread <- ifelse(has_common_case, table$known * sqrt(a * (1 - a) * b * (1 - b)), 0)
   table
 }
 
+# Share of right answers of each rater and system. `answers`: result of known_answers().
 right_rates <- function(answers) {
-  total <- function(value) core_pattern_weights(answers$judge, value, answers$judges)
-  total(answers$weight * answers$right) / total(answers$weight)
+  sum_by_judge <- function(value) core_pattern_weights(answers$judge, value, answers$judges)
+  sum_by_judge(answers$weight * answers$right) / sum_by_judge(answers$weight)
 }
 
-# Confidence limits of the mean correlation of the raters, from the influence of each case on both
-# sums.
+# Confidence limits of the mean correlation of the raters. The mean is a ratio of two sums over
+# pairs, of covariances and of products of standard deviations. Its standard error is computed from
+# the influence of each case on the two sums.
 mean_correlation_limits <- function(pairs, answers, raters, mean) {
   if (all(is.na(pairs$std.error)) || is.na(mean)) return(c(NA_real_, NA_real_))
-  rate <- right_rates(answers)
-  mine <- answers$judge <= raters
-  judge <- answers$judge[mine]
-  row <- answers$row[mine]
-  sums <- function(value) core_pattern_weights(row, value, length(answers$cells))
-  off <- answers$right[mine] - rate[judge]
-  spread <- sqrt(rate * (1 - rate))[judge]
-  squares <- ifelse(spread > 0, off^2 / spread, 0) * (sums(spread)[row] - spread)
-  influence <- (sums(off)^2 - sums(off^2)) / 2 - mean * sums(squares) / 2
+  accuracy <- right_rates(answers)
+  is_of_rater <- answers$judge <= raters
+  judge <- answers$judge[is_of_rater]
+  row <- answers$row[is_of_rater]
+  sum_by_cell <- function(value) core_pattern_weights(row, value, length(answers$cells))
+  deviation <- answers$right[is_of_rater] - accuracy[judge]
+  spread <- sqrt(accuracy * (1 - accuracy))[judge]
+  squares <- ifelse(spread > 0, deviation^2 / spread, 0) * (sum_by_cell(spread)[row] - spread)
+  influence <- (sum_by_cell(deviation)^2 - sum_by_cell(deviation^2)) / 2 -
+    mean * sum_by_cell(squares) / 2
   error <- sqrt(sum(answers$cells * influence^2)) / sum(pairs$spread)
   if (error < 1e-9) c(NA_real_, NA_real_) else fisher_limits(mean, error, pairs$conf_level[[1L]])
 }

@@ -1,4 +1,8 @@
-# File in which a running study is saved, so that it can continue after an interrupt.
+# The checkpoint file, in which a running study is saved, so that it can continue after an
+# interrupt.
+
+# Error about the checkpoint file. Arguments are those of abort_if(). The default hint is for a file
+# that exists and cannot be used.
 
 abort_checkpoint_if <- function(wrong, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.",
@@ -8,99 +12,103 @@ abort_checkpoint_if <- function(wrong, path, message, x = NULL,
 }
 
 save_checkpoint <- function(study, path, parts) {
-  content <- saved_study(study, parts) # outside replace_file(): errors here are not about the file
-  saved <- replace_file(
+  # Evaluated before replace_file(), which reports all errors as errors of writing.
+  content <- saved_study(study, parts)
+  is_saved <- replace_file(
     path, function(temporary) write_hashed(content, temporary),
     function(temporary) identical(read_hashed(temporary), content)
   )
-  abort_checkpoint_if(!saved, path, "cannot be written.", i = NULL)
+  abort_checkpoint_if(!is_saved, path, "cannot be written.", i = NULL)
 }
 
-# Content of the file: only numbers and strings. Designs and estimators may contain functions; the
-# file contains their hashes (see hashes_of_parts()).
+# Content of the checkpoint file: a list of numbers and strings only. Designs and estimators may
+# contain functions, which could run code when they are read. The file contains only their hashes.
 saved_study <- function(study, parts = hashes_of_parts(study)) {
   list(
     seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = parts
   )
 }
 
-# Hashes of the parts that must be the same when a study continues.
+# Hashes of the fields of a study. When a study continues from a file, they must be the same.
 hashes_of_parts <- function(study) {
   parts <- c("designs", "estimators", "n", "panels", "seed")
   vapply(parts, function(part) rlang::hash(text_of(study[[part]])), "")
 }
 
-# Text of lists, vectors and functions. Environments, byte code and source references are excluded,
-# because they differ between sessions.
+# Text of an object, for its hash: of lists, vectors and functions. Environments, byte code and
+# source references are excluded, because they differ between R sessions.
 text_of <- function(x) {
   if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
-  about <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
-  text <- if (is.list(x)) {
+  kept_attributes <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
+  value_text <- if (is.list(x)) {
     lapply(unclass(x), text_of)
   } else {
     if (!is.primitive(x)) attributes(x) <- NULL
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   }
-  list(text, if (length(about) > 0L) lapply(about, text_of))
+  list(value_text, if (length(kept_attributes) > 0L) lapply(kept_attributes, text_of))
 }
 
-# Writes an RDS file with a hash at the end, which `readRDS()` ignores. Without the hash, changed
-# bytes can give wrong but plausible numbers, and can crash R.
+# Writes an RDS file followed by a hash of its bytes, which `readRDS()` ignores. The hash reveals
+# damaged files. Changed bytes can otherwise give wrong but plausible numbers, or crash R.
 write_hashed <- function(object, path) {
   saveRDS(object, path)
   hash <- hash_bytes(file_bytes(path))
-  con <- file(path, "ab")
-  on.exit(close(con))
-  writeBin(hash, con)
+  connection <- file(path, "ab")
+  on.exit(close(connection))
+  writeBin(hash, connection)
 }
 
-# Returns the plain list, or `NULL` if the file is not as `write_hashed()` wrote it, or contains
-# other objects. The object is put into a list directly: assigning it to a variable could force a
-# promise.
+# Reads a file of write_hashed(). Returns the object, or NULL if the hash is wrong or the object is
+# not a plain list (see is_plain_list()). The object is put into a list directly, because assigning
+# it to a variable could evaluate a promise, and so run code.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
   hash <- utils::tail(bytes, 32L)
   bytes <- head(bytes, -32L)
   if (!identical(hash, hash_bytes(bytes))) return(NULL)
-  con <- gzcon(rawConnection(bytes))
-  on.exit(close(con))
-  read <- list(readRDS(con))
-  if (is_plain_list(read)) read[[1L]]
+  connection <- gzcon(rawConnection(bytes))
+  on.exit(close(connection))
+  content <- list(readRDS(connection))
+  if (is_plain_list(content)) content[[1L]]
 }
 
-# Is this a list of vectors, or of such lists, without attributes except names? Types are checked
-# before any element is used: environments with active bindings, promises and objects with a class
-# can run code when they are used.
+# Does the list contain only vectors and lists of vectors, without attributes except names? Types
+# are checked before any element is used, because environments with active bindings, promises and
+# objects with a class can run code when they are used.
 is_plain_list <- function(x) {
   plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
   all(vapply(x, typeof, "") %in% plain_types) && all(vapply(x, function(element) {
-    about <- attributes(element)
-    plain_names <- is.null(about) || identical(names(about), "names") &&
-      typeof(about[[1L]]) == "character" && is.null(attributes(about[[1L]]))
-    !is.object(element) && plain_names && (!is.list(element) || is_plain_list(element))
+    attrs <- attributes(element)
+    has_only_names <- is.null(attrs) || identical(names(attrs), "names") &&
+      typeof(attrs[[1L]]) == "character" && is.null(attributes(attrs[[1L]]))
+    !is.object(element) && has_only_names && (!is.list(element) || is_plain_list(element))
   }, NA))
 }
 
-# 32 bytes. The hash includes the version of the package, because versions write different studies.
+# A hash of 32 bytes. It includes the version of the package, so that a file from another version is
+# refused: versions may write different content.
 hash_bytes <- function(bytes) {
   charToRaw(rlang::hash(list(bytes, getNamespaceVersion("fallible")[[1L]])))
 }
 
-# Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
-# the process. If the file system cannot lock files, there is no lock between processes.
+# Locks the checkpoint file, because two studies with the same file would overwrite each other's
+# runs. The lock ends when the function with the frame `frame` returns, or when the process ends. If
+# the file system cannot lock files, only studies of the same process are excluded.
 lock_checkpoint <- function(path, frame = parent.frame()) {
   lock_file <- paste0(path, ".lock")
-  ours <- path %in% lock_store$paths # system locks do not work within a process
-  lock <- if (!ours) tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
+  in_this_process <- path %in% lock_store$paths # system locks do not work within a process
+  lock <- if (!in_this_process)
+    tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
   abort_checkpoint_if(is.null(lock), path,
-    "is in use by another {if (ours) 'study' else 'process'}.",
+    "is in use by another {if (in_this_process) 'study' else 'process'}.",
     i = "Wait until that ends, or choose another file.")
   lock_store$paths <- c(lock_store$paths, path)
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)
     if (inherits(lock, "filelock_lock")) {
-      # Deletes the lock file, which is empty, before unlocking: afterwards another study may hold
-      # it.
+      # The lock file is deleted before it is unlocked, because afterwards another study may lock
+      # it. It is deleted only if it is empty, so that no file of the user is lost.
       if (file.size(lock_file) %in% 0) unlink(lock_file)
       filelock::unlock(lock)
     }
@@ -109,51 +117,53 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
 
 lock_store <- new.env()
 
-# The study with the results and the seed of the file. The file must have the same `parts`, and not
-# more runs than the study.
+# Returns the study with the results and the seed from the checkpoint file. Fails if the `parts` of
+# the study in the file differ, or if it has more runs. Without a file, returns the study unchanged.
 resume <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
-  before <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
+  saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
   content <- saved_study(study)
-  abort_checkpoint_if(!identical(names(before), names(content)), path,
-    "was not written by a study of this version, or has changed.",
-    x = if (inherits(before, "error")) verbatim(conditionMessage(before)))
-  same <- vapply(parts, function(part) identical(before$parts[part], content$parts[part]), NA)
-  differ <- parts[!same]
-  more <- isTRUE(before$runs > study$runs)
-  abort_checkpoint_if(length(differ) > 0L || more, path, "holds another study.",
-    x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else "It has {before$runs}
-        {.arg runs}, more than the {study$runs} asked for.")
-  check_progress(before, study, path)
+  abort_checkpoint_if(!identical(names(saved), names(content)), path,
+    "was not written by a study of this version of the package, or has been changed.",
+    x = if (inherits(saved, "error")) verbatim(conditionMessage(saved)))
+  is_same <- vapply(parts, function(part) identical(saved$parts[part], content$parts[part]), NA)
+  differing <- parts[!is_same]
+  has_more_runs <- isTRUE(saved$runs > study$runs)
+  abort_checkpoint_if(length(differing) > 0L || has_more_runs, path, "contains another study.",
+    x = if (length(differing) > 0L) "It differs in {.arg {differing}}." else "It has
+        {saved$runs} {.arg runs}, more than the {study$runs} that were requested.")
+  check_progress(saved, study, path)
   inform_fallible(verbatim(
-    "Going on from ", path, ": ", number(sum(before$done)), " panels are done."
+    "Continuing from ", path, ": ", number(sum(saved$done)), " panels are done."
   ))
-  study[c("seed", "results", "done")] <- before[c("seed", "results", "done")]
+  study[c("seed", "results", "done")] <- saved[c("seed", "results", "done")]
   study
 }
 
-# Checks the content, because a valid hash does not prove that this package wrote the file.
-check_progress <- function(before, study, path) {
-  whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
-  done <- before[["done"]]
+# Checks types and lengths of the content. A valid hash does not prove that this package wrote the
+# file.
+check_progress <- function(saved, study, path) {
+  is_integers <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
+  done <- saved[["done"]]
   damaged <- c(
-    runs = !whole(before[["runs"]], 1L),
-    seed = !whole(before[["seed"]], length(study$seed)),
-    done = !whole(done, length(study$done)) || any(done < 0L | done > study$runs)
+    runs = !is_integers(saved[["runs"]], 1L),
+    seed = !is_integers(saved[["seed"]], length(study$seed)),
+    done = !is_integers(done, length(study$done)) || any(done < 0L | done > study$runs)
   )
-  if (!any(damaged)) damaged <- c(results = !whole_results(before[["results"]], done, study))
+  if (!any(damaged)) damaged <- c(results = !has_valid_results(saved[["results"]], done, study))
   abort_checkpoint_if(any(damaged), path, "is damaged.",
-    x = "Not as it was written: {.field {names(which(damaged))}}.")
+    x = "These fields are invalid: {.field {names(which(damaged))}}.")
 }
 
-# Does `results` contain exactly the runs in `done` of each cell?
-whole_results <- function(results, done, study) {
+# Does `results` have the columns and rows of the runs that are done? `done`: number of finished
+# runs of each cell, a combination of design, number of cases and, for separate panels, system.
+has_valid_results <- function(results, done, study) {
   if (sum(done) == 0L) return(is.null(results))
   systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
   per_run <- lengths(systems) * length(study$estimators)
-  numbers <- c("estimate", interval_columns, "expected", "sample")
+  number_columns <- c("estimate", interval_columns, "expected", "sample")
   is.list(results) && all(lengths(results) == sum(done * per_run)) &&
-    all(vapply(numbers, function(column) is.double(results[[column]]), NA)) &&
+    all(vapply(number_columns, function(column) is.double(results[[column]]), NA)) &&
     identical(results$cell, rep(seq_along(done), done * per_run)) &&
     identical(results$run, unlist(Map(rep, lapply(done, seq_len), each = per_run))) &&
     identical(unique(results$estimator), names(study$estimators)) &&

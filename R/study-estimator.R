@@ -1,14 +1,16 @@
 #' An estimator for simulation studies
 #'
-#' Returns a function of a `ratings` object that calls [estimate_accuracy()] with the given options.
-#' [simulation_study()] runs most of these functions in compiled code.
+#' Returns a function that takes a [ratings()] object and calls [estimate_accuracy()] with the given
+#' options. [simulation_study()] runs most of these functions in compiled code.
 #'
 #' @inheritParams estimate_accuracy
-#' @param method A method of [estimate_accuracy()].
-#' @param gold Number of gold cases; 0 for none. They are a random sample of the rated cases of a
-#'   panel, or all of them if there are fewer. Their truth is that of the simulated ratings.
-#' @param gold_sample How the gold cases are declared to the estimator: `"random"` or `"given"`.
-#' @param target,widen See [gold_cases()].
+#' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
+#' @param gold Number of gold cases (cases with known truth); 0, the default, for none. They are a
+#'   random sample of the rated cases of a panel, or all rated cases if there are fewer. Their truth
+#'   is taken from the simulated ratings.
+#' @param gold_sample How the estimator assumes that the gold cases were sampled: `"random"`, the
+#'   default, or `"given"`. See [gold_cases()].
+#' @param target,widen As in [gold_cases()].
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation
@@ -25,35 +27,36 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   given <- c(mget(settled), check_bins(bins), resampling["replicates"])
   options <- check_accuracy_options(given)
   check_model(model)
-  number <- check_count(gold, "gold", min = 0L)
-  known <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
-  names(known) <- c("gold_sample", "target", "widen")
-  kind <- if (number > 0L) c(random = "sample", given = "picked")[[known$gold_sample]]
-  check_pair(options, model, NULL, list(kind = kind, case = seq_len(number)))
+  n_gold <- check_count(gold, "gold", min = 0L)
+  gold_settings <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
+  names(gold_settings) <- c("gold_sample", "target", "widen")
+  kind <- if (n_gold > 0L) c(random = "sample", given = "picked")[[gold_settings$gold_sample]]
+  check_pair(options, model, NULL, list(kind = kind, case = seq_len(n_gold)))
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
-      gold <- if (number > 0L) do.call(gold_cases, c(list(random_gold(x, number)), unname(known)))
+      gold <- if (n_gold > 0L)
+        do.call(gold_cases, c(list(random_gold(x, n_gold)), unname(gold_settings)))
       do.call(estimate_accuracy, c(
         list(x, model = options$model, known_truth = gold), as_arguments(options)
       ))
     },
     class = c("accuracy_estimator", "fallible_result", "function"),
-    options = c(options, if (number > 0L) c(gold = number, known))
+    options = c(options, if (n_gold > 0L) c(gold = n_gold, gold_settings))
   )
 }
 
 # Known truths of a random sample of the rated cases.
-random_gold <- function(x, number) {
-  all <- truth(x)
-  rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(all$category))
-  all[rated[sample.int(length(rated), min(number, length(rated)))], ]
+random_gold <- function(x, n_gold) {
+  truths <- truth(x)
+  rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(truths$category))
+  truths[rated[sample.int(length(rated), min(n_gold, length(rated)))], ]
 }
 
 schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
-  options$common <- as.character(common_of(options) %||% NA) # a word or a share
+  options$common <- as.character(common_of(options) %||% NA) # a word such as "typical", or a share
   given <- options[!vapply(options, is.na, NA)]
   new_schema(
     list(options = tibble::tibble(
@@ -63,32 +66,33 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   )
 }
 
-# Makes a named list of functions.
+# Converts the argument `estimators` to a named list of functions. `x`: a function, names of
+# methods, or a list of both. `arg`: name of the argument, for messages.
 as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- as.list(x)
   names <- names2(x)
-  methods <- vapply(as.list(x), is_string, NA)
-  off <- which(!methods & !vapply(as.list(x), is.function, NA))
+  is_method <- vapply(as.list(x), is_string, NA)
+  invalid <- which(!is_method & !vapply(as.list(x), is.function, NA))
   subject <- "It"
   value <- x
-  if (is.list(x) && !is.object(x) && length(off) > 0L) {
-    name <- names[[off[[1L]]]]
-    subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", off[[1L]])
-    value <- x[[off[[1L]]]]
+  if (is.list(x) && !is.object(x) && length(invalid) > 0L) {
+    name <- names[[invalid[[1L]]]]
+    subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", invalid[[1L]])
+    value <- x[[invalid[[1L]]]]
   }
-  abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
+  abort_argument_if(!is.list(x) || length(x) == 0L || length(invalid) > 0L, arg,
     "must be names of methods, or a list of functions of ratings.",
     x = verbatim(subject, " is ", describe(value), "."))
-  names[names == "" & methods] <- unlist(x[names == "" & methods])
+  names[names == "" & is_method] <- unlist(x[names == "" & is_method])
   check_names(names, arg)
-  x[methods] <- lapply(x[methods], function(method) {
+  x[is_method] <- lapply(x[is_method], function(method) {
     accuracy_estimator(check_accuracy_method(method, arg))
   })
   setNames(x, names)
 }
 
-# Makes a list with one estimator.
+# Like as_estimators(), for an argument that accepts a single estimator.
 as_estimator <- function(x) {
   x <- as_estimators(x, "estimator")
   abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
@@ -98,18 +102,19 @@ as_estimator <- function(x) {
 
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
-  abort_argument_if(bad, arg, "must have names that differ.",
+  abort_argument_if(bad, arg, "must have a different name for each element.",
     x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
-# Applies an estimator to a panel; `x` may be the error in drawing it. Returns columns with an entry
-# per system: estimate, std.error, conf.low, conf.high, reason, and condition (the error, or NULL).
+# Applies an estimator to a panel `x`. If the panel could not be drawn, `x` is the error. Returns a
+# list of columns with an element per system: estimate, std.error, conf.low, conf.high, reason, and
+# condition. condition is the error if the estimator failed, and otherwise NULL.
 apply_estimator <- function(estimator, x, systems, seed) {
   condition <- list(NULL)
   result <- tryCatch(
     {
       if (inherits(x, "error")) stop(x)
-      # Results contain the information of these warnings: missing estimates with their reasons.
+      # Warnings about missing estimates are not needed, because `reason` contains their text.
       suppressWarnings(
         with_run_seed(seed, as_result(estimator(x), systems)), classes = "fallible_warning"
       )
@@ -123,11 +128,15 @@ apply_estimator <- function(estimator, x, systems, seed) {
   c(result, list(condition = rep(condition, length(systems))))
 }
 
-# Worlds: user-defined functions that return ratings with truth, in place of a design.
+# Worlds. A world is a user-defined function that returns ratings with truth, and replaces a design.
 
-# Fields: draw (the function), label, and systems (unknown accuracies with the names of systems,
-# like the field of a design; a single system if each has separate panels). From a trial panel: all
-# (names of all systems), categories, raters (their number), missing (the share of missing ratings).
+# Makes a world, and draws a trial panel to learn its properties. Fields:
+# * draw: the user-defined function
+# * label: name of the design
+# * systems: NA, the unknown accuracy, for each system, with the names of systems. keep_system()
+#   reduces it to one system if systems have separate panels.
+# * all: names of all systems
+# * categories, raters, missing: categories, number of raters and share of missing ratings
 new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
   x <- first_panel(world, n)
@@ -135,16 +144,17 @@ new_world <- function(draw, label, n) {
     x$call <- rlang::error_call(user_frame())
     rlang::cnd_signal(x)
   }
-  given <- sum(pattern_lengths(x)[pattern_of_case(x)])
+  n_ratings <- sum(pattern_lengths(x)[pattern_of_case(x)])
   world$systems <- setNames(rep(NA_real_, n_systems(x)), x$systems)
   world$all <- x$systems
   world$categories <- x$categories
   world$raters <- n_raters(x)
-  world$missing <- 1 - given / (nrow(x) * n_raters(x))
+  world$missing <- 1 - n_ratings / (nrow(x) * n_raters(x))
   world
 }
 
-# A study tolerates occasional failures of a world, but not a world that always fails.
+# Returns a trial panel of `n` cases, or the error if five attempts fail. A study tolerates
+# occasional failures of a world, but not a world that always fails.
 first_panel <- function(world, n) {
   for (seed in 1:5) {
     x <- tryCatch(
@@ -156,58 +166,62 @@ first_panel <- function(world, n) {
   x
 }
 
-# A panel of n cases, with the systems that the world keeps.
+# Draws a panel of `n` cases, with the systems in `world$systems`.
 world_panel <- function(world, n, seed) {
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
     abort_world(world, "stopped with an error", in_one_line(e), error = without_trace(e))
   })
   check_panel(x, world, n)
-  keep <- match(names(world$systems) %||% x$systems, x$systems)
-  if (identical(keep, seq_along(x$systems))) x else join_patterns(keep_systems(x, keep))
+  kept_systems <- match(names(world$systems) %||% x$systems, x$systems)
+  if (identical(kept_systems, seq_along(x$systems))) x else
+    join_patterns(keep_systems(x, kept_systems))
 }
 
 check_panel <- function(x, world, n) {
-  must <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
-  must(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
-  must(
-    nrow(x) == n, paste0("return ratings of ", count_noun(n, "case"), ", as it was asked to"),
+  ensure <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
+  ensure(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
+  ensure(
+    nrow(x) == n,
+    paste0("return ratings of ", count_noun(n, "case"), ", the value of its argument"),
     paste0("It returned ", count_noun(nrow(x), "case"), ".")
   )
-  must(
-    !is.null(x$truth), "return ratings with truth", "It returned ratings whose truth is not known."
+  ensure(
+    !is.null(x$truth), "return ratings with truth", "It returned ratings without truth."
   )
-  unknown <- sum(is.na(x$truth$category))
-  must(
-    unknown == 0L, "know the truth of every case",
-    paste("It is missing in", count_noun(unknown, "case"))
+  n_unknown <- sum(is.na(x$truth$category))
+  ensure(
+    n_unknown == 0L, "return the truth of every case",
+    paste("The truth is missing in", count_noun(n_unknown, "case"))
   )
-  must(
-    n_systems(x) > 0L, "return ratings with the answers of a system", "There is no system."
+  ensure(
+    n_systems(x) > 0L, "return ratings with the answers of a system",
+    "It returned ratings without systems."
   )
-  before <- world$all %||% x$systems
-  same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% before)
-  must(same, "return the same systems every time", paste0(
-    "They were ", toString(before), "; now they are ", toString(x$systems), "."
+  expected_systems <- world$all %||% x$systems
+  is_same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% expected_systems)
+  ensure(is_same, "return the same systems every time", paste0(
+    "They were ", toString(expected_systems), "; now they are ", toString(x$systems), "."
   ))
 }
 
-abort_world <- function(world, must, fault, ...) {
-  abort_fallible("design", verbatim("Design \"", world$label, "\" ", must, "."),
+abort_world <- function(world, demand, fault, ...) {
+  abort_fallible("design", verbatim("Design \"", world$label, "\" ", demand, "."),
     x = verbatim(fault),
     i = "A design may be a function of the number of cases that returns {.fun ratings} with the
         answers of systems, and with the truth of each case by {.fun with_truth}.",
     design = world$label, ..., call = NULL)
 }
 
-# Seeds for worlds, from other stream items than those of estimators, so that both are independent.
+# Seed of R's generator for a world. It is from another part of the random stream than the seeds of
+# estimators, so that panels and estimators use independent random numbers.
 world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 
-# True accuracies of a panel, and the agreement of its raters; NA without a panel.
+# True accuracies of a panel `x`, and the agreement of its raters. All are NA if `x` is an error.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
-    none <- rep(NA_real_, length(systems))
+    unknown <- rep(NA_real_, length(systems))
     return(list(
-      expected = none, sample = none, agreement = NA_real_, kappa = NA_real_,
+      expected = unknown, sample = unknown, agreement = NA_real_, kappa = NA_real_,
       rater_accuracy = NA_real_
     ))
   }

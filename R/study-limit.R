@@ -1,15 +1,16 @@
 #' Limit of an estimator for many cases
 #'
-#' Computes the value of an estimator for an unlimited number of cases. The estimator is applied to
-#' all patterns of answers, with their exact probabilities as weights.
+#' Computes the limit of an estimator as the number of cases increases. No cases are simulated: the
+#' estimator is applied once to all possible patterns of answers, weighted by their exact
+#' probabilities.
 #'
 #' @param design A [rater_design()] with systems and without random parts: `base_rates` are given,
 #'   and `error_range` is zero (or all `matrices` are given).
-#' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()] without
-#'   interval, or a function of a [ratings()] object, as in [simulation_study()]. Its argument has
-#'   probabilities as weights.
-#' @return A tibble with a row per system: `system`; `expected`, its accuracy; `estimate`, the
-#'   limit; and `reason`, why it is `NA`.
+#' @param estimator The name of a method of [estimate_accuracy()] (by default `"binned"`), an
+#'   [accuracy_estimator()] without interval, or a function of a [ratings()] object, as in
+#'   [simulation_study()]. The function is called with ratings whose weights are probabilities.
+#' @return A tibble with a row per system. Columns: `system`; `expected`, the true accuracy of the
+#'   system; `estimate`, the limit of the estimator; and `reason`, why the limit is `NA`.
 #' @family simulation
 #' @examples
 #' design <- rater_design(c(0.4, 0.6, 0.8), systems = 0.9, base_rates = rep(0.2, 5))
@@ -38,26 +39,29 @@ exact_limit <- function(design, estimator = "binned") {
 check_fixed <- function(design) {
   varies <- rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))) &
     lengths(design$matrices) == 0L
-  drawn <- c(
+  random_parts <- c(
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
     if (design$error_range > 0 && any(varies)) "errors vary at random (set {.arg error_range} to 0)"
   )
-  abort_if(drawn, "argument",
-    "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
+  abort_if(random_parts, "argument",
+    "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts,
+    arg = "design")
 }
 
-# All patterns of answers in a design with one system, weighted by their probabilities.
+# Returns ratings with a case for each possible pattern of answers, weighted by its probability. The
+# design has one system. `truth`: confusion matrices and base rates of the design.
 exact_panel <- function(design, truth) {
   n <- n_categories(design)
   raters <- n_raters(design)
-  hidden <- length(design$hidden)
-  answers <- n + any(design$missing > 0)
-  abort_argument_if(raters * log(answers) + (1 + hidden) * log(n) > log(2e6), "design",
+  n_hidden <- length(design$hidden)
+  n_codes <- n + any(design$missing > 0)
+  abort_argument_if(raters * log(n_codes) + (1 + n_hidden) * log(n) > log(2e6), "design",
     "{.arg design} has too many patterns of answers to enumerate.",
-    x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.")
+    x = "There are {signif(n_codes^raters * n^(1 + n_hidden), 3)} patterns; at most two million
+        can be enumerated.")
   probability <- copy_answers(joint_answers(design, truth), design$copying)
-  if (hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
-  if (answers > n) {
+  if (n_hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
+  if (n_codes > n) {
     for (j in seq_len(raters)) probability <- lose_answers(probability, j, design$missing[[j]])
   }
   codes <- which(probability > 0, arr.ind = TRUE)
@@ -76,7 +80,8 @@ exact_panel <- function(design, truth) {
   )
 }
 
-# Joint probabilities of all answers before copying, with a dimension per rater and system.
+# Joint probabilities of all answers, before raters copy answers. An array with a dimension for each
+# rater and system.
 joint_answers <- function(design, truth) {
   strata <- nrow(design$strata)
   judges <- seq_along(design$loading)
@@ -84,40 +89,42 @@ joint_answers <- function(design, truth) {
   probability <- 0
   for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
     rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
-    share <- design$strata$weight[[s]] * truth$base_rates[[k]]
+    stratum_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
     for (i in seq_len(nrow(nodes))) {
       answers <- Map(
         case_row, rows, k, design$loading, design$drift, nodes$effect[[i]], nodes$position[[i]]
       )
-      probability <- probability + share * nodes$weight[[i]] * Reduce(`%o%`, answers)
+      probability <- probability + stratum_share * nodes$weight[[i]] * Reduce(`%o%`, answers)
     }
   }
   probability
 }
 
-# Joint probabilities after copying. `probability` has a dimension per rater, and then the systems.
-# With the rest of the probability, the answer stays as it is.
+# Joint probabilities of all answers, after raters copy answers. `probability`: an array with a
+# dimension for each rater, then for each system. Each row of `copying` is a rater `to` who replaces
+# the answer by that of the rater `from`, with the given probability.
 copy_answers <- function(probability, copying) {
   judges <- seq_along(dim(probability))
   for (i in seq_len(nrow(copying))) {
     to <- copying$to[[i]]
-    # Probabilities of the other answers, placed where `to` gives the same answer as `from`.
-    kept <- judges[-to]
-    spread <- sweep(0 * probability, kept, apply(probability, kept, sum), `+`)
-    same <- slice.index(spread, to) == slice.index(spread, copying$from[[i]])
-    share <- copying$probability[[i]]
-    probability <- (1 - share) * probability + share * spread * same
+    # If `to` copies, the joint probability of all other answers is in the cells in which `to` and
+    # `from` give the same answer.
+    other_judges <- judges[-to]
+    marginal <- sweep(0 * probability, other_judges, apply(probability, other_judges, sum), `+`)
+    is_same <- slice.index(marginal, to) == slice.index(marginal, copying$from[[i]])
+    copy_probability <- copying$probability[[i]]
+    probability <- (1 - copy_probability) * probability + copy_probability * marginal * is_same
   }
   probability
 }
 
-# Joint probabilities if each answer of `rater` is lost with probability `missing`. A missing answer
-# has the code after the last category.
+# Joint probabilities if each answer of `rater` is missing with probability `missing`. The code of a
+# missing answer is the number of categories + 1.
 lose_answers <- function(probability, rater, missing) {
   size <- dim(probability)
-  order <- c(seq_along(size)[-rater], rater) # the rater last
-  kept <- aperm((1 - missing) * probability, order)
-  lost <- missing * apply(probability, order[-length(order)], sum)
+  order <- c(seq_along(size)[-rater], rater) # moves the dimension of the rater to the end
+  kept_mass <- aperm((1 - missing) * probability, order)
+  missing_mass <- missing * apply(probability, order[-length(order)], sum)
   size[[rater]] <- size[[rater]] + 1L
-  aperm(array(c(kept, lost), size[order]), order(order))
+  aperm(array(c(kept_mass, missing_mass), size[order]), order(order))
 }

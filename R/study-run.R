@@ -1,23 +1,28 @@
-# Runs a study: cells (design, number of cases, system) are cut into blocks of runs. The results of
-# a block depend only on the study's seed.
+# Runs a simulation study. A study has cells, the combinations of design, number of cases and, for
+# separate panels, system. The runs of a cell are divided into blocks. The results of a block depend
+# only on the seed of the study, so blocks may run in any order and in several processes.
 
-# `cell`: number of the cell. `item`: stream item of its first run; those of other runs follow.
+# Returns a list of cells. Fields: `label`, the name of the design; `n`, the number of cases;
+# `design`; `cell`, the number of the cell; `item`, the position of its first run in the random
+# stream. The other runs have the next positions.
 study_cells <- function(study) {
   cells <- list()
   for (label in names(study$designs)) {
     design <- study$designs[[label]]
-    parts <- if (study$panels == "same") list(design) else
+    designs_of_cells <- if (study$panels == "same") list(design) else
       lapply(seq_along(design$systems), keep_system, design = design)
-    for (n in study$n %||% design$n) for (part in parts) {
+    for (n in study$n %||% design$n) for (design_of_cell in designs_of_cells) {
       i <- length(cells) + 1L
-      cells[[i]] <- list(label = label, n = n, design = part, cell = i, item = 2^32 * (i - 1))
+      cells[[i]] <- list(
+        label = label, n = n, design = design_of_cell, cell = i, item = 2^32 * (i - 1)
+      )
     }
   }
   cells
 }
 
-# Cells with `first`, the first run of the block, and `runs`, their number. A block takes seconds at
-# most, because an interrupt loses unfinished blocks.
+# Returns a list of the blocks that are not done. A block is a cell with two more fields: `first`,
+# the number of the first run, and `runs`, the number of runs.
 study_blocks <- function(study) {
   blocks <- lapply(study_cells(study), function(cell) {
     size <- block_size(cell, study$estimators)
@@ -28,58 +33,66 @@ study_blocks <- function(study) {
   unlist(blocks, recursive = FALSE)
 }
 
+# Number of runs in a block of the cell. A block should take at most a few seconds, because an
+# interrupt loses unfinished blocks.
 block_size <- function(cell, estimators) {
-  compiled <- built_in(estimators)
-  options <- lapply(estimators[compiled], core_options)
+  is_compiled <- built_in(estimators)
+  options <- lapply(estimators[is_compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
-  averaged <- any(vapply(options, needs_average, NA)) * n_systems(cell$design)
-  work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # in units of cases
-  most <- if (all(compiled) && !is_world(cell$design)) 500 else 10 # with user-defined code
-  max(1, min(most, 5e6 %/% work))
+  n_averaged <- any(vapply(options, needs_average, NA)) * n_systems(cell$design)
+  # Time of a run, measured as the number of cases that could be simulated in this time.
+  work_per_run <- cell$n + 500 * sum(replicates) + n_averaged * (1e5 + 200 * cell$n)
+  # User-defined code may be slow, so blocks with such code have at most 10 runs.
+  most_runs <- if (all(is_compiled) && !is_world(cell$design)) 500 else 10
+  max(1, min(most_runs, 5e6 %/% work_per_run))
 }
 
-# Does the estimator run in compiled code? Other accuracy_estimator()s run like user-defined ones.
+# Does each estimator run in compiled code? User-defined estimators do not. Some results of
+# accuracy_estimator() do not either, for example with profile intervals.
 built_in <- function(estimators) {
   vapply(estimators, function(estimator) {
     inherits(estimator, "accuracy_estimator") && runs_compiled(attr(estimator, "options"))
   }, NA)
 }
 
-# `clock` returns seconds.
+# Runs the blocks of a study that are not done, and returns the study with results. If `checkpoint`
+# is a path, saves to this file at the start, every five seconds and at the end. `clock`: a function
+# that returns the time in seconds.
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
-  state <- new.env()
-  parts <- if (!is.null(checkpoint)) hashes_of_parts(study)
+  progress <- new.env()
+  hashes <- if (!is.null(checkpoint)) hashes_of_parts(study)
   save <- function() {
     if (is.null(checkpoint)) return()
-    save_checkpoint(state$complete %||% add_results(study, state$tables), checkpoint, parts)
-    state$saved <- clock()
+    save_checkpoint(progress$complete %||% add_results(study, progress$tables), checkpoint, hashes)
+    progress$saved <- clock()
   }
   save()
   on.exit(save())
   bar <- progress_bar("Runs", study$runs * length(study$done))
   on.exit(bar$close(), add = TRUE)
   blocks <- study_blocks(study)
-  before <- sum(study$done)
+  n_done <- sum(study$done)
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
-    wave <- seq_len(min(runner$width, length(blocks)))
-    keep <- function(tables) state$tables <- c(state$tables, tables)
-    keep(withCallingHandlers(
-      runner$run(blocks[wave], function(done) bar$tick(before + done)),
-      fallible_error_worker = function(cnd) keep(kept_blocks(blocks, cnd$finished))
+    current <- seq_len(min(runner$width, length(blocks)))
+    keep_tables <- function(tables) progress$tables <- c(progress$tables, tables)
+    keep_tables(withCallingHandlers(
+      runner$run(blocks[current], function(done) bar$tick(n_done + done)),
+      fallible_error_worker = function(cnd) keep_tables(kept_blocks(blocks, cnd$finished))
     ))
-    before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
-    blocks <- blocks[-wave]
-    bar$tick(before)
-    if (isTRUE(clock() - state$saved > 5)) save()
+    n_done <- n_done + sum(vapply(blocks[current], `[[`, 0, "runs"))
+    blocks <- blocks[-current]
+    bar$tick(n_done)
+    if (isTRUE(clock() - progress$saved > 5)) save()
   }
-  state$complete <- add_results(study, state$tables)
-  state$complete
+  progress$complete <- add_results(study, progress$tables)
+  progress$complete
 }
 
-# Sorts rows by cell, run, system and estimator. `done` is computed from the rows, so that both
-# agree after an interrupt.
+# Adds tables of new results to a study, sorted by cell, run, system and estimator. `done`, the
+# number of finished runs of each cell, is computed from the rows, so that it is right after an
+# interrupt.
 add_results <- function(study, tables) {
   if (length(tables) == 0L) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
@@ -93,15 +106,17 @@ add_results <- function(study, tables) {
   study
 }
 
-# Finished blocks of a wave in which some blocks are lost (NULL). Runs of a cell must be
-# consecutive, so that blocks after a lost block of the same cell are dropped too.
+# Returns the results that can be kept if workers failed. `finished`: results of the blocks that ran
+# together, NULL for lost blocks. The finished runs of a cell must be consecutive. Therefore blocks
+# after a lost block of the same cell are dropped too.
 kept_blocks <- function(blocks, finished) {
   cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
-  lost <- vapply(finished, is.null, NA)
-  unname(finished[!as.logical(stats::ave(lost, cell, FUN = cummax))])
+  is_lost <- vapply(finished, is.null, NA)
+  unname(finished[!as.logical(stats::ave(is_lost, cell, FUN = cummax))])
 }
 
-# Number of blocks that run at once, and the function that runs them.
+# Returns a list: `width`, the number of blocks that run at the same time, and `run`, the function
+# that runs them. Blocks run in this process, or in the worker processes of the package future.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
     run <- function(blocks, tick) {
@@ -111,70 +126,72 @@ block_runner <- function(study, threads) {
   }
   worlds <- lapply(Filter(is_world, study$designs), `[[`, "draw")
   needed <- estimator_globals(c(study$estimators, worlds))
-  names <- function(block) {
+  name_of_block <- function(block) {
     last <- block$first + block$runs - 1
     paste0("design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ", last)
   }
   run <- function(blocks, tick) {
     run_pieces(
-      lapply(blocks, block_task, study$estimators, study$seed), vapply(blocks, names, ""),
+      lapply(blocks, block_task, study$estimators, study$seed), vapply(blocks, name_of_block, ""),
       globals = needed$globals, packages = needed$packages
     )
   }
   list(width = future::nbrOfWorkers(), run = run)
 }
 
-# Task for a worker, without the rest of the study, which a worker does not need.
+# A task for a worker process: a function that contains only the block and the estimators, because
+# its environment is sent to the worker. force() evaluates them first.
 block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
 }
 
-# Global variables and attached packages of the user's session that estimators (and worlds) need.
+# Global variables and attached packages of the user's session that user-defined estimators and
+# designs need in worker processes.
 estimator_globals <- function(estimators) {
-  out <- list(globals = list(), packages = character())
+  needed <- list(globals = list(), packages = character())
   for (estimator in estimators[!built_in(estimators)]) {
-    used <- future::getGlobalsAndPackages(
+    detected <- future::getGlobalsAndPackages(
       quote(.fallible_estimator()),
       envir = list2env(list(.fallible_estimator = estimator), parent = globalenv())
     )
-    globals <- unclass(used$globals)
+    globals <- unclass(detected$globals)
     globals <- globals[names(globals) != ".fallible_estimator"]
-    out$globals[names(globals)] <- globals
-    out$packages <- union(out$packages, used$packages)
+    needed$globals[names(globals)] <- globals
+    needed$packages <- union(needed$packages, detected$packages)
   }
-  out
+  needed
 }
 
-# Results of a block: a list of columns, with an entry per estimator, system and run.
+# Results of a block: a list of columns, with an element for each estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   item <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, item, block$runs)
-  compiled <- built_in(estimators) & !is_world(block$design)
-  interpreted <- interpreted_results(block, estimators[!compiled], seed, seeds)
+  is_compiled <- built_in(estimators) & !is_world(block$design)
+  interpreted <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
   core <- interpreted$facts %||% core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = item, threads = threads,
-    estimators = lapply(unname(estimators[compiled]), function(estimator) {
+    estimators = lapply(unname(estimators[is_compiled]), function(estimator) {
       c(core_options(estimator), list(ordered = is_ordered(block$design)))
     }),
-    bootstrap_seeds = bootstrap_seeds(estimators[compiled], seeds)
+    bootstrap_seeds = bootstrap_seeds(estimators[is_compiled], seeds)
   ), tick)
   results <- vector("list", length(estimators))
-  results[compiled] <- Map(
-    compiled_results, core$estimators, estimators[compiled], MoreArgs = list(block = block)
+  results[is_compiled] <- Map(
+    compiled_results, core$estimators, estimators[is_compiled], MoreArgs = list(block = block)
   )
-  results[!compiled] <- interpreted$results
+  results[!is_compiled] <- interpreted$results
   systems <- names(block$design$systems)
-  every <- function(...) lapply(list(...), rep_len, length(systems) * block$runs)
+  repeat_columns <- function(...) lapply(list(...), rep_len, length(systems) * block$runs)
   stack_tables(Map(function(name, result) {
     c(
-      every(
+      repeat_columns(
         cell = block$cell, design = block$label, n = block$n,
         system = rep(systems, each = block$runs),
         run = as.integer(block$first - 1 + seq_len(block$runs)), estimator = name
       ),
       result[c("estimate", interval_columns)],
-      every(
+      repeat_columns(
         expected = as.vector(core$expected), sample = as.vector(core$sample),
         agreement = na_real(core$agreement), chance_kappa = na_real(core$kappa),
         rater_accuracy = na_real(core$rater_accuracy), seed = seeds
@@ -184,31 +201,34 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   }, names(estimators), results))
 }
 
-# Bootstrap seeds that estimate_accuracy() would draw in each run: two words per run.
+# The bootstrap seeds that estimate_accuracy() would draw in each run: a matrix with two integers
+# per column, and a column per run. It has no columns if no estimator uses the bootstrap.
 bootstrap_seeds <- function(estimators, seeds) {
   replicates <- vapply(estimators, function(estimator) core_options(estimator)$replicates, 0L)
   if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 
-# Columns of results; entries are ordered by system, then by run.
+# Results of an estimator in compiled code: a list of columns, with an element per system and run,
+# sorted by system, then by run.
 compiled_results <- function(result, estimator, block) {
-  out <- result_table(na_real(as.vector(result$estimate)))
-  systems <- length(out$estimate) / block$runs
+  columns <- result_table(na_real(as.vector(result$estimate)))
+  systems <- length(columns$estimate) / block$runs
   categories <- n_categories(block$design)
   identifiable <- rep(result$identifiable, systems)
-  out$reason <- reason_no_estimate(
-    identifiable, rep(result$agreement, systems), categories, out$estimate, block$n
+  columns$reason <- reason_no_estimate(
+    identifiable, rep(result$agreement, systems), categories, columns$estimate, block$n
   )
-  out$reason[identifiable == "yes" & !rep(result$identified, systems)] <-
+  columns$reason[identifiable == "yes" & !rep(result$identified, systems)] <-
     reason_of_parameters(attr(estimator, "options")$model, categories)
-  out <- add_intervals(out, result$interval)
-  out$condition <- vector("list", length(out$estimate))
-  out
+  columns <- add_intervals(columns, result$interval)
+  columns$condition <- vector("list", length(columns$estimate))
+  columns
 }
 
-# Fields: results, by estimator; facts, true accuracies and agreement of panels, if a world draws
-# them.
+# Results of estimators that run in R. Returns a list: `results`, with a list of columns for each
+# estimator; `facts`, the true accuracies and the agreement of the panels. `facts` is NULL unless a
+# user-defined design draws the panels, because the core computes it for other designs.
 interpreted_results <- function(block, estimators, seed, seeds) {
   if (length(estimators) == 0L) return(list()) # panels are not needed
   systems <- names(block$design$systems)
@@ -220,13 +240,15 @@ interpreted_results <- function(block, estimators, seed, seeds) {
     by_run <- Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
     lapply(stack_tables(by_run), `[`, by_system)
   })
-  # As in results of the core, with a row per run: runs x systems, or a single column.
+  # Same shape as the results of the core: matrices with a row per run, and a column per system or a
+  # single column.
   facts <- if (is_world(block$design)) {
     do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
   }
   list(results = results, facts = facts)
 }
 
+# Draws the panel of run number `run` of a cell: ratings with their truth.
 run_panel <- function(cell, seed, run) {
   item <- cell$item + run - 1
   suppressWarnings(

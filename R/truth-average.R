@@ -1,20 +1,26 @@
-# Consensus labels: the mean posterior of two hierarchical models of the raters, flattened because
-# raters share errors, mixed with smoothed vote shares, and calibrated on gold cases.
+# Consensus labels are computed in four steps:
+# 1. The posterior probabilities of two hierarchical models of the raters are averaged.
+# 2. The average is flattened (made less certain), because raters share errors.
+# 3. It is mixed with smoothed vote shares.
+# 4. It is calibrated on gold cases (cases with known truth), if these are a random sample.
 
 # ---- Labels before flattening and votes ---------------------------------------------------------
 
-# A list:
-# * x: ratings
-# * posterior: a row per pattern of `x`
-# * certain: a logical per pattern: is the truth known?
-# * rho, votes: their defaults
-# * reason: why labels are NA
+# Generic that returns the labels after step 1, for ratings, fits and estimates. Returns a list:
+# * x: the ratings
+# * posterior: probabilities of categories, a row per pattern of `x`
+# * certain: is the truth of the pattern known?
+# * rho, votes: default correlation of errors, and default weight of vote shares
+# * reason: why labels are NA; NULL if they are not
 # * worth: effective number of ratings of each pattern; NULL if abstentions are not used
 # * by_replies: are labels identified by abstentions only? NULL if abstentions are not used
-# * gold: a sample of known truths
-# * blind: labels that do not use `gold`
+# * gold: gold cases for the calibration; NULL if labels are not calibrated
+# * blind: the same list for labels that do not use the gold cases
+# * one_judge: has no case two ratings? Then vote shares are not used.
 labels_of <- function(x, ...) UseMethod("labels_of")
 
+# Labels of a fitted model: its posterior, which is neither flattened nor mixed with vote shares.
+# `x`: the ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- rows_for(fit$x, x)
   list(
@@ -24,145 +30,166 @@ labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gol
   )
 }
 
+# Sets the default correlation of errors, and the default weight of vote shares, of averaged labels.
 set_average_defaults <- function(labels) {
   replace(labels, c("rho", "votes"), list(typical_rho, labels$votes %||% 0.5))
 }
 
-# `x` with separate patterns for gold cases.
+# Returns the ratings `x` with separate patterns for gold cases, so that a pattern has one truth.
 split_gold_patterns <- function(x, gold) {
   if (is.null(gold)) return(x)
   code <- replace(integer(length(x$index)), gold$case, gold$truth)
   split_patterns(x, list(.truth = code))
 }
 
-# The truth by which patterns were split, 0 if it is not known.
+# Number of the true category of each pattern, 0 if it is not known. Patterns were split by truth.
 truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
 # ---- Flattening, votes and calibration ----------------------------------------------------------
 
-# `labels`: result of labels_of(). rho, votes: NULL for their defaults. Returns the labels with
-# their final posterior; base_rates, those of the model; calibrated, the power and the number of
-# gold cases of a calibration.
+# Computes the final labels (steps 2 to 4). `labels`: result of labels_of(). `rho`, `votes`: NULL
+# for their defaults. Returns `labels` with the final `posterior` and two more fields: `base_rates`,
+# from the model before votes are mixed in; and, after a calibration, `calibrated`, a list of its
+# `power` and its number of gold `cases`.
 finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$rho <- rho <- rho %||% labels$rho
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
   x <- labels$x
   certain <- labels$certain
-  model <- labels$posterior
+  model_posterior <- labels$posterior
   truth <- truth_of_patterns(x)
-  at <- which(certain & truth > 0L)
-  model[at, ] <- as.double(col(model)[at, ] == truth[at])
-  worth <- function(labels) labels$worth %||% pattern_lengths(x)
-  model <- flatten(model, worth(labels), rho, pattern_weights(x), certain)
-  labels$base_rates <- label_rates(x, model)
-  labels$posterior <- mix_votes(model, x, votes, certain)
+  gold_patterns <- which(certain & truth > 0L)
+  model_posterior[gold_patterns, ] <-
+    as.double(col(model_posterior)[gold_patterns, ] == truth[gold_patterns])
+  effective_ratings <- function(labels) labels$worth %||% pattern_lengths(x)
+  model_posterior <- flatten(
+    model_posterior, effective_ratings(labels), rho, pattern_weights(x), certain
+  )
+  labels$base_rates <- label_rates(x, model_posterior)
+  labels$posterior <- mix_votes(model_posterior, x, votes, certain)
   if (is.null(labels$blind)) return(labels)
-  blind <- flatten(labels$blind$posterior, worth(labels$blind), rho, pattern_weights(x))
-  scale <- calibrate_labels(mix_votes(blind, x, votes), labels$gold, x)
-  open <- which(!certain & worth(labels) > 0)
-  labels$posterior[open, ] <- raise_power(labels$posterior[open, , drop = FALSE], scale$power,
-    scale$rates)
-  labels$calibrated <- scale[c("power", "cases")]
+  blind_posterior <- flatten(
+    labels$blind$posterior, effective_ratings(labels$blind), rho, pattern_weights(x)
+  )
+  calibration_fit <- calibrate_labels(mix_votes(blind_posterior, x, votes), labels$gold, x)
+  open_patterns <- which(!certain & effective_ratings(labels) > 0)
+  labels$posterior[open_patterns, ] <- raise_power(
+    labels$posterior[open_patterns, , drop = FALSE], calibration_fit$power, calibration_fit$rates
+  )
+  labels$calibrated <- calibration_fit[c("power", "cases")]
   labels
 }
 
-# Mean of the labels over cases, for each category.
+# Mean probability of each category over all cases with labels: the estimated base rates.
 label_rates <- function(x, posterior) {
-  known <- which(!is.na(posterior[, 1L]))
-  times <- pattern_times(x)[known]
-  na_real(colSums(posterior[known, , drop = FALSE] * times) / sum(times))
+  with_label <- which(!is.na(posterior[, 1L]))
+  n_cases <- pattern_times(x)[with_label]
+  na_real(colSums(posterior[with_label, , drop = FALSE] * n_cases) / sum(n_cases))
 }
 
-# Mixture of the labels of a model with smoothed shares of votes: two pseudo-votes are spread evenly
-# over all categories (Laplace's rule of succession for two categories).
+# Mixes the labels of a model with smoothed vote shares, whose weight is `votes`. For the smoothed
+# shares, two pseudo-votes are divided equally between all categories (with two categories, this is
+# Laplace's rule of succession).
 mix_votes <- function(model, x, votes, certain = FALSE) {
   if (votes == 0) return(model)
-  n <- pattern_counts(x)
-  open <- which((rowSums(n) > 0 | votes == 1) & !certain)
-  smoothed <- (n[open, , drop = FALSE] + 2 / ncol(n)) / (rowSums(n)[open] + 2)
-  model[open, ] <- if (votes == 1) smoothed else # the model may be NA
-    (1 - votes) * model[open, , drop = FALSE] + votes * smoothed
+  counts <- pattern_counts(x)
+  mixed <- which((rowSums(counts) > 0 | votes == 1) & !certain)
+  smoothed <- (counts[mixed, , drop = FALSE] + 2 / ncol(counts)) / (rowSums(counts)[mixed] + 2)
+  # If only votes count, the model is not used, because it may be NA.
+  model[mixed, ] <- if (votes == 1) smoothed else
+    (1 - votes) * model[mixed, , drop = FALSE] + votes * smoothed
   model
 }
 
-# Calibration of labels. `power`: the power at which probabilities match the share of correct labels
-# on gold cases. It is averaged over a normal prior of its logarithm. `rates`: a factor per
-# category, from the numbers of gold cases. `labels` (patterns x categories) must not depend on the
-# gold cases.
+# Calibrates labels on gold cases. A probability p of category k becomes proportional to
+# rates[k] * p^power. Returns a list:
+# * power: posterior mean of the power (of its logarithm), from the log likelihood of the gold
+#   truths and a normal prior with mean 0 and standard deviation 0.5, on a grid from 0.2 to 5
+# * rates: a factor per category: observed over expected number of gold cases, shrunk towards 1
+# * cases: number of gold cases that were used
+# `labels` (patterns x categories) must be computed without the gold cases.
 calibrate_labels <- function(labels, gold, x) {
-  used <- which(rated_patterns(x)[x$index[gold$case]])
-  case <- gold$case[used]
-  truth <- gold$truth[used]
-  weight <- drawn_weight(gold, used)
-  weight <- weight * length(used) / sum(weight) * weights_of_cases(x)[case]
+  rated_gold <- which(rated_patterns(x)[x$index[gold$case]])
+  case <- gold$case[rated_gold]
+  truth <- gold$truth[rated_gold]
+  weight <- drawn_weight(gold, rated_gold)
+  weight <- weight * length(rated_gold) / sum(weight) * weights_of_cases(x)[case]
   labels <- labels[x$index[case], , drop = FALSE]
-  logs <- log(0.2) + 0:32 * log(25) / 32
-  fit <- vapply(logs, function(log_power) {
-    right <- raise_power(labels, exp(log_power))[cbind(seq_along(truth), truth)]
-    sum(weight * log(pmax(right, 1e-6))) - log_power^2 / (2 * 0.5^2)
+  log_powers <- log(0.2) + 0:32 * log(25) / 32
+  log_posterior <- vapply(log_powers, function(log_power) {
+    probability_of_truth <- raise_power(labels, exp(log_power))[cbind(seq_along(truth), truth)]
+    sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
   }, 0)
-  share <- exp(fit - max(fit))
-  power <- exp(sum(share * logs) / sum(share))
+  posterior_weight <- exp(log_posterior - max(log_posterior))
+  power <- exp(sum(posterior_weight * log_powers) / sum(posterior_weight))
   expected <- colSums(weight * raise_power(labels, power))
   observed <- rowsum_codes(truth, weight, ncol(labels))
-  list(power = power, rates = unname((observed + 5) / (expected + 5)), cases = length(used))
+  list(power = power, rates = unname((observed + 5) / (expected + 5)), cases = length(rated_gold))
 }
 
-# Rows proportional to powers of the probabilities times a rate for each category.
+# Raises probabilities to a power, multiplies them by a factor for each category (`rates`), and
+# divides each row by its sum.
 raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
   softmax(power * log(probability) + rep(log(rates), each = nrow(probability)))
 }
 
 # ---- The average --------------------------------------------------------------------------------
 
-# A list for labels_of(): x, posterior, certain, and reason or other fields. Patterns of x are split
-# by known truth. The posterior is NA if labels are not identified.
+# Labels from ratings after step 1, in the form of labels_of(). Patterns of `x` must be split by
+# known truth. The posterior is NA if labels are not identified.
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) return(labels_of_model(fit_raters(x), x = x))
-  informed <- knows_some(known)
+  has_known_truth <- knows_some(known)
   x <- x$whole %||% x
   decision <- if (has_abstentions(x)) decide_abstain(x)
-  depends <- isTRUE(decision$depends)
-  x <- if (depends) keep_replying_raters(x, decision$constant) else without_constant_raters(x)
+  use_abstentions <- isTRUE(decision$depends)
+  x <- if (use_abstentions) keep_replying_raters(x, decision$constant) else
+    without_constant_raters(x)
   if (length(known$truth) > 0L) known$truth <- truth_of_patterns(x)
   fit <- fit_algebraic(x)
-  fit$identified <- if (informed) "yes" else decision$identified %||% identified_for_labels(fit)
+  fit$identified <- if (has_known_truth) "yes" else
+    decision$identified %||% identified_for_labels(fit)
   certain <- known_patterns(list(x = x, known = known))
   if (fit$identified != "yes") {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
-      i = "{.code votes = 1} counts votes; {.arg known_truth} takes cases whose truth is known.",
+      i = "Use {.code votes = 1} to count votes, or give cases with known truth as
+        {.arg known_truth}.",
       reason = reason)
     return(list(x = x, posterior = unknown_posterior(x), certain = certain, reason = reason))
   }
   members <- average_members(x, known, decision)
-  out <- list(x = x, certain = certain,
-    posterior = average_posterior(members, x, depends, certain))
-  if (!informed && !is.null(decision$weak)) warn_abstain(x, decision)
-  if (!depends) return(out)
-  c(out, list(
+  labels <- list(x = x, certain = certain,
+    posterior = average_posterior(members, x, use_abstentions, certain))
+  if (!has_known_truth && !is.null(decision$weak)) warn_abstain(x, decision)
+  if (!use_abstentions) return(labels)
+  c(labels, list(
     worth = replies_worth(x, members[[1L]]), by_replies = decision$by_replies,
     votes = if (length(unique(rating_category(x))) < 2L) 0
   ))
 }
 
-# Labels need association between raters, not agreement above chance. If the association of two
-# raters is not positive, one of them uses the names of the categories in the opposite sense. It is
-# not identified which one, so the labels would depend on the order of the raters.
+# Are labels identified from ratings only? Returns "yes" or the code of the reason why not. Labels
+# need an association between raters, but not agreement above chance. With two raters, the
+# association must be positive. Otherwise one of the raters may use the categories in the opposite
+# sense, and the ratings do not show which one. The labels would then depend on the order of the
+# raters.
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
-  two <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
-  if (two && association_of(fit$x)$excess <= 1e-9) return("unrelated")
+  two_raters <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
+  if (two_raters && association_of(fit$x)$excess <= 1e-9) return("unrelated")
   shown_by_association(fit$x, fit$identified)
 }
 
-# Fits two models of the raters, which use abstentions if `decision` does.
+# Fits the two models of the raters, and returns them as a list. One has a confusion matrix for each
+# rater; the other (`one_coin`) is centred at equally probable errors. Both use abstentions if
+# `decision`, the result of decide_abstain(), does. It may already contain the first fit.
 average_members <- function(x, known, decision) {
-  depends <- isTRUE(decision$depends)
-  parts <- if (depends) abstain_parts(x, TRUE)
-  done <- if (!knows_some(known)) decision$fits[1L + depends]
-  one_coin <- c(if (is.null(done)) FALSE, TRUE)
-  members <- c(done, fit_around_centre(one_coin, x, known, parts))
+  use_abstentions <- isTRUE(decision$depends)
+  parts <- if (use_abstentions) abstain_parts(x, TRUE)
+  first_fit <- if (!knows_some(known)) decision$fits[1L + use_abstentions]
+  one_coin <- c(if (is.null(first_fit)) FALSE, TRUE)
+  members <- c(first_fit, fit_around_centre(one_coin, x, known, parts))
   if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
   warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
@@ -170,57 +197,67 @@ average_members <- function(x, known, decision) {
   members
 }
 
+# Mean posterior of the two fits (patterns x categories). `depends`: are abstentions used?
+# `certain`: is the truth of the pattern known?
 average_posterior <- function(members, x, depends, certain) {
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
   # If raters used one category only, it gets probability one in all cases without known truth.
   used <- unique(rating_category(x))
-  open <- !certain
-  if (length(used) == 1L && !depends) posterior[open, ] <- as.double(col(posterior) == used)[open]
+  is_open <- !certain
+  if (length(used) == 1L && !depends)
+    posterior[is_open, ] <- as.double(col(posterior) == used)[is_open]
   posterior
 }
 
-# A list of fits, one for each element of `one_coin`. For `parts`, see abstain_parts().
+# Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
+# centre. Returns a list with a fit for each element of `one_coin`. If it is TRUE, all errors are
+# equally probable in the centre. `parts`: arguments of the core for abstentions, from
+# abstain_parts(). With a million ratings or more, the fit stops earlier.
 fit_around_centre <- function(one_coin, x, known, parts = NULL) {
-  numbers_matter <- n_ratings(x) < 1e6
+  is_small <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,
-    if (numbers_matter) 1e-9 else 1e-4, if (numbers_matter) pooled_rounds else 3000L,
+    if (is_small) 1e-9 else 1e-4, if (is_small) pooled_rounds else 3000L,
     default_threads(), no_tick
   )
 }
 
-# Weights that are probabilities are scaled to the number of cases.
+# Weights of patterns as numbers of cases. Weights that are probabilities are scaled so that their
+# sum is the number of cases.
 weights_of_labels <- function(x) {
   weight <- pattern_weights(x)
   if (weights_are_counts(x)) weight else weight * sum(x$weights > 0) / sum(weight)
 }
 
-# Flattens probabilities because raters have correlated errors. The evidence of r ratings is
-# multiplied by 1 / (1 + (r - 1) rho). If this would change the most probable category, base rates
-# are weakened instead. Rows represent `weight` cases.
+# Flattens probabilities (makes them less certain), because raters have correlated errors. The log
+# likelihood of r ratings is multiplied by beta = 1 / (1 + (r - 1) rho), and the base rates stay the
+# same. Base rates then have more influence, which could change the most probable category. In this
+# case, the influence of the base rates is reduced by the factor `eta`, so that it does not change.
+# `r`: number of ratings of each row of `posterior`. `weight`: number of cases of each row. Rows
+# that are `certain` are not changed.
 flatten <- function(posterior, r, rho, weight, certain = FALSE) {
-  open <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
-  if (rho == 0 || length(open) == 0L) return(posterior)
+  flattened <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
+  if (rho == 0 || length(flattened) == 0L) return(posterior)
   rates <- colSums(posterior * weight, na.rm = TRUE)
-  before <- posterior[open, , drop = FALSE]
-  beta <- 1 / (1 + (r[open] - 1) * rho)
-  log_q <- log(pmax(before, 1e-300))
+  original <- posterior[flattened, , drop = FALSE]
+  beta <- 1 / (1 + (r[flattened] - 1) * rho)
+  log_q <- log(pmax(original, 1e-300))
   log_rates <- log(pmax(rates / sum(rates), 1e-300))
   top <- max.col(log_q, "first")
   at_top <- cbind(seq_along(top), top)
-  lead <- beta * (log_q[at_top] - log_q)
-  lost <- (1 - beta) * outer(-log_rates[top], log_rates, `+`)
-  keep <- ifelse(lost > 0, lead / (lead + lost), 1)
-  keep[at_top] <- 1
-  eta <- do.call(pmin, asplit(keep, 2L))
+  margin <- beta * (log_q[at_top] - log_q)
+  change <- (1 - beta) * outer(-log_rates[top], log_rates, `+`)
+  largest_eta <- ifelse(change > 0, margin / (margin + change), 1)
+  largest_eta[at_top] <- 1
+  eta <- do.call(pmin, asplit(largest_eta, 2L))
   tied <- rowSums(exp(log_q) >= exp(log_q[at_top]) - 1e-12) > 1L
   eta[tied] <- 0
-  out <- beta * log_q + (eta * (1 - beta)) %o% log_rates
-  out[before == 0] <- -Inf
-  posterior[open, ] <- softmax(out)
+  log_flat <- beta * log_q + (eta * (1 - beta)) %o% log_rates
+  log_flat[original == 0] <- -Inf
+  posterior[flattened, ] <- softmax(log_flat)
   posterior
 }
 
-# Correlation of two raters being correct on the same case: the mean of 25 families of panels with
-# known truth.
+# Default of `rho`: the correlation, over cases, of two raters being correct. It is the mean over 25
+# public sources of panels with known truth.
 typical_rho <- 0.43

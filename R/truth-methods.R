@@ -1,20 +1,27 @@
 #' Tables of ground truth
 #'
-#' Returns labels in a long table, summaries per category, and a summary of all labels.
+#' `tidy()` returns the labels as a long table, or a summary of each category. `glance()` returns a
+#' summary of all labels.
 #'
 #' @param x A [ground_truth()] result.
-#' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL` is 0.7 for
-#'   labels that are mixed with votes, 0.8 for others.
+#' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL`, the default,
+#'   is 0.7 for labels that are mixed with vote shares, and 0.8 for other labels.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per case and category: `case`, `category` (a factor) and
-#'   `probability`. `tidy(x, "categories")`: a row per category: `category`; `n`, the number
-#'   of cases in which it is the most probable category (the first of tied ones); `probability`, its
-#'   base rate, the mean over cases of the model's labels before votes are mixed in.
+#' @return `tidy()`: a tibble with a row per case and category. Columns: `case`, `category` (a
+#'   factor) and `probability`.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
-#'   mean over cases of the highest probability; `unsure`, the number of cases in which it is
-#'   below `sure`; `entropy`, the mean entropy in bits; `missing`, the number of cases whose
-#'   probabilities are `NA`. `as.data.frame()`: the wide table. `format()`: a string.
+#'   `tidy(x, "categories")`: a tibble with a row per category. Columns: `category`; `n`, the number
+#'   of cases in which the category is the most probable one (if several categories are tied, the
+#'   first); `probability`, the base rate of the category. The base rate is the mean probability
+#'   under the model of the raters, before vote shares are mixed in.
+#'
+#'   `glance()`: a tibble with one row. Columns: `cases` and `categories`, their numbers;
+#'   `probability`, the mean over cases of the highest probability; `unsure`, the number of cases
+#'   whose highest probability is below `sure`; `entropy`, the mean entropy in bits; `missing`, the
+#'   number of cases whose probabilities are `NA`.
+#'
+#'   `as.data.frame()`: the wide table of [ground_truth()]. `format()`: a string with the number of
+#'   cases, and of cases with unsure labels.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))
@@ -26,13 +33,14 @@
 #' @name tidy.ground_truth
 NULL
 
-# `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns with known
-# truth), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`: the
-# true categories, if `x` contains them.
+# Makes the result of ground_truth() in wide format. `posterior`: probabilities, a row per pattern
+# of `x`. `about`: labels from finish_labels(), whose other fields describe how they were computed.
+# The result has the attributes `truth`, the true categories if `x` contains them, and `known`: is
+# the truth of the case known?
 new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   abort_argument_if("case" %in% x$categories, "fit",
-    "No category can be called {.val case}, the name of the column of cases.",
-    i = "Give that category another name, or choose {.code format = \"long\"}.")
+    "A category has the name {.val case}, which is the name of the column of cases.",
+    i = "Rename the category, or use {.code format = \"long\"}.")
   table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
   certain <- about$certain %||% logical(n_patterns(x))
@@ -47,13 +55,14 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   out
 }
 
-# `probability`: the distinct rows of `table`. `times`: the number of cases with each of them.
+# Makes the object. `probability`: the distinct rows of probabilities in `table`. `times`: the
+# number of cases with each of these rows.
 label_table <- function(table, about, probability = probability_matrix(table, "x"),
                         times = rep_len(1L, nrow(table))) {
   facts <- label_facts(probability, times, sure_enough(about))
-  known <- !is.na(probability[, 1L])
-  best <- most_probable(probability[known, , drop = FALSE])$category
-  size <- paste(count_noun(facts$cases, "case"), "x",
+  with_label <- !is.na(probability[, 1L])
+  top_category <- most_probable(probability[with_label, , drop = FALSE])$category
+  size_words <- paste(count_noun(facts$cases, "case"), "x",
     count_noun(facts$categories, "category", "categories"))
   new_result("ground_truth",
     again = label_table, tibble = table, about = about, votes = about$votes,
@@ -62,15 +71,15 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
       cases = tidy_labels,
       categories = tibble::tibble(
         category = in_order(colnames(probability)),
-        n = as.integer(rowsum_codes(best, times[known], facts$categories)),
+        n = as.integer(rowsum_codes(top_category, times[with_label], facts$categories)),
         probability = na_real(unname(about$base_rates))
       )
     ),
     facts = facts,
-    line = paste0(size, if (!is.na(facts$probability)) sprintf(
-      ", the label below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
+    line = paste0(size_words, if (!is.na(facts$probability)) sprintf(
+      ", label probability below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
     )),
-    head = paste("Probabilities of categories:", size), shown = view_of_labels(table),
+    head = paste("Probabilities of categories:", size_words), shown = view_of_labels(table),
     notes = label_notes(facts, about),
     more = "predict() (a label for each case), disputed_cases() of the ratings, plot()"
   )
@@ -81,59 +90,63 @@ tidy_labels <- function(x) {
   long_truth(x$case, in_order(colnames(probability)), probability)
 }
 
-# `probability` has rows for `times` cases each. A label is unsure below `sure`.
+# The columns of glance(). Each row of `probability` represents the number `times` of cases. A label
+# is unsure if its probability is below `sure`.
 label_facts <- function(probability, times, sure) {
-  known <- !is.na(probability[, 1L])
-  n <- times[known]
-  probability <- probability[known, , drop = FALSE]
+  with_label <- !is.na(probability[, 1L])
+  n_cases <- times[with_label]
+  probability <- probability[with_label, , drop = FALSE]
   highest <- most_probable(probability)$probability
-  mean_of <- function(x) na_real(sum(x * n) / sum(n))
+  mean_of <- function(x) na_real(sum(x * n_cases) / sum(n_cases))
   list(
     cases = sum(times), categories = ncol(probability), probability = mean_of(highest),
-    unsure = sum(n[highest < sure - tie_tolerance]), entropy = mean_of(entropy(probability)),
-    missing = sum(times[!known])
+    unsure = sum(n_cases[highest < sure - tie_tolerance]), entropy = mean_of(entropy(probability)),
+    missing = sum(times[!with_label])
   )
 }
 
-# Labels that are mixed with votes have lower probabilities.
+# Default probability below which a label is unsure. It is lower for labels that are mixed with vote
+# shares, because these have lower probabilities.
 sure_enough <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
 
-most_categories <- 10L # in a printed table
+most_categories <- 10L # largest number of columns of categories that print() shows
 
-# Categories may have any name, so the columns have safe internal names.
+# The table that print() shows. Columns of categories have the internal names X.1, X.2 and so on,
+# because a category may have the name of another column.
 view_of_labels <- function(table) {
-  first <- head(table, longest_view)
-  probability <- probability_matrix(first, "x")
-  shown <- head(colnames(probability), most_categories)
-  columns <- seq_along(shown)
-  best <- most_probable(probability)
+  first_cases <- head(table, longest_view)
+  probability <- probability_matrix(first_cases, "x")
+  shown_categories <- head(colnames(probability), most_categories)
+  column_numbers <- seq_along(shown_categories)
+  top_label <- most_probable(probability)
   view(
-    data.frame(case = as_label(first$case),
-      label = colnames(probability)[best$category], probability = best$probability,
-      X = unname(probability)[, columns, drop = FALSE]),
-    c("case", "label", if (length(shown) > 2L) "probability",
-      setNames(paste0("X.", columns), shown)),
+    data.frame(case = as_label(first_cases$case),
+      label = colnames(probability)[top_label$category], probability = top_label$probability,
+      X = unname(probability)[, column_numbers, drop = FALSE]),
+    c("case", "label", if (length(shown_categories) > 2L) "probability",
+      setNames(paste0("X.", column_numbers), shown_categories)),
     left = 2L, most = 10L, total = nrow(table)
   )
 }
 
 label_notes <- function(facts, about) {
-  hidden <- facts$categories - most_categories
+  n_hidden <- facts$categories - most_categories
   if (is.na(facts$probability)) {
     return(c(
       paste0("Not identified: ", about$reason %||% "the fit has no probabilities"),
-      "ground_truth(x, votes = 1) counts votes; known_truth takes cases whose truth is known"
+      "Use ground_truth(x, votes = 1) to count votes, or give cases with known truth as known_truth"
     ))
   }
   calibrated <- about$calibrated
   c(
-    if (hidden > 0L) paste("Not shown:", count_noun(hidden, "more category", "more categories")),
+    if (n_hidden > 0L)
+      paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
     if (!is.null(calibrated)) c(
-      sprintf("Calibrated on %s random cases: probabilities to the power %.2f",
+      sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
         number(calibrated$cases), calibrated$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
-    sprintf("Labels below %s in %s of %s%s",
+    sprintf("Label probability below %s in %s of %s%s",
       sure_enough(about), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
     if (isTRUE(about$by_replies)) rests_on_abstentions,

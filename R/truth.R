@@ -1,66 +1,75 @@
 #' Consensus labels and their probabilities
 #'
 #' Computes the posterior probability of each category for each case, given the ratings. Answers of
-#' systems are not used. The rows are soft labels, which can be used as training targets.
+#' systems are not used. The probabilities of a case are a soft label, which can be used as a
+#' training target.
 #'
 #' @section Labels from ratings:
 #' Labels from ratings are the mean of two estimates: the posterior under a model of the raters, and
 #' vote shares.
 #'
-#' *Model.* The model is the mean of the posteriors of two models of the raters: [dawid_skene()]
-#' with its pooled prior, and the same around a centre in which all errors are equally probable. The
-#' first fits panels with biases, the second panels with hard cases. Raters of the same case share
-#' errors, so the posterior is overconfident and is flattened. The evidence of `r` ratings is
-#' multiplied by `1 / (1 + (r - 1) rho)`; base rates and the most probable category stay the same.
-#' `rho` is the correlation, over cases, of two raters being correct. The default .43 is the mean of
-#' 25 public sources (standard deviation .21); it is not identified from ratings.
+#' *Model.* The posterior is the mean of the posteriors of two models of the raters. One is
+#' [dawid_skene()] with its pooled prior, which shrinks the confusion matrices of raters towards a
+#' common matrix. In the other, all errors are equally probable in the common matrix. The first
+#' model fits panels with biases, the second fits panels with hard cases.
 #'
-#' *Votes.* The smoothed vote share of category `k` is `(votes for k + 2 / K) / (votes + 2)`, for
-#' `K` categories. `votes` is its weight, by default 1/2. `votes = 1` is a smoothed majority vote,
-#' and `votes = 0` is the model. The ratings of a group of raters, and reruns of a rater, are one
-#' vote (arguments `rater_groups` and `repeats` of [ratings()]). Cases without ratings have the
-#' labels of the model (with `votes = 1`, equal probabilities).
+#' Raters of the same case share errors, so the posterior is overconfident. It is therefore
+#' flattened (made less certain): the log likelihood of the `r` ratings of a case is multiplied by
+#' `1 / (1 + (r - 1) rho)`. The most probable category stays the same. `rho` is the correlation,
+#' over cases, of two raters being correct. The default .43 is the mean of 25 public sources
+#' (standard deviation .21). It cannot be estimated from ratings without known truth.
+#'
+#' *Votes.* The smoothed vote share of category `k` is `(n_k + 2 / K) / (n + 2)`, where `n_k` is the
+#' number of votes for `k`, `n` the number of all votes for the case, and `K` the number of
+#' categories. The argument `votes` is the weight of vote shares, by default 1/2. `votes = 1` is a
+#' smoothed majority vote, and `votes = 0` uses only the model. The ratings of a group of raters
+#' count as one vote, and so do reruns of a rater (arguments `rater_groups` and `repeats` of
+#' [ratings()]). A case without ratings has the label of the model (with `votes = 1`, equal
+#' probabilities).
 #'
 #' *Performance.* On 60 public sources, .76 of labels and .74 of majority labels are correct
-#' (difference .020, standard error .005). Log loss is .66, and .70 for smoothed vote shares
-#' (difference -.036, standard error .006). The difference is negative for people, for language
-#' models and for programs. On average, probabilities are .01 lower than the share of correct
-#' labels: .05 lower for people, .10 higher for language models. For independent raters, such as
-#' diagnostic tests, use `votes = 0` or the fit of a model.
+#' (difference .020, standard error .005). The log loss is .66, compared with .70 for smoothed vote
+#' shares (difference -.036, standard error .006). The difference is negative for people, for
+#' language models and for programs. On average over sources, probabilities are .01 lower than the
+#' share of correct labels: .05 lower for people, but .10 higher for language models. For
+#' independent raters, such as diagnostic tests, use `votes = 0` or the fit of a model.
 #'
-#' *Base rates.* Do not sum probabilities to count the cases of a rare category: pseudo-votes
-#' increase the sum. Use the base rates, `tidy(x, "categories")`, or `votes = 0`.
+#' *Base rates.* Do not sum probabilities to count the cases of a rare category, because the
+#' smoothing of vote shares increases the sum. Use the base rates, `tidy(x, "categories")`, or
+#' `votes = 0`.
 #'
 #' @section Known truth:
-#' `known_truth` sets the labels of gold cases to 0 and 1, and the models use the known truth. If
-#' gold cases are a random sample (`gold_sample`) of at least five rated cases, they also calibrate
-#' the labels of all other cases: a label `P` becomes proportional to `a_k P^b`. The power `b` is
-#' chosen so that probabilities match the share of correct labels on gold cases, and `a_k` adjusts
-#' base rates. The calibration compares gold cases with labels that did not use them. In 45 public
-#' sources, 50 random gold cases increased the share of correct labels among the other cases by .020
-#' (standard error .006) and decreased log loss by .10 (.02). Probabilities then agreed with the
-#' share of correct labels within .01. Cases chosen by hand cannot calibrate labels.
+#' Cases with known truth are called gold cases. Their labels are set to 0 and 1, and the models use
+#' the known truth. If gold cases are a random sample (`gold_sample`) of at least five rated cases,
+#' they also calibrate the labels of all other cases. The probability `P` of category `k` becomes
+#' proportional to `a_k P^b`. The power `b` is chosen so that probabilities match the share of
+#' correct labels on gold cases, and the factors `a_k` adjust base rates. For the calibration, the
+#' labels of gold cases are computed without their known truth. In 45 public sources, 50 random gold
+#' cases increased the share of correct labels among the other cases by .020 (standard error .006)
+#' and decreased log loss by .10 (.02). Probabilities then agreed with the share of correct labels
+#' within .01. Cases that were chosen by hand cannot calibrate labels.
 #'
-#' A single rater needs gold cases, and votes then have weight zero.
+#' Ratings by a single rater need gold cases. The weight of votes is then zero.
 #'
 #' @section Abstentions:
-#' A rater may answer "cannot tell", a test may be indeterminate, and a labelling function votes for
-#' one category or abstains. Declare such answers with `abstain` of [ratings()]. Otherwise they are
-#' treated as a category, or as missing ratings.
+#' A rater may answer "cannot tell", a test may be indeterminate, and a labelling function (a
+#' program that labels some cases) may abstain. Declare these answers with the argument `abstain` of
+#' [ratings()]. Otherwise they are treated as a category, or as missing ratings.
 #'
 #' Abstentions are used if they improve the prediction of the answers. The model of labels, and
 #' [dawid_skene()], are fitted twice: with abstentions as missing ratings, and with a probability
-#' of answering for each rater and category. The second fit is used if the log likelihood of the
-#' answers, given which raters answered, is higher by more than log(20). It gives worse labels if
-#' raters abstain together for another reason, for example on cases that are difficult for all.
+#' of answering for each rater and category. The second fit is used if its log likelihood of the
+#' answers, given which raters answered, is higher by more than log(20). The second fit gives worse
+#' labels if raters abstain on the same cases for another reason, for example because the cases are
+#' difficult.
 #'
-#' Labelling functions that each vote for one category cannot be compared in this way. Their answers
-#' carry no information about the truth, but their abstentions may. Labels are then computed from
-#' who abstains, and the print reports it. This assumes that sources answer together because of the
-#' truth; the data cannot test it. Two categories need three such sources, more categories need
-#' more. Sources that are nearly copies abstain together, which cannot be distinguished from truth.
-#' Accuracies of systems are then `NA`, unless cases with known truth measure them. If all raters
-#' vote for one category, `votes` is 0.
+#' Some labelling functions always vote for the same category or abstain. If all raters are of this
+#' kind, their answers contain no information about the truth, but their abstentions may. Labels are
+#' then computed from the abstentions, and `print()` reports this. It is assumed that raters answer
+#' the same cases because of the truth. The data cannot test this assumption: raters that are nearly
+#' copies also abstain on the same cases. Two categories need three raters of this kind, and more
+#' categories need more raters. Accuracies of systems are then `NA`, unless gold cases measure them.
+#' If all raters vote for the same category, `votes` is 0.
 #'
 #' An abstention is not a vote. All other functions treat abstentions as missing ratings, and print
 #' a note. With ordered categories, an abstention is not a middle category.
@@ -68,43 +77,49 @@
 #' @section Labels that are NA:
 #' Labels are `NA`, with a reason, in three cases:
 #' * raters agree no better than by chance, given how often each uses each category;
-#' * the association of two raters is not positive;
-#' * no case has two ratings by raters who do not always give the same answer.
+#' * there are two raters, and their association is not positive;
+#' * no case has two ratings, not counting raters who always give the same answer.
 #'
-#' Constant raters are left out of labels from ratings, unless their abstentions are used.
-#' `votes = 1` still counts votes, and labels with gold cases are never `NA`. Two raters get labels
-#' with a warning: if they disagree, priors decide.
+#' With `votes = 1`, labels are vote shares and never `NA`. Labels with gold cases are never `NA`
+#' either. With two raters there is a warning, because the priors decide which rater is right if
+#' they disagree. Raters who always give the same answer are left out of labels from ratings, unless
+#' their abstentions are used.
 #'
 #' @section Labels of a model:
-#' For a fit, labels are the posterior of its model by Bayes' rule. They are flattened or mixed with
-#' votes only if `rho` or `votes` is given. The same holds for an estimate by another method than
-#' `"average"` or another model than the K-model, and for ratings given as counts (K-model).
-#' Estimates by method `"average"` have labels from ratings. Under the K-model the probability of
-#' category k is proportional to its base rate times a factor per rating. The factor is the rater
-#' accuracy if the rating is k, and otherwise (1 - accuracy) / (categories - 1). A case without
-#' ratings gets the base rates. A case with known truth in [fit_raters()] has probability one for
-#' its true category.
+#' For a [fit_raters()] result, labels are the posterior probabilities of its model. They are
+#' flattened or mixed with votes only if `rho` or `votes` is given. The same holds for an estimate
+#' by another method than `"average"` or with another model than the K-model ([k_model()]), and for
+#' ratings given as counts, for which the K-model is fitted. Estimates by method `"average"` with
+#' the K-model have labels from ratings.
+#'
+#' Under the K-model, the probability of category `k` is proportional to its base rate times a
+#' factor for each rating. The factor is the accuracy of the raters if the rating is `k`, and
+#' otherwise (1 - accuracy) / (number of categories - 1). The label of a case without ratings is the
+#' base rates. A case with known truth in [fit_raters()] has probability one for its true category.
 #'
 #' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
 #' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
-#' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
-#' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
-#'   and category.
-#' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. `NULL`
-#'   is .43 for labels from ratings, 0 for those of a model.
-#' @param votes Weight of smoothed vote shares, in \[0, 1\]. `NULL` is .5 for labels from ratings, 0
-#'   for those of a model, and 0 if no case has two votes.
-#' @param known_truth,gold_sample Cases with known truth and how they were chosen, as in
-#'   [estimate_accuracy()]. For ratings, and for estimates without gold cases. Estimates with gold
-#'   cases use those.
+#' @param fit A [ratings()] object, or the result of [fit_raters()] or [estimate_accuracy()].
+#' @param format `"wide"`, the default, with a column for each category, or `"long"`, with a row for
+#'   each case and category.
+#' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. `NULL`,
+#'   the default, is .43 for labels from ratings, and 0 for labels of a model.
+#' @param votes Weight of smoothed vote shares, in \[0, 1\]. `NULL`, the default, is .5 for labels
+#'   from ratings, 0 for labels of a model, and 0 for labels with gold cases if no case has two
+#'   votes.
+#' @param known_truth,gold_sample Cases with known truth and how they were sampled, as in
+#'   [estimate_accuracy()]. They can be given for ratings, and for estimates without gold cases. An
+#'   estimate with gold cases uses its gold cases.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
-#' @return For `"wide"`, a tibble of class `ground_truth`: `case`, and a column of probabilities for
-#'   each category; rows sum to one. See [tidy()][tidy.ground_truth] for further tables. For
-#'   `"long"`, a tibble with `case`, `category` (a factor) and `probability`. Probabilities are `NA`
-#'   if labels are not identified. For ratings in a database, a lazy table with the columns of
-#'   `"wide"`; see [ratings-database]. `predict()`: a tibble with `case`, `category`, `probability`
-#'   and `tied`, as in [predict.rater_fit()].
+#' @return For `"wide"`, a tibble of class `ground_truth` with a row per case: the column `case`,
+#'   and a column of probabilities for each category. Rows sum to one. [tidy()][tidy.ground_truth]
+#'   returns further tables. For `"long"`, a tibble with columns `case`, `category` (a factor) and
+#'   `probability`. Probabilities are `NA` if labels are not identified. For ratings in a database,
+#'   the result is a lazy table with the columns of `"wide"`; see [ratings-database].
+#'
+#'   `predict()` returns a tibble with a row per case: `case`, `category`, `probability` and `tied`,
+#'   as in [predict.rater_fit()].
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
@@ -136,7 +151,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NU
     labels$posterior[pattern_of_case(x), , drop = FALSE])
 }
 
-# A row per case and category.
+# Probabilities as a long table, with a row per case and category.
 long_truth <- function(cases, categories, probability) {
   tibble::tibble(
     case = rep(cases, each = length(categories)), category = rep(categories, length(cases)),
@@ -149,32 +164,35 @@ long_truth <- function(cases, categories, probability) {
 predict.ground_truth <- function(object, ...) {
   check_dots_empty(...)
   probability <- probability_matrix(object, "object")
-  best <- most_probable(probability)
-  best$category <- factor(colnames(probability)[best$category], colnames(probability))
-  tibble::new_tibble(c(list(case = object$case), best), nrow = nrow(object))
+  labels <- most_probable(probability)
+  labels$category <- factor(colnames(probability)[labels$category], colnames(probability))
+  tibble::new_tibble(c(list(case = object$case), labels), nrow = nrow(object))
 }
 
 #' Calibration of probabilities
 #'
 #' Compares the probabilities of categories with the share of cases in which the category is true.
-#' All probabilities of all cases are grouped into bins. If they are calibrated, the mean
-#' probability of a bin is within the interval of the share.
+#' All probabilities, of all categories and cases, are grouped into bins. If probabilities are
+#' calibrated, the mean probability of a bin is usually within the confidence interval of the share.
 #'
 #' @param x A [ground_truth()] result, or a data frame with the same columns: `case`, and a column
 #'   of probabilities for each category.
-#' @param truth A data frame with columns `case` and `truth` (or `category`), or categories named by
-#'   case; cases with unknown truth are left out. Not needed for ratings that contain their
-#'   [truth()].
-#' @param bins Number of bins of equal width from 0 to 1, by default 10. A limit belongs to the bin
-#'   below it, and 0 to the first bin.
+#' @param truth A data frame with columns `case` and `truth` (or `category`), or a vector of
+#'   categories with the cases as names. Cases with unknown truth are left out. `NULL`, the default,
+#'   uses the [truth()] that the ratings contain.
+#' @param bins Number of bins of equal width from 0 to 1, by default 10. A probability equal to the
+#'   limit of two bins belongs to the lower bin, and 0 to the first bin.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
-#' @return A tibble of class `calibration` with a row per bin that is not empty: `lower` and
-#'   `upper`, its limits; `probability`, the mean of its probabilities; `share`, the share of them
-#'   that belong to the true category; `conf.low` and `conf.high`, Wilson's interval of that share;
-#'   `n`, their number. The interval treats the probabilities as independent, although those of one
-#'   case are not. `glance()`: the numbers of `bins` and `cases`; `outside`, the number of bins
-#'   whose `probability` is outside the interval; `error`, the mean absolute difference of
-#'   `probability` and `share`, weighted by `n` (expected calibration error); `conf_level`.
+#' @return A tibble of class `calibration` with a row per bin that is not empty. Columns: `lower`
+#'   and `upper`, the limits of the bin; `probability`, the mean of the probabilities in the bin;
+#'   `share`, the share of these probabilities that are for the true category; `conf.low` and
+#'   `conf.high`, Wilson's interval for `share`; `n`, the number of probabilities in the bin. The
+#'   interval treats all probabilities as independent, although those of the same case are not.
+#'
+#'   `glance()` returns a tibble with one row. Columns: `bins` and `cases`, their numbers;
+#'   `outside`, the number of bins whose `probability` is outside the interval; `error`, the mean
+#'   absolute difference between `probability` and `share`, weighted by `n` (expected calibration
+#'   error); `conf_level`.
 #' @family estimation
 #' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
 #'   inference. *Journal of the American Statistical Association*, 22, 209-212.
@@ -196,39 +214,40 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   probability <- probability_matrix(x, "x")
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
-  true <- true_categories(x, truth, colnames(probability))
-  given <- attr(x, "known") %||% logical(nrow(probability))
-  known <- true > 0L & !is.na(probability[, 1L]) & !rep_len(given, nrow(probability))
-  abort_argument_if(!any(known), "truth", "The truth of the cases in {.arg x} cannot be estimated.",
+  true_category <- true_categories(x, truth, colnames(probability))
+  is_gold <- attr(x, "known") %||% logical(nrow(probability))
+  is_used <- true_category > 0L & !is.na(probability[, 1L]) & !rep_len(is_gold, nrow(probability))
+  abort_argument_if(!any(is_used), "truth",
+    "No case in {.arg x} has a known truth and an estimated probability.",
     i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
-  probability <- probability[known, , drop = FALSE]
-  hit <- col(probability) == true[known]
+  probability <- probability[is_used, , drop = FALSE]
+  is_true <- col(probability) == true_category[is_used]
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
-  sums <- rowsum(cbind(1, as.vector(probability), as.vector(hit)), as.vector(bin))
-  top <- as.double(rownames(sums))
+  sums <- rowsum(cbind(1, as.vector(probability), as.vector(is_true)), as.vector(bin))
+  bin_number <- as.double(rownames(sums))
   sums <- unname(sums)
-  n <- sums[, 1L]
-  share <- sums[, 3L] / n
-  ends <- wilson_interval(share, n, normal_quantile(conf_level))
+  counts <- sums[, 1L]
+  share <- sums[, 3L] / counts
+  limits <- wilson_interval(share, counts, normal_quantile(conf_level))
   new_calibration(tibble::tibble(
-    lower = (top - 1) / bins, upper = top / bins, probability = sums[, 2L] / n,
-    share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
-  ), list(conf_level = conf_level, cases = sum(known)))
+    lower = (bin_number - 1) / bins, upper = bin_number / bins, probability = sums[, 2L] / counts,
+    share = share, conf.low = limits[, 1L], conf.high = limits[, 2L], n = counts
+  ), list(conf_level = conf_level, cases = sum(is_used)))
 }
 
-# `about`: level of the intervals, and the number of cases.
+# Makes the result of calibration(). `about`: the level of the intervals, and the number of cases.
 new_calibration <- function(table, about) {
-  off <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
+  n_outside <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
   error <- stats::weighted.mean(abs(table$share - table$probability), table$n)
   new_result("calibration",
     again = new_calibration, tables = list(bins = table), about = about,
     facts = list(
-      bins = nrow(table), cases = about$cases, outside = off, error = error,
+      bins = nrow(table), cases = about$cases, outside = n_outside, error = error,
       conf_level = about$conf_level
     ),
     line = paste(
       "Probabilities differ from shares of true categories by", decimals(error, 2L),
-      "on average, and are outside the interval in", off, "of", count_noun(nrow(table), "bin")
+      "on average, and are outside the interval in", n_outside, "of", count_noun(nrow(table), "bin")
     ),
     shown = view(
       table, digits = c(3L, lower = 2L, upper = 2L), level = about$conf_level, left = NULL
@@ -236,48 +255,51 @@ new_calibration <- function(table, about) {
   )
 }
 
-# The probabilities of a table with the columns of ground_truth(), cases x categories.
+# Checks that `x` has the columns of ground_truth() in wide format, and returns its probabilities as
+# a matrix, cases x categories. `arg`: name of the argument, for messages.
 probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
-  shaped <- is.data.frame(x) && "case" %in% names(x) && length(categories) > 0L
-  out <- if (shaped) as.matrix(as.data.frame(x)[categories])
-  ok <- shaped && is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
-  abort_if(!ok, "columns",
-    "{.arg {arg}} must have the column {.val case}, and one of probabilities for each category.",
+  has_columns <- is.data.frame(x) && "case" %in% names(x) && length(categories) > 0L
+  probability <- if (has_columns) as.matrix(as.data.frame(x)[categories])
+  is_valid <- has_columns && is.numeric(probability) &&
+    all(is.na(probability) | (probability >= 0 & probability <= 1 + 1e-9))
+  abort_if(!is_valid, "columns",
+    "{.arg {arg}} must have a column {.val case}, and a column of probabilities for each category.",
     x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
-  dimnames(out) <- list(NULL, categories)
-  out
+  dimnames(probability) <- list(NULL, categories)
+  probability
 }
 
-# The number of the true category for each row of `x`; 0 if it is not known.
+# Number of the true category for each row of `x`, the result of ground_truth(); 0 if unknown.
 true_categories <- function(x, truth, categories) {
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "It can be left out only for ratings from {.fun simulate_ratings} or {.fun with_truth}.")
-  given <- as_truth_table(truth, "truth")
-  known_codes(given, as_label(x$case), categories, "truth")
+  truth_table <- as_truth_table(truth, "truth")
+  known_codes(truth_table, as_label(x$case), categories, "truth")
 }
 
-# The number of the true category of each case; 0 if it is not given. For `given`, see
-# as_truth_table(); rows for the same case have the same truth.
-known_codes <- function(given, case, categories, arg) {
-  code <- truth_codes(given$truth, categories, arg)[match(case, given$case)]
+# Number of the true category of each case, 0 if it is not given. `given`: result of
+# as_truth_table().
+known_codes <- function(truth_table, case, categories, arg) {
+  code <- truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)]
   replace(code, is.na(code), 0L)
 }
 
-# Numbers of true categories, which must be among `categories`; NA stays NA.
+# Converts true categories to their numbers. Fails if one is not among `categories`; NA stays NA.
 truth_codes <- function(truth, categories, arg) {
   code <- match(truth, categories)
-  off <- which(is.na(code) & !is.na(truth))
-  unknown <- unique(truth[off])
-  abort_if(off, "category", "{.arg {arg}} must hold categories of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = off,
+  invalid <- which(is.na(code) & !is.na(truth))
+  unknown <- unique(truth[invalid])
+  abort_if(invalid, "category", "{.arg {arg}} must contain only categories of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = invalid,
     column = NA_character_, found = unknown)
   code
 }
 
-# Converts the user's known truth to a list of cases and true categories, both as strings, without
-# missing truths. For `keys`, see replace_key_columns().
+# Converts known truth, in any form that the user may give, to a list: `case` and `truth`, the true
+# category, both as strings. Cases are unique, and missing truths are left out. `keys`: names of the
+# columns that identify cases, if there are several.
 as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
   truth <- name_cases(replace_key_columns(truth, keys))
@@ -297,20 +319,23 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     case <- names(truth)
     category <- as_label(unname(truth))
   }
-  known <- which(!is.na(category))
-  case <- case[known]
-  category <- category[known]
+  known_rows <- which(!is.na(category))
+  case <- case[known_rows]
+  category <- category[known_rows]
   first <- match(case, case)
-  off <- which(category != category[first])
-  abort_if(off, "case", "A case has one true category.",
-    x = "Case {.val {case[off[1L]]}} has {.val {category[first[off[1L]]]}} and
-        {.val {category[off[1L]]}} in {.arg {arg}}.", row = known[off[1L]])
+  contradicting <- which(category != category[first])
+  abort_if(contradicting, "case", "A case must have one true category.",
+    x = "Case {.val {case[contradicting[1L]]}} has {.val {category[first[contradicting[1L]]]}} and
+        {.val {category[contradicting[1L]]}} in {.arg {arg}}.",
+    row = known_rows[contradicting[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
 
-# Renames the column of cases to `case` if it is the only one besides truth and probability.
+# Renames the column of cases to `case`. It is recognised if it is the only column that is not
+# called truth, category or probability.
 name_cases <- function(table) {
-  other <- if (is.data.frame(table)) setdiff(names(table), c("truth", "category", "probability"))
-  if (length(other) == 1L) names(table)[names(table) == other] <- "case"
+  other_columns <- if (is.data.frame(table))
+    setdiff(names(table), c("truth", "category", "probability"))
+  if (length(other_columns) == 1L) names(table)[names(table) == other_columns] <- "case"
   table
 }

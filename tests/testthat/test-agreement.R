@@ -457,7 +457,7 @@ test_that("results of no rows, or without a column, are printed as tables", {
   expect_output(print(x[names(x) != "n"]), "A tibble: 32 x 10")
 })
 
-test_that("an interval that leaves its estimate is told of", {
+test_that("an interval that does not contain its estimate gives a warning", {
   data <- data.frame(
     case = c(1, 1, 2, 2, 3, 4, 5, 6), rater = c("a", "b", "a", "b", "c", "a", "c", "b"),
     rating = c(5, 6, 3, 4, 8, 1, 7, 2)
@@ -469,7 +469,7 @@ test_that("an interval that leaves its estimate is told of", {
       table <- agreement(
         x, c("gwet_ac", "fleiss_kappa"), "quadratic", interval = "bootstrap", resampling = list(replicates = 200)
       ),
-      "interval of \"gwet_ac\" leaves its estimate", class = "fallible_warning_bootstrap"
+      "interval of \"gwet_ac\" does not contain its estimate", class = "fallible_warning_bootstrap"
     ),
     "no estimate", class = "fallible_warning_bootstrap"
   )

@@ -204,8 +204,8 @@ test_that("intervals that leave their estimates are named, those of no estimate 
   )
   w <- expect_warning(warn_outside(letters[1:4], table, "why"), class = "fallible_warning_bootstrap")
   expect_identical(w$systems, "b")
-  expect_match(conditionMessage(w), "interval of \"b\" leaves its")
+  expect_match(conditionMessage(w), "interval of \"b\" does not contain its")
   expect_silent(warn_outside("a", table[1, ], "why"))
   table$conf.low[[1]] <- 0.55
-  expect_warning(warn_outside(letters[1:4], table, "why"), '"a" and "b" leave their')
+  expect_warning(warn_outside(letters[1:4], table, "why"), '"a" and "b" do not contain their')
 })

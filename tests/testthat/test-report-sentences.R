@@ -83,14 +83,14 @@ test_that("of systems compared the difference is told, and what it does not show
     rater_design(c(0.7, 0.8, 0.8), c(a = 0.75, b = 0.7, c = 0.7), 3, n = 60)
   ))
   open <- may_say(compare_systems(quiet(estimate_accuracy(few))))
-  expect_match(open$sentence[[1]], "looks more accurate than .*, so which is better remains open")
+  expect_match(open$sentence[[1]], "looks more accurate than .*, so it remains open which is better")
   expect_match(open$sentence[!open$may], "are equally good", all = FALSE)
   expect_match(open$sentence[!open$may], "All of these intervals hold at once", all = FALSE)
   costs <- compare_systems(
     quiet(estimate_accuracy(panel_of_two(2000), common = "none")), metric = "loss",
     cost = 1 - diag(3)
   )
-  expect_match(may_say(costs)$sentence[[1]], "the loss of b less that of a .*; a is the better one")
+  expect_match(may_say(costs)$sentence[[1]], "the loss of b minus the loss of a .*; a is better")
   words <- may_say(sure, "methods")
   expect_match(words[[1]], "on the same 2,000 cases.*each interval|there is one difference")
   expect_match(words, "Efron", all = FALSE)

@@ -125,7 +125,7 @@ test_that("known truths are kept, or measure", {
   expect_gt(robust$table$std.error, sampling$table$std.error)
 })
 
-test_that("scores are taken at their word", {
+test_that("scores are used as probabilities", {
   set.seed(5)
   panel <- scored_panel(300)
   fit <- fit_scores(panel$x, trust = "s")

@@ -316,7 +316,7 @@ test_that("pairs without a case in common are in the table, and cost nothing", {
     apart <- table[table$n == 0, ]
     expect_gt(nrow(apart), 0L)
     expect_true(all(is.na(apart$estimate) & is.na(apart$lowest) & !is.na(apart$reason)))
-    expect_output(print(errors), "without a case in common")
+    expect_output(print(errors), "without a common case")
   }
   kept <- function(factor) {
     known <- stats::setNames(rep("a", 25 * factor), seq_len(25 * factor))

@@ -213,7 +213,7 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_error(glance(truth, sure = 2), class = "fallible_error_argument")
   expect_no_match(said(truth), "Expected share")
   expect_match(
-    said(truth), paste0("Labels below 0.7 in ", told$unsure, " of 10 cases .check these")
+    said(truth), paste0("Label probability below 0.7 in ", told$unsure, " of 10 cases .check these")
   )
   expect_match(said(truth), "If raters are language models")
   expect_match(said(ground_truth(x, rho = 0, votes = 0)), "Assumed: raters err independently")

@@ -151,11 +151,11 @@ test_that("without expected accuracy the sample is the truth", {
   table <- summary(study, by = "estimator")
   expect_identical(is.na(table$bias), table$target == "expected")
   expect_identical(table$missing, c(0, 0))
-  expect_output(print(study), "Against sample accuracy")
+  expect_output(print(study), "Compared with sample accuracy")
   mixed <- simulation_study(
     list(silent, lehner_design(3, system = 0.7)), "unbinned", n = 50, runs = 3
   )
-  expect_output(print(mixed), "of the sample, where nothing is expected")
+  expect_output(print(mixed), "sample\\s+accuracy\\s+for\\s+designs\\s+without")
   plan <- plan_cases(silent, half_width = 0.2, estimator = "unbinned", runs = 20, cases = 40)
   expect_lt(abs(tidy(plan)$bias), 0.2)
 })
