@@ -133,7 +133,7 @@ max_block_size <- 1e6 # largest number of matrix elements that are processed at 
 
 # Applies `f` to the replicates of system number `s`: a matrix of replicates x cells of the table of
 # truth and answer. Processes a block of rows at a time, to save memory.
-in_blocks <- function(draws, s, f) {
+apply_in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
   replicate_numbers <- seq_len(nrow(draws$values))
   blocks <- split(
@@ -147,7 +147,7 @@ in_blocks <- function(draws, s, f) {
 # are processed in blocks, to save memory. `counts`: expected numbers of cases.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
-  blocks <- in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
+  blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
   cells <- stack_rows(blocks, function(truth) {
     compute_metrics(make_cell_plan(categories, truth))
   })
@@ -209,7 +209,7 @@ make_cell_plan <- function(categories, truth) {
 
 # Shifts replicates on the logit scale so that their medians are `estimate`, which is computed by
 # another method. `values`: replicates x quantities. Replicates of 0 and 1 are not shifted.
-moved_to <- function(values, estimate) {
+shift_replicates <- function(values, estimate) {
   logit <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
   medians <- apply(values, 2L, stats::median, na.rm = TRUE)
   logit_shift <- logit(estimate) - logit(medians)
@@ -283,7 +283,7 @@ as.matrix.confusion_estimate <- function(x, ...) {
 # A list with the confusion matrix of each system, named by system.
 list_confusion_matrices <- function(cells) {
   category_names <- unique(cells$truth)
-  lapply(split(cells$estimate, in_order(cells$system)), matrix,
+  lapply(split(cells$estimate, factor_in_order(cells$system)), matrix,
     length(category_names), byrow = TRUE,
     dimnames = list(truth = category_names, prediction = category_names))
 }
@@ -316,7 +316,7 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_drawn(cells$estimate, "The matrix is", cells$reason)
   heat_cells <- data.frame(
     judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
-    system = in_order(cells$system)
+    system = factor_in_order(cells$system)
   )
   heat_map(
     heat_cells, unique(cells$truth), "Answers by true category",

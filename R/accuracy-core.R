@@ -68,7 +68,7 @@ core_common <- function(options) {
 # Computes the estimate. Returns a list. systems: a list per system, whose fields depend on the
 # method. numbers: the fields that are single numbers, as vectors with an element per system.
 # identified: does agreement identify the parameters? converged: did the fit converge?
-point_of <- function(estimator) {
+compute_estimate <- function(estimator) {
   point <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
   number_fields <- names(Filter(is_number, point$systems[[1L]]))
@@ -88,7 +88,7 @@ counts_of_answers <- function(answer, posterior, weight) {
 # Computes replicates, as a matrix with a row per replicate. If `quantity` is "accuracy", it has a
 # column per system. If `quantity` is "counts", columns are expected numbers of cases; the answer
 # varies fastest, then the true category, then the system. `resampling` is a result of resampling().
-replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
+compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
   } else if (inherits(estimator, "linear_estimator")) {
@@ -101,12 +101,12 @@ replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
   } else if (is.function(estimator)) {
     stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
   } else if (is.list(estimator)) {
-    independent <- replicates_of(estimator$independent, quantity, resampling, tick)
-    shared <- replicates_of(estimator$shared, quantity, resampling) # from the same cases
+    independent <- compute_replicates(estimator$independent, quantity, resampling, tick)
+    shared <- compute_replicates(estimator$shared, quantity, resampling) # from the same cases
     correction <- rep(estimator$back, each = length(independent) / length(estimator$back))
-    between_ends(independent, shared, correction)
+    correct_for_shared_errors(independent, shared, correction)
   } else {
-    replicates_in_pieces(estimator, quantity, resampling, tick)
+    replicates_in_blocks(estimator, quantity, resampling, tick)
   }
 }
 
@@ -126,7 +126,7 @@ core_options <- function(estimator) {
   if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
   # For methods other than the average, `common` is NULL unless the user specified it. The interval
   # then allows for shared errors.
-  options$common <- if (is_average || is_stated(options)) core_common(options)
+  options$common <- if (is_average || has_fixed_common(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
   options[c(
@@ -161,10 +161,10 @@ common_of <- function(options) options$common %||% accuracy_methods[[options$met
 
 # Did the user fix the assumption about shared errors ("none", "all" or a number)? Intervals are
 # then conditional on it.
-is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
+has_fixed_common <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
 
 # Is the assumption about shared errors "typical"? It is computed from the average over models.
-asks_average <- function(options) identical(common_of(options), common_words[[1L]])
+has_typical_common <- function(options) identical(common_of(options), common_words[[1L]])
 
 # Correction of each system for shared errors, from 0 (independent) to 1 (all shared). `typical`:
 # the correction that the average over models gives, which is used if `common` is "typical".
@@ -175,7 +175,7 @@ correction_share <- function(options, typical) {
 
 # Moves the values with independent errors towards the values with shared errors, by the share
 # `correction` of their distance. Returns exactly the independent value if this share is 0.
-between_ends <- function(independent, shared, correction) {
+correct_for_shared_errors <- function(independent, shared, correction) {
   correction <- rep_len(correction, length(independent))
   independent - ifelse(correction == 0, 0, correction * (independent - shared))
 }
@@ -188,7 +188,7 @@ common_note <- function(x) {
   common <- common_of(x$options)
   correction <- x$details$common[!is.na(x$table$estimate)]
   if (is.null(common) || all(is.na(correction))) return(NULL)
-  no_evidence <- asks_average(x$options) && max(correction, na.rm = TRUE) == 0
+  no_evidence <- has_typical_common(x$options) && max(correction, na.rm = TRUE) == 0
   if (no_evidence && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }
@@ -208,7 +208,7 @@ correction_words <- function(correction) {
 # Sentence about the assumed shared errors for a methods paragraph.
 explain_common <- function(estimate) {
   correction <- estimate$details$common
-  no_evidence <- asks_average(estimate$options) && max(correction, na.rm = TRUE) == 0
+  no_evidence <- has_typical_common(estimate$options) && max(correction, na.rm = TRUE) == 0
   text <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings show no
       sign of shared errors, nor rule them out, so the average was not corrected.",

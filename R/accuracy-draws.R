@@ -97,18 +97,18 @@ refit_without_truth <- function(fit) {
   if (!any(known_patterns(fit))) return(fit)
   x <- join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth"))
   known <- replace(fit$known, "truth", list(integer()))
-  fit_settled(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
+  fit_checked_draws(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
 }
 
 # Estimates accuracy from a fit by the sampler. `chosen_ratings`: ratings of the fit with the
 # answers of the systems to evaluate. `gold`: a random sample of gold cases, or NULL.
 draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
   fit <- fit_with(fit, chosen_ratings)
-  unmixed_draws <- drawn_ends(fit)
+  unmixed_draws <- draw_accuracies(fit)
   # Posterior from the raters without systems, with a row per pattern of the chosen ratings.
   fit$posterior <- unmixed_draws$posterior
   draws <- with_one_seed({
-    draws <- mixed_ends(fit, unmixed_draws, options)
+    draws <- mix_draws(fit, unmixed_draws, options)
     if (is.null(gold)) draws else resample_by_gold(draws, fit$x, gold)
   })
   as_draws_estimate(fit, draws, options, gold)
@@ -121,7 +121,7 @@ draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
 # One cut run gives the shared draws of all systems; a joint run per system gives the independent
 # draws. Independent draws are reordered to have the ranks of the shared draws, so that systems have
 # the same dependence in both.
-drawn_ends <- function(fit) {
+draw_accuracies <- function(fit) {
   x <- fit$x
   n_labels <- length(x$categories)
   populations <- nrow(fit$prior$base_rates)
@@ -138,7 +138,7 @@ drawn_ends <- function(fit) {
   system_numbers <- seq_along(x$systems)
   shared <- lapply(system_numbers, function(s) draw_cells(cut_run$draws, n_matrices + s, task))
   independent <- lapply(system_numbers, function(s) {
-    joined <- joined_task(fit, s)
+    joined <- make_joint_task(fit, s)
     draws <- run_sampler(joined$x, joined$task, options, joined = TRUE)$draws
     cells <- draw_cells(draws, n_matrices + 1L, joined$task)
     draw <- order(accuracy_of(cells))[rank(accuracy_of(shared[[s]]), ties.method = "first")]
@@ -152,7 +152,7 @@ drawn_ends <- function(fit) {
 }
 
 # Input of the sampler in which one system is one more rater, and other systems are left out.
-joined_task <- function(fit, system_number) {
+make_joint_task <- function(fit, system_number) {
   x <- fit$x
   x$systems <- x$systems[system_number]
   x$patterns$answer <- x$patterns$answer[, system_number, drop = FALSE]
@@ -171,7 +171,7 @@ joined_task <- function(fit, system_number) {
 # a row per system with the sampling error; the variances due to sampling, shared errors and cases
 # on which all raters err; and `back`, the position from independent (0) to shared (1). ends: the
 # draws that were mixed.
-mixed_ends <- function(fit, unmixed_draws, options) {
+mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
   difference <- unmixed_draws$independent - unmixed_draws$shared
   mean_position <- if (is.null(options$common)) 1 else switch(as.character(options$common),
@@ -184,21 +184,21 @@ mixed_ends <- function(fit, unmixed_draws, options) {
     sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
     back = mean_position, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
   )
-  if (asks_average(options)) {
+  if (has_typical_common(options)) {
     mean_accuracy <- colMeans(accuracy)
     zeros <- 0 * mean_accuracy
-    unknown_share <- open_share(fit)
+    unknown_share <- unknown_truth_share(fit)
     error <- core_robust_error(
       mean_accuracy, zeros, zeros, 1 + zeros, sizes$rater_error, sizes$range,
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     position_sd <- if (panel_kind(x) == "machines") 0 else prior_position_sd
-    same_answers <- as.matrix(same_share(fit))
+    same_answers <- as.matrix(same_answer_share(fit))
     same_answers[is.na(same_answers)] <- 0
     diag(same_answers) <- 1
     centred <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))
-    position_noise <- shared_noise(centred, same_answers)
-    hidden_noise <- shared_noise(cbind(centred, position_noise), same_answers) *
+    position_noise <- hidden_error_noise(centred, same_answers)
+    hidden_noise <- hidden_error_noise(cbind(centred, position_noise), same_answers) *
       rep(error$hidden, each = nrow(difference))
     position <- mean_position + position_sd * position_noise
     accuracy <- centred - position_sd * position_noise * difference + hidden_noise
@@ -271,7 +271,7 @@ resample_by_gold <- function(draws, x, gold) {
   draws
 }
 
-# Creates an estimate of accuracy from draws (see mixed_ends()). It has three fields more than other
+# Creates an estimate of accuracy from draws (see mix_draws()). It has three fields more than other
 # estimates: `cells` (draws of the tables of truth and answer of all systems), `parts` (variances by
 # source of error) and `drawn_gold` (number of gold cases).
 as_draws_estimate <- function(fit, draws, options, gold) {

@@ -9,10 +9,10 @@ no_gold_sources <- tibble::tibble(
 )[0L, ]
 
 # Columns of tidy(x, "gold_details") that are computed by gold_test() and gold_common().
-gold_tests <- c("statistic", "p.value", "common", "common.low", "common.high")
+gold_test_columns <- c("statistic", "p.value", "common", "common.low", "common.high")
 
 no_gold_details <- tibble::tibble(
-  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_tests, 0), reason = ""
+  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_test_columns, 0), reason = ""
 )[0L, ]
 
 # Printed columns with the estimates from gold cases only and from ratings only, a row per system.
@@ -23,7 +23,7 @@ gold_columns <- function(x) {
   labels <- source_column(x$options$interval, "labels")
   printed_columns <- list(
     `gold alone` = decimals(source_column(source_gold_only, "estimate")),
-    `ratings alone` = decimals(source_column(ratings_only, "estimate")),
+    `ratings alone` = decimals(source_column(source_ratings_only, "estimate")),
     p = show_p(x$gold$details$p.value), labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
@@ -109,7 +109,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     new_gold[names(gold$settings)] <- gold$settings
     added_gold <- resolve_gold(new_gold, NULL, x)
     gold <- if (length(gold$case) == 0L) added_gold else merge_gold(gold, added_gold, x)
-    if (!gold_measures(gold)) {
+    if (!is_gold_sample(gold)) {
       abort_argument("gold_sample", why_no_sample(gold_intervals[[interval]], gold)$message)
     }
     warn_gold(gold, x)

@@ -145,7 +145,7 @@ check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
 }
 
 # Are gold cases a sample, so that they measure the accuracy?
-gold_measures <- function(gold) identical(gold$kind, "sample")
+is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
 # Message if an interval needs a sample of gold cases and there is none, see misfit_of().
 why_no_sample <- function(interval, gold) {
@@ -179,13 +179,13 @@ gold_among <- function(gold, cases, group) {
     replace(gold, fields, lapply(gold[fields], `[`, kept))
   }
   gold <- keep_gold(gold, !is.na(gold$case))
-  is_unrated <- gold_measures(gold) && gold_kind(gold, group) != "sample"
+  is_unrated <- is_gold_sample(gold) && gold_kind(gold, group) != "sample"
   if (is_unrated) keep_gold(gold, 0L) else gold
 }
 
 # Known truth for fit_raters(), from gold cases that are not a sample; NULL if there is none.
 truth_for_fit <- function(gold, x) {
-  if (length(gold$case) > 0L && !gold_measures(gold)) gold_table(gold, x)
+  if (length(gold$case) > 0L && !is_gold_sample(gold)) gold_table(gold, x)
 }
 
 # Gold cases as a table with the identifiers of cases and the names of categories.
@@ -215,7 +215,7 @@ fit_without_truth <- function(fit, known_truth) {
 # `measured`: corrected accuracies. `sources`: a row per system and interval. `details`: a row per
 # system. `predicted`: probabilities (patterns x categories), or NULL to compute them.
 with_gold <- function(estimate, gold, predicted = NULL) {
-  if (!gold_measures(gold)) {
+  if (!is_gold_sample(gold)) {
     if (length(gold$case) > 0L) estimate$fitted_gold <- gold
     return(estimate)
   }
@@ -233,13 +233,13 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   no_gold_reason <- unlist(lapply(
     system_numbers, function(s) why_no_gold(estimate, s) %||% NA_character_
   ))
-  few_clusters_reason <- of_known(has_gold, why_no_clusters(measured))
+  few_clusters_reason <- fill_known(has_gold, why_no_clusters(measured))
   sources <- source_rows(
     ratings_table["system"], ratings_table, has_gold, measured, from_ratings,
     ifelse(is.na(no_gold_reason), few_clusters_reason, no_gold_reason), "share", settings,
     options$interval
   )
-  is_finite_target <- settings$target == "cases" & sources$interval != ratings_only &
+  is_finite_target <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
   n_cases <- measured$cases[match(sources$system, ratings_table$system[has_gold])]
   sources$labels <- equivalent_labels_of_sources(sources, ifelse(is_finite_target, n_cases, Inf))
@@ -263,10 +263,10 @@ without_gold <- function(estimate) {
 
 # Names of two rows of tidy(x, "gold") that are not intervals of estimate_accuracy().
 source_gold_only <- "gold alone"
-ratings_only <- "ratings alone"
+source_ratings_only <- "ratings alone"
 
 # A vector with an element per row: the next of `value` if `known` is TRUE, `missing` otherwise.
-of_known <- function(known, value, missing = NA_real_) {
+fill_known <- function(known, value, missing = NA_real_) {
   replace(rep_len(missing, length(known)), known, value)
 }
 
@@ -287,7 +287,7 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
   rows_of <- function(id, record, x) {
     limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
     limits$weight <- limits$weight %||% 1
-    numbers <- lapply(columns, function(column) of_known(known, limits[[column]]))
+    numbers <- lapply(columns, function(column) fill_known(known, limits[[column]]))
     tibble::tibble(
       about, interval = id, !!!numbers, reason = unname(lack), why = names2(lack)
     )
@@ -298,7 +298,7 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
     lapply(shown_intervals, function(record) rows_of(record$id, record, x))
   )
   without_gold_rows <- tibble::tibble(
-    about, interval = ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
+    about, interval = source_ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
     weight = 0, table[c("reason", "why")]
   )
   rows <- stack_rows(unname(append(tables, list(without_gold_rows), 1L)))
@@ -339,7 +339,7 @@ why_no_gold <- function(estimate, system_number) {
   } else if (is.null(evidence)) {
     why_no_evidence(estimate)
   } else if (any(evidence$answer[evidence$at, system_number] > 0L)) {
-    only_some_drawn
+    reason_not_all_drawn
   } else {
     c(not_asked = paste(
       "it answered none of the", number(length(estimate$gold$case)), "gold cases"
@@ -349,17 +349,17 @@ why_no_gold <- function(estimate, system_number) {
 
 why_no_evidence <- function(estimate) {
   if (length(estimate$gold$case) > 0L) {
-    no_sample_of_cases
+    reason_no_sample
   } else {
     c(no_gold = "there are no gold cases")
   }
 }
 
-no_sample_of_cases <- c(
+reason_no_sample <- c(
   no_sample = "weights are not counts, so gold cases are not a sample of cases"
 )
 
-only_some_drawn <- c(not_drawn = paste(
+reason_not_all_drawn <- c(not_drawn = paste(
   "the probabilities of gold cases do not fit its number of cases (the sum of their inverses",
   "differs), so that some cases could not be drawn"
 ))
@@ -390,11 +390,11 @@ gold_details <- function(table, has_gold, measured, from_ratings, settings, no_g
     )
   }
   columns_tibble(
-    system = table$system, gold = as.integer(of_known(has_gold, measured$gold, 0)),
-    cases = of_known(has_gold, measured$cases, table$n),
-    worth = of_known(has_gold, measured$design / measured$ratio),
+    system = table$system, gold = as.integer(fill_known(has_gold, measured$gold, 0)),
+    cases = fill_known(has_gold, measured$cases, table$n),
+    worth = fill_known(has_gold, measured$design / measured$ratio),
     !!!lapply(
-      rlang::set_names(gold_tests), function(name) of_known(has_gold, test_columns[[name]])
+      rlang::set_names(gold_test_columns), function(name) fill_known(has_gold, test_columns[[name]])
     ),
     reason = unname(no_gold_reason),
     why = names2(no_gold_reason)

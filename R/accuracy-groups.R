@@ -16,7 +16,7 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   voted_ratings <- with_votes(x)
   # Properties of the raters that are computed from all cases, for use in each group.
   panel_properties <- c(
-    list(constant = constant_raters(voted_ratings)), keep_decision(voted_ratings)$panel["abstain"]
+    list(constant = constant_raters(voted_ratings)), store_abstain_decision(voted_ratings)$panel["abstain"]
   )
   if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
   panel_properties <- c(
@@ -68,7 +68,7 @@ warn_groups <- function(conditions) {
   topic_groups <- lapply(split(group, factor(topic, unique(topic))), unique)
   topic_lines <- vapply(names(topic_groups), function(one_topic) {
     message <- cli::ansi_strip(conditionMessage(warnings[[match(one_topic, topic)]]))
-    verbatim(shorten(topic_groups[[one_topic]], most = 6L), ": ", sub("\n.*", "", message))
+    escape_braces(shorten(topic_groups[[one_topic]], most = 6L), ": ", sub("\n.*", "", message))
   }, "")
   warn_fallible(unique(topic),
     c("{length(conditions)} of {n_groups} groups have warnings.", bullets(topic_lines, 5L)),
@@ -89,7 +89,7 @@ count_clusters <- function(estimate) {
 }
 
 # Reason why there is no interval.
-one_cluster <- "all rated cases are in one cluster"
+reason_one_cluster <- "all rated cases are in one cluster"
 
 is_one_cluster <- function(estimate) {
   !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
@@ -116,7 +116,7 @@ cluster_widening <- function(estimate) {
   estimator <- make_estimator(estimate$fit, method_joint, options)
   sampling_error <- function(options) {
     resamples <- resampling(estimate$fit$x, options)
-    apply(replicates_of(estimator, "accuracy", resamples), 2L, stats::sd, na.rm = TRUE)
+    apply(compute_replicates(estimator, "accuracy", resamples), 2L, stats::sd, na.rm = TRUE)
   }
   widening <- sampling_error(options) / sampling_error(options[names(options) != "cluster"])
   ifelse(is.finite(widening), widening, 1)

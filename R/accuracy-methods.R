@@ -17,7 +17,7 @@ select_systems <- function(x, at) {
   all_ratings <- x$fit$x
   x <- without_gold(x)
   x$fit <- fit_with(x$fit, join_patterns(keep_systems(all_ratings, at)))
-  pattern <- rows_for(all_ratings, x$fit$x)
+  pattern <- matching_patterns(all_ratings, x$fit$x)
   system_names <- x$table$system[at]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])
   x[c("bins", "members")] <- lapply(x[c("bins", "members")], function(table) {
@@ -58,7 +58,7 @@ show_accuracy <- function(x) {
     if (!all(is.na(table$shared))) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
     head = c(caption, if (x$fit$identified == "yes") {
-      if (inherits(x$fit, "judge_fit")) calibration_words(x$fit) else rater_words(facts)
+      if (inherits(x$fit, "judge_fit")) format_calibration(x$fit) else rater_words(facts)
     }),
     shown = view(
       list2DF(c(as.list(table), extra_columns)),
@@ -77,13 +77,13 @@ show_accuracy <- function(x) {
 
 # Names of the printed columns with accuracies and their intervals.
 name_printed_columns <- function(x) {
-  heading <- if (is_pass_rate(x)) passes else "accuracy"
+  heading <- if (is_pass_rate(x)) pass_rate_heading else "accuracy"
   c(setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
 
 # Heading of the accuracy of systems that give all cases the same answer, such as
 # `systems = c(app = "pass")` in ratings(). Their accuracy is the share of cases that pass.
-passes <- "passes"
+pass_rate_heading <- "passes"
 
 is_pass_rate <- function(estimate) {
   x <- estimate$fit$x

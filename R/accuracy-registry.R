@@ -130,7 +130,7 @@ interval_of_model <- function(model) {
 # The interval to compute. The default is "combined" with a sample of gold cases, "robust" without.
 # With one rater, "combined" becomes "corrected", because there is no estimate from ratings only.
 resolve_interval <- function(interval, gold, x) {
-  has_gold_sample <- gold_measures(gold) && length(gold$case) > 0L
+  has_gold_sample <- is_gold_sample(gold) && length(gold$case) > 0L
   interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
   is_combined <- identical(interval, interval_combined$id)
   if (is_combined && is_one_rater(x)) interval_corrected$id else interval
@@ -203,9 +203,9 @@ check_accuracy_options <- function(x) {
 }
 
 # Stops if the method, interval, model, fit, clusters and gold cases cannot be combined. All rules
-# are in pair_misfit() and the functions that it calls.
-check_pair <- function(options, model, fit, gold = NULL) {
-  misfit <- pair_misfit(
+# are in combination_misfit() and the functions that it calls.
+check_combination <- function(options, model, fit, gold = NULL) {
+  misfit <- combination_misfit(
     method_of(options = options), interval_of(options = options), model, fit,
     !is.null(options$cluster), gold
   )
@@ -214,14 +214,14 @@ check_pair <- function(options, model, fit, gold = NULL) {
 
 # Returns the name of the wrong argument and a message (see misfit_of()); NULL if the combination is
 # allowed. `fit` is NULL if the model has not been fitted yet. `gold`: result of resolve_gold().
-pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
+combination_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
   field <- rule_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
     misfit_outside_core(field, method, interval, fit)
   } else if (interval$drawn) {
     misfit_of("interval", "A posterior interval needs posterior draws.",
       i = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}.")
-  } else if (!is.null(interval$gold) && !gold_measures(gold)) {
+  } else if (!is.null(interval$gold) && !is_gold_sample(gold)) {
     why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
     methods_with_likelihood <- ids_with("likelihood", accuracy_methods)
@@ -307,6 +307,6 @@ why_no_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)
   } else if (is_one_cluster(estimate)) {
-    one_cluster
+    reason_one_cluster
   }
 }

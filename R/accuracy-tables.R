@@ -201,15 +201,15 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     facet_by(table, "system") +
     share_axis() +
     ggplot2::scale_y_discrete(drop = FALSE) +
-    titled(
+    plot_titles(
       "Accuracy of systems by group",
       if (!all(is.na(estimated$conf.low))) {
-        level <- first_part(object)$options$conf_level
+        level <- first_single_result(object)$options$conf_level
         paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
-      "probability of the correct category", caption = lacking_words(table)
+      "probability of the correct category", caption = missing_caption(table)
     ) +
-    room_between(18)
+    space_between_facets(18)
 }
 
 # Table of tidy(x, "breakdown") for accuracy_bounds(): how many errors systems can share with the

@@ -116,7 +116,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       bins = list(), common = NULL, resampling = list(),
                                       by = NULL, systems = NULL, known_truth = NULL,
                                       gold_sample = NULL, known_raters = NULL, ...) {
-  check_whole_ratings(x)
+  check_ratings_fields(x)
   check_dots_empty(...)
   by <- by_of_cases(rlang::enquo(by), x)
   x <- choose_systems(x, systems)
@@ -141,7 +141,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     if (is_one_rater(x)) return(fit_one_rater(x, model))
     x <- with_votes(x)
     if (is.null(truth) && averages_varied(list(method = method, common = common))) {
-      x <- without_constant_raters(keep_decision(x))
+      x <- without_constant_raters(store_abstain_decision(x))
     }
     muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
   }
@@ -224,20 +224,20 @@ estimate_by_group <- function(x, by, fit, gold, arguments) {
     gold$kind <- "likelihood"
   }
   estimate_by(x, by, function(x, cluster, gold) {
-    judge_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
+    estimate_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
   }, arguments$cluster, gold)
 }
 
 # Estimates the accuracy of all systems of a fit, with intervals, and corrects it by gold cases.
-judge_systems <- function(fit, cluster, gold, options) {
+estimate_systems <- function(fit, cluster, gold, options) {
   options$cluster <- number_clusters(cluster)
   options$given_cluster <- cluster # the user's values; numbers of clusters differ between groups
   check_has_systems(fit$x)
-  check_pair(options, fit$model, fit, gold)
-  fit <- fit_of_varied(fit_of_answers(fit), options)
+  check_combination(options, fit$model, fit, gold)
+  fit <- fit_of_varied(fit_without_abstentions(fit), options)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
-  interval <- interval_of_draft(draft)
+  interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   if (!is.null(gold)) {
     estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
@@ -265,7 +265,7 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   has_scores <- !is.null(fit$scored)
-  uses_average <- needs_average(options) || asks_average(options)
+  uses_average <- needs_average(options) || has_typical_common(options)
   if (uses_average && !has_scores) draft$average <- average_of(fit, options)
   estimate_in_r <- rule_of(method, fit$model)
   draft$point <- if (is.null(estimate_in_r)) method$estimate(fit, options, draft$average) else
@@ -307,7 +307,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
 # Computes the intervals of a draft (an estimate without intervals), or reasons why there are none.
-interval_of_draft <- function(draft) {
+compute_interval <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
   if (is.null(interval$find)) return(new_interval_found(table))
@@ -338,7 +338,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
     is.na(table$reason)
   table$reason[is_uninformative] <- paste0(
-    "raters ", chance_beyond_shares, ", so that their agreement carries no information"
+    "raters ", agreement_by_chance_words, ", so that their agreement carries no information"
   )
   table$why[is_uninformative] <- "chance"
   if (is_one_rater(draft$fit$x) && draft$fit$identified == "no_pairs") {
@@ -357,7 +357,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
       disagreement_error(draft$fit$x),
     centre = interval$centre %||%
-      typical_error(draft, point$value, sampling, average_results)$centre
+      robust_error_from_parts(draft, point$value, sampling, average_results)$centre
   )
   bins <- stack_systems(systems, point$bins)
   # Removes rounding errors of limits such as 1 - 0.7.

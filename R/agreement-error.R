@@ -5,10 +5,10 @@
 # the number of cases used; method of the standard error; reason, why a value is NA; influence, the
 # derivative of the estimate with respect to the weight of a case, for each pattern of ratings;
 # null_error, the standard error if ratings are independent (NA if it is not available).
-evaluate <- function(measure, view, settings) {
+evaluate_measure <- function(measure, view, settings) {
   is_r_kernel <- is.function(measure$kernel)
   method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval
-  misfit_words <- misfit(measure, view, settings)
+  misfit_words <- measure_misfit(measure, view, settings)
   # Influences need weights that are counts. The bootstrap does not use influences.
   influence_method <- if (view$counted && method != "bootstrap") method else "none"
   result <- if (!is.null(misfit_words)) {

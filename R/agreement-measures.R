@@ -229,7 +229,7 @@ bare_measure <- function(x, id, scale_weights = NULL,
   view <- new_view(input$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
   if (input$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
-  result <- evaluate(measure, view, settings)
+  result <- evaluate_measure(measure, view, settings)
   warn_if(is.na(result$estimate), "undefined", "{measure$title} is {.code NA}: {result$reason}.",
     measure = id, reason = result$reason)
   result$estimate
@@ -364,7 +364,7 @@ compared_ratings <- function(x) {
 }
 
 # Is each number of a matrix equal to the largest number of its row?
-is_row_maximum <- function(values) values == row_top(values)
+is_row_maximum <- function(values) values == row_maximum(values)
 
 # Share of cases in which each rater and each system agrees with the plurality of the (other)
 # raters. NA for raters without such cases.

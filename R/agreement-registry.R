@@ -23,7 +23,7 @@ find_measures <- function(ids, views, settings) {
   available <- all_measures()
   misfit_in_all_views <- function(measure) {
     for (view in views) {
-      misfit_words <- misfit(measure, view, settings)
+      misfit_words <- measure_misfit(measure, view, settings)
       if (is.null(misfit_words)) return(NULL)
     }
     misfit_words
@@ -41,7 +41,7 @@ find_measures <- function(ids, views, settings) {
     if (length(defaults) > 0L) return(defaults[order(!needs_ordered)])
     ids <- "percent_agreement"
   }
-  measures <- find_records("measure", ids, available)
+  measures <- select_records("measure", ids, available)
   for (measure in measures) {
     misfit_words <- misfit_in_all_views(measure)
     # If a measure lacks an order of categories and others were requested too, it is NA, not an
@@ -55,7 +55,7 @@ find_measures <- function(ids, views, settings) {
 }
 
 # Reason why a measure is not defined for these ratings, and a hint; NULL if it is defined.
-misfit <- function(measure, view, settings) {
+measure_misfit <- function(measure, view, settings) {
   if (measure$raters == 2 && view$judges != 2L) {
     c(
       paste0("it compares two raters, and there are ", view$judges, "."),
@@ -213,7 +213,7 @@ label_sets <- function(x) {
     unit = entries$unit[is_first], worker = entries$worker[is_first],
     label = match(chosen_labels, sets)
   )
-  list(x = rebuild(x, answers, make.unique(set_names)), has = has)
+  list(x = replace_ratings(x, answers, make.unique(set_names)), has = has)
 }
 
 # Scale weights of sets: Jaccard's index, or MASI. MASI multiplies Jaccard's index by 1 if the sets

@@ -122,7 +122,7 @@ check_comparable <- function(samples, panels) {
 
 # Row of the result for the test of one measure against the value `null`.
 make_test_row <- function(measure, sample, about) {
-  result <- evaluate(measure, sample$view, sample$settings)
+  result <- evaluate_measure(measure, sample$view, sample$settings)
   degrees_of_freedom <- result$n - 1
   if (about$null == 0 && !is.na(result$null_error) && sample$view$counted) {
     result[c("std.error", "method", "reason")] <- list(result$null_error, "null", NA_character_)
@@ -148,7 +148,7 @@ p_value <- function(statistic, degrees_of_freedom, alternative) {
 
 # Row of the result for the difference of one measure between two panels.
 make_difference_row <- function(measure, samples, about) {
-  results <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
+  results <- lapply(samples, function(s) evaluate_measure(measure, s$view, s$settings))
   x <- results$x
   y <- results$y
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))

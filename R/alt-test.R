@@ -196,10 +196,10 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   picture(table, "advantage", "system") +
     line_at(0.5, "muted", 2) +
-    main_points(mapping = mapped(shape = "wins"), alpha = 0.8, show.legend = TRUE) +
+    main_points(mapping = aes_columns(shape = "wins"), alpha = 0.8, show.legend = TRUE) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(0, 1)) +
-    titled(
+    plot_titles(
       "Alternative annotator test",
       paste("A point per rater; epsilon", format(object$options$epsilon)),
       "advantage of the system over the rater", shape = NULL

@@ -20,10 +20,10 @@ check_given <- function(up = 1L, but = NULL) {
     "{.arg {missing_arguments}} must be given.", call = frame)
 }
 
-is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
+is_single_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE) {
-  is_valid <- is_number(x) && x >= min && x <= max && !(open_min && x == min) &&
+  is_valid <- is_single_number(x) && x >= min && x <= max && !(open_min && x == min) &&
     !(open_max && x == max)
   abort_argument_if(!is_valid, arg, "must be one number in {if (open_min) '(' else '['}{min},
     {max}{if (open_max) ')' else ']'}.", not = x)
@@ -36,7 +36,7 @@ check_level <- function(x, arg = "conf_level") {
 }
 
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
-  is_valid <- is_number(x) && x == round(x) && x >= min && x <= max
+  is_valid <- is_single_number(x) && x == round(x) && x >= min && x <= max
   abort_argument_if(!is_valid, arg, "must be one whole number from {min} to {max}.", not = x)
   invisible(as.integer(x))
 }
@@ -59,7 +59,7 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL
 
 # Returns the different values in `x`, all of which must be in `choices`, in the user's order.
 # `none`: may `x` be empty?
-check_some <- function(x, choices, arg, none = FALSE) {
+check_choices <- function(x, choices, arg, none = FALSE) {
   is_valid <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
   abort_argument_if(!is_valid, arg, "must be some of {.val {choices}}{if (none) ', or none'}.",
     not = x)
@@ -73,11 +73,11 @@ check_class <- function(x, class, arg, hint) {
 
 check_ratings <- function(x) {
   check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
-  check_whole_ratings(x)
+  check_ratings_fields(x)
 }
 
 # Raises an error if an object of class "ratings" lacks fields, for example after changes by hand.
-check_whole_ratings <- function(x, arg = "x") {
+check_ratings_fields <- function(x, arg = "x") {
   required_fields <- c("patterns", "index", "cases", "raters", "categories")
   missing_fields <- setdiff(required_fields, names(unclass(x)))
   abort_argument_if(missing_fields, arg, "must be an object made by {.fun ratings}.",
@@ -235,10 +235,10 @@ check_system_names <- function(systems, known) {
 }
 
 # Hint "Did you mean ...?" with the known values that are similar to `given`; NULL if none is.
-near_values <- function(given, known) {
+similar_values_hint <- function(given, known) {
   similar_values <- near_names(given, known)
   if (length(similar_values) > 0L) {
-    paste0("Did you mean ", verbatim(paste(dQuote(similar_values, FALSE), collapse = " or ")), "?")
+    paste0("Did you mean ", escape_braces(paste(dQuote(similar_values, FALSE), collapse = " or ")), "?")
   }
 }
 
@@ -253,7 +253,7 @@ check_names_among <- function(x, choices, arg) {
     x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
       if (length(repeated) > 0L) "{.val {repeated}} {?is/are} named more than once." else
         "It is {describe(x)}.",
-    i = near_values(unknown, choices))
+    i = similar_values_hint(unknown, choices))
   x
 }
 

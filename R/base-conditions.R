@@ -115,13 +115,13 @@ NULL
 abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
                            .envir = parent.frame()) {
   if (!missing(not)) {
-    x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
+    x <- c(x, paste0("It is ", escape_braces(describe(not)), "."))
     if (inherits(not, "result_parts")) i <- paste0(
-      "Take one of its parts: {.code x[[\"", verbatim(names(not)[1L]), "\"]]}."
+      "Take one of its parts: {.code x[[\"", escape_braces(names(not)[1L]), "\"]]}."
     )
   }
   cli::cli_abort(
-    in_words(add_bullets(message, x, i), .envir), ...,
+    format_message(add_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
 }
@@ -180,29 +180,29 @@ user_frame <- function() {
 # Formats a cli message: inserts values from `envir`, and escapes control characters. Colours are
 # switched off, so that all control characters in the text come from user data. The result is
 # escaped again for cli, which shows it unchanged.
-in_words <- function(message, envir) {
+format_message <- function(message, envir) {
   words <- withr::with_options(
     list(cli.num_colors = 1L), vapply(message, cli::format_inline, "", .envir = envir)
   )
-  message[] <- verbatim(printable(words))
+  message[] <- escape_braces(printable(words))
   message
 }
 
 # Pastes strings that contain user data, and doubles their braces, so that cli does not evaluate
 # them as code.
-verbatim <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
+escape_braces <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 
 # Issues a warning of class "fallible_warning_<topic>"; arguments as in abort_fallible(). The
 # condition has no call, because the function that the user called is often not the one that warns.
 warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
-    in_words(add_bullets(message, x, i), .envir), ...,
+    format_message(add_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
 
 inform_fallible <- function(message, i = NULL, class = NULL, .envir = parent.frame()) {
-  if (!is_quiet()) cli::cli_inform(in_words(add_bullets(message, NULL, i), .envir), class = class)
+  if (!is_quiet()) cli::cli_inform(format_message(add_bullets(message, NULL, i), .envir), class = class)
 }
 
 # Returns the message of a condition as one line: the first line and the lines of type "x" (found),
@@ -241,10 +241,10 @@ if_foreign_error <- function(code, handler) {
 
 # Shows a message only the first time in a session that its topic occurs.
 inform_once <- function(topic, message, .envir = parent.frame()) {
-  if (is_quiet() || !is.null(informed[[topic]])) return(invisible())
-  informed[[topic]] <- TRUE
+  if (is_quiet() || !is.null(shown_topics[[topic]])) return(invisible())
+  shown_topics[[topic]] <- TRUE
   inform_fallible(message, .envir = .envir)
 }
 
 # Topics of the messages that were shown in this session, as names of TRUE.
-informed <- new.env()
+shown_topics <- new.env()

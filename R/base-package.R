@@ -107,7 +107,7 @@ check_settings_list <- function(x, arg, known) {
     x = if (!is_list) "It is {describe(x)}." else if (identical(unknown_names, ""))
       "An element has no name." else if (length(unknown_names) > 0L)
       "It has {.val {unknown_names}}." else
-      "{.val {repeated_names}} {?is/are} repeated.", i = near_values(unknown_names, known))
+      "{.val {repeated_names}} {?is/are} repeated.", i = similar_values_hint(unknown_names, known))
   x
 }
 
@@ -116,7 +116,7 @@ check_settings_list <- function(x, arg, known) {
 # `known`: names of the settings that the calling function accepts.
 check_resampling <- function(resampling, known = c("replicates", "threads", "cluster")) {
   if_foreign_error(resampling, function(cnd) {
-    abort_argument("resampling", "must be a list.", x = verbatim(conditionMessage(cnd)),
+    abort_argument("resampling", "must be a list.", x = escape_braces(conditionMessage(cnd)),
       i = "Name a column as a string: {.code list(cluster = \"site\")}.")
   })
   settings <- check_settings_list(resampling, "resampling", known)
@@ -219,13 +219,13 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 NULL
 
 most_numbers <- 1e8 # numbers that a result may contain: 800 MB
-most_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
+most_numbers_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
 
-# Raises an error if a computation needs more than `most_at_once` numbers. `numbers`: how many it
+# Raises an error if a computation needs more than `most_numbers_at_once` numbers. `numbers`: how many it
 # needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
 check_memory <- function(numbers, what, instead) {
-  abort_if(numbers > most_at_once, "memory",
-    "More than {number(most_at_once)} {what} need too much memory.",
+  abort_if(numbers > most_numbers_at_once, "memory",
+    "More than {number(most_numbers_at_once)} {what} need too much memory.",
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 
@@ -251,7 +251,7 @@ call_core <- function(code) {
     no_memory <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
     abort_fallible(if (no_memory) "memory" else "core", c(
       if (no_memory) "There is not enough memory for this." else "The compiled code stopped.",
-      "x" = verbatim(conditionMessage(e)),
+      "x" = escape_braces(conditionMessage(e)),
       "i" = if (no_memory) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a bug: please report it."
     ), numbers = NA_real_) # it is unknown how many numbers were needed

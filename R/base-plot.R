@@ -13,7 +13,7 @@ plot_colours <- c(
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Plot components: titles, names of axes (none by default), wrapped texts and the theme.
-titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
+plot_titles <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
   list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), fallible_look())
 }
 
@@ -51,16 +51,16 @@ plot_theme <- function() {
 
 # Starts a plot of a table. `...`: names of the columns for x, y and, by name, other aesthetics,
 # such as picture(table, "n", "estimate", colour = "system").
-picture <- function(table, ...) ggplot2::ggplot(table, mapped(...))
+picture <- function(table, ...) ggplot2::ggplot(table, aes_columns(...))
 
 # Aesthetics of a layer, from names of columns as in picture().
-mapped <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
+aes_columns <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 
 # Raises an error if all values to draw are NA. `what`: subject and verb for the message, such as
 # "The bounds are". `reason`: why the values are NA.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
-    i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
+    i = paste0(what, " {.code NA}: ", escape_braces(reason[[1L]]), "."))
 }
 
 #' Plots of results
@@ -146,7 +146,7 @@ interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, li
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
   inject(ggplot2::geom_linerange(
-    mapped(setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
+    aes_columns(setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
     na.rm = TRUE, ..., !!!colour
   ))
 }
@@ -175,9 +175,9 @@ zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
 
 # Factors with levels in the order of appearance, or in reverse order, for an axis that is read from
 # the top.
-in_order <- function(x) factor(x, unique(x))
+factor_in_order <- function(x) factor(x, unique(x))
 
-from_top <- function(x) factor(x, rev(unique(x)))
+factor_from_top <- function(x) factor(x, rev(unique(x)))
 
 # A manual scale of colours. `colours`: names in `plot_colours`, in the order of the values of the
 # aesthetic, or named by these values.
@@ -192,12 +192,12 @@ flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), 
 # do not look large.
 share_axis <- function(...) {
   ggplot2::scale_x_continuous(
-    limits = no_narrower, breaks = share_breaks, labels = in_percent, ...
+    limits = widen_limits, breaks = share_breaks, labels = in_percent, ...
   )
 }
 
 # Widens the limits of an axis of shares to `min_width`, within [0, 1].
-no_narrower <- function(limits, min_width = 0.3) {
+widen_limits <- function(limits, min_width = 0.3) {
   if (is.null(limits) || !all(is.finite(limits))) limits <- 0:1 # without data
   limits <- limits + c(-1, 1) * max(0, min_width - diff(limits)) / 2
   limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
@@ -211,11 +211,11 @@ share_breaks <- function(limits) {
 
 # A facet for each value of a column; NULL if all rows have the same value.
 facet_by <- function(table, column) {
-  if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
+  if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrap_labeller())
 }
 
 # Horizontal space between facets, in points.
-room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
+space_between_facets <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
@@ -223,7 +223,7 @@ interval_subtitle <- function(table, level, words = "Estimates with") {
 }
 
 # A caption such as "2 estimates missing"; NULL if no estimate is NA.
-lacking_words <- function(table) {
+missing_caption <- function(table) {
   n_missing <- sum(is.na(table$estimate))
   if (n_missing > 0L) paste(count_noun(n_missing, "estimate"), "missing")
 }
@@ -261,12 +261,12 @@ no_border <- function() {
 
 # A vertical axis of names with space above the first and below the last row. `add`: space at the
 # bottom and at the top, in rows.
-roomy_rows <- function(add = c(0.6, 0.9), ...) {
+row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
   ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 
 # Labeller of facets that wraps long names.
-wrapped <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
+wrap_labeller <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
 
 # A legend of categories. The number of its columns depends on the longest name, so that it is not
 # wider than the plot.
@@ -292,7 +292,7 @@ category_fill <- function(categories) {
 }
 
 # At most `most` whole numbers from 1 to n, evenly spaced: indices of the objects that are drawn.
-spread <- function(n, most) {
+evenly_spaced <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 
@@ -333,7 +333,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     ggplot2::geom_tile(colour = "white", linewidth = if (numbers || most_tiles <= 12L) 0.6 else 0) +
     (if (numbers) {
       ggplot2::geom_text(
-        mapped(label = "label", colour = "ink"), size = if (most_tiles > 8L) 2.4 else 3.2
+        aes_columns(label = "label", colour = "ink"), size = if (most_tiles > 8L) 2.4 else 3.2
       )
     }) +
     (if (has_both_roles) ggplot2::facet_grid(role2 ~ role1, scales = "free", space = "free")) +
@@ -343,7 +343,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     ) +
     ggplot2::scale_y_discrete(labels = row_labels, expand = c(0, 0)) +
     scale +
-    titled(...) +
+    plot_titles(...) +
     heat_theme(short_names(columns), length(rows))
 }
 
@@ -377,7 +377,7 @@ share_scale <- function(name = "probability", negative = FALSE, low = plot_colou
 }
 
 # Cells of a symmetric heat map, from one row per pair of raters. Each pair becomes two cells.
-both_ways <- function(pairs) {
+symmetric_cells <- function(pairs) {
   data.frame(
     judge1 = c(pairs$rater1, pairs$rater2), judge2 = c(pairs$rater2, pairs$rater1),
     value = rep(pairs$estimate, 2L)

@@ -49,14 +49,14 @@ check_range <- function(range, words, finite) {
 
 # Returns the records whose names are `ids`. Raises an error about the argument `measures` or
 # `metrics` if one of them does not exist.
-find_records <- function(kind, ids, records) {
+select_records <- function(kind, ids, records) {
   unknown_ids <- if (is.character(ids)) printable(setdiff(ids, names(records)))
   catalogue <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
   abort_if(!is.character(ids) || length(ids) == 0L || length(unknown_ids) > 0L, kind,
     "{.arg {kind}s} must be among the {.code id} of {.code {catalogue}}.",
     x = if (length(unknown_ids) > 0L) "There is no {.val {unknown_ids}}." else
       "It is {describe(ids)}.",
-    i = near_values(unknown_ids, names(records)), !!kind := ids)
+    i = similar_values_hint(unknown_ids, names(records)), !!kind := ids)
   records[unique(ids)]
 }
 

@@ -275,13 +275,13 @@ map_variables <- function(inputs, column = "variable", call = rlang::caller_call
     argument_names <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(argument_names, as.name)
     values <- list2env(setNames(arguments, argument_names), parent = env)
-    in_part(if (column == "variable") name, eval(call, values))
+    name_variable_in_conditions(if (column == "variable") name, eval(call, values))
   }, inputs, names(inputs)), column))
 }
 
 # Evaluates `code`, and adds the name of the variable to its errors and warnings. Changes nothing if
 # `variable` is NULL.
-in_part <- function(variable, code) {
+name_variable_in_conditions <- function(variable, code) {
   if (is.null(variable)) return(code)
   hint <- paste0("This is about the variable ", encodeString(variable, quote = "\""), ".")
   name_variable <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = hint)))
@@ -313,7 +313,7 @@ stack_results <- function(results, column, class = "results_by_variable", note =
 part_columns <- c("variable", "group")
 
 # The first single result in a combined result, which may contain combined results.
-first_part <- function(x) {
+first_single_result <- function(x) {
   while (inherits(x, "result_parts")) x <- x[[1L]]
   x
 }
@@ -323,7 +323,7 @@ part_column <- function(table) intersect(part_columns, names(table))
 
 # Beginning of a sentence about a row of a table, such as "Group east: "; an empty string if the
 # table is not from a combined result.
-part_words <- function(table) {
+part_sentence_start <- function(table) {
   columns <- part_column(table)
   if (length(columns) == 0L) return("")
   labels <- unname(Map(paste, columns, table[columns]))

@@ -10,13 +10,13 @@ n_categories <- function(x) length(x$categories)
 
 n_systems <- function(x) length(x$systems)
 
-has_unique_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
+is_uniquely_named <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
 
 # Cuts a vector into vectors of `size` elements; the last one may be shorter.
-in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
+split_in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
 
 # The largest value in each row of a matrix.
-row_top <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, "first"))]
+row_maximum <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, "first"))]
 
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
 stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
@@ -52,7 +52,7 @@ used_columns <- function(table) {
 
 # Numbers the distinct rows of a table in order of appearance, and returns the number of each row.
 # Equal rows have the same number.
-keys <- function(table) {
+row_numbers_of_keys <- function(table) {
   strings <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
   match(strings, unique(strings))
 }
@@ -72,7 +72,7 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # Checks what an estimator returned, and converts it to the form of result_table(). `value`: an
 # estimate, a numeric vector, or a data frame with column `estimate`. It has one number per system,
 # in the order of `systems`, or in any order if it contains the names of systems.
-as_result <- function(value, systems, arg = "estimators") {
+check_estimator_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else
     list(estimate = value, system = if (length(systems) > 1L) names(value))
@@ -110,12 +110,12 @@ clip01 <- function(x) pmin(pmax(x, 0), 1)
 slope_step <- 1e-5
 
 # Absolute steps at parameters: relative to values above 1 in absolute value.
-steps_of <- function(values, step = slope_step) step * pmax(abs(values), 1)
+step_sizes <- function(values, step = slope_step) step * pmax(abs(values), 1)
 
 # Derivatives of `f` at the parameters `at`, by central differences. Returns a number per parameter,
 # or, if `f` returns several numbers, a matrix with a column per parameter.
-differences <- function(f, at, step = slope_step) {
-  steps <- steps_of(at, step)
+central_differences <- function(f, at, step = slope_step) {
+  steps <- step_sizes(at, step)
   vapply(seq_along(at), function(i) {
     shift <- replace(steps * 0, i, steps[[i]])
     (f(at + shift) - f(at - shift)) / (2 * steps[[i]])
@@ -153,7 +153,7 @@ wilson_half <- function(share, n, z) {
 
 # Distance between a limit of an interval (`end`) and its `middle`, after an independent error with
 # half width `error` was added.
-half_width_with_error <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
+add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
 
@@ -184,7 +184,7 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
   # Field `finished` of the error is a list with the value of each task, NULL for lost tasks.
   abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",
-    x = verbatim("Lost with it: ", shorten(names[is_lost], most = 6L), "."),
+    x = escape_braces("Lost with it: ", shorten(names[is_lost], most = 6L), "."),
     i = c(
       "{sum(!is_lost)} of {length(is_lost)} task{?s} {?is/are} finished. Their values are in field
        {.field finished} of this error.",

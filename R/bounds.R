@@ -77,7 +77,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   check_dots_empty(...)
   fit <- as_fit(x, "x")
   check_not_one_judge(fit)
-  fit <- fit_of_answers(fit)
+  fit <- fit_without_abstentions(fit)
   if (n_systems(fit$x) == 0L) abort_no_system("There is no system to bound the accuracy of.")
   systems <- check_system_names(systems, fit$x$systems)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
@@ -155,8 +155,8 @@ patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
   first_cases <- match(seq_along(x$weights), x$index)
   x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
-  x$confidence <- subset_stated(x$confidence, first_cases) # NULL stays NULL
-  x$abstained <- subset_stated(x$abstained, first_cases)
+  x$confidence <- subset_case_entries(x$confidence, first_cases) # NULL stays NULL
+  x$abstained <- subset_case_entries(x$abstained, first_cases)
   x$index <- x$cases <- seq_along(x$weights)
   x$truth <- NULL
   leave_database(x)
@@ -196,7 +196,7 @@ add_confidence_set <- function(bounds, refit_ends) {
   has_bounds <- !is.na(table$lowest)
   weight <- pattern_weights(bounds$fit$x) * judged_patterns(bounds$fit)
   reason <- if (is_one_cluster(bounds)) {
-    one_cluster
+    reason_one_cluster
   } else if (!all(weight == round(weight))) {
     "weights are not counts, so there are no cases to resample"
   }

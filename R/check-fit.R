@@ -60,7 +60,7 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   priors <- resolve_priors(priors, fit)
-  draws <- laws_of_draws(fit, 400L)
+  draws <- parameters_of_draws(fit, 400L)
   # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
   # their category, so that they are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
@@ -68,7 +68,7 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   terms <- tibble::tibble(
     term = table$term, prior_mean = fit$terms$a / fit$terms$total, estimate = table$mean,
     contraction = table$contraction,
-    mostly_prior = !is.na(contraction) & contraction < least_contraction,
+    mostly_prior = !is.na(contraction) & contraction < min_contraction,
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
   predictive_checks <- with_one_seed(list(
@@ -190,18 +190,18 @@ raised_prior <- function(prior, power) {
 prior_shifts <- function(fit, priors) {
   terms <- fit$terms$term
   means <- vapply(priors, function(prior) {
-    refit <- fit_settled(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
+    refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
     colMeans(refit$draws)[match(terms, refit$terms$term)]
   }, numeric(length(terms)))
   shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, stats::sd)))
   tibble::tibble(
     term = rep(terms, length(priors)),
     prior = rep(as.character(names(priors)), each = length(terms)),
-    shift = shift, flagged = !is.na(shift) & abs(shift) > most_shift
+    shift = shift, flagged = !is.na(shift) & abs(shift) > largest_shift
   )
 }
 
-most_shift <- 0.3 # largest shift that is not flagged, in posterior standard deviations
+largest_shift <- 0.3 # largest shift that is not flagged, in posterior standard deviations
 
 # ---- Printed form -------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ fit_check_notes <- function(fit, mixing, x) {
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
-    paste0("Chains: ", mixing_words(fit), if (!has_mixed(mixing)) {
+    paste0("Chains: ", format_mixing(fit), if (!has_mixed(mixing)) {
       ": the chains have not converged, ask for more draws"
     }),
     sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", x$patterns$observed,
@@ -273,7 +273,7 @@ fit_check_notes <- function(fit, mixing, x) {
     ),
     if (nrow(x$sensitivity) > 0L) paste(
       "Columns of other priors: shift of the mean in posterior standard deviations; * above",
-      most_shift
+      largest_shift
     )
   )
 }

@@ -168,9 +168,9 @@ nearly_always <- 0.95 # share of a rater's ratings in one category
 # of the result.
 one_category_row <- function(x) {
   new_row <- function(...) k_row("one category", "share of one category", ...)
-  if (has_counts(x)) return(new_row(reason = no_identity))
+  if (has_counts(x)) return(new_row(reason = reason_only_counts))
   if (!weights_are_counts(x)) return(new_row(reason = "weights are not counts"))
-  raters <- favourites(x)
+  raters <- favourite_categories(x)
   raters <- raters[raters$ratings >= least_ratings & raters$others > 0, ]
   if (nrow(raters) == 0L) {
     return(new_row(reason = "no rater has 10 ratings of cases that others rated too"))
@@ -189,7 +189,7 @@ one_category_row <- function(x) {
 # A row per rater: the most frequent category, its share among the rater's ratings, the number of
 # other ratings of the same cases (`others`), and `p`. This p-value is the probability of a share at
 # least as large if the rater chose the category as often as others on the same cases.
-favourites <- function(x) {
+favourite_categories <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
   weight <- pattern_weights(x)[pattern]
@@ -214,7 +214,7 @@ favourites <- function(x) {
   data.frame(
     rater = x$raters, category = x$categories[favourite], ratings = ratings,
     share = favourite_count / ratings, others = comparable,
-    p = at_least(favourite_count, ratings, (others_same + 0.5) / (comparable + 1))
+    p = binomial_upper_tail(favourite_count, ratings, (others_same + 0.5) / (comparable + 1))
   )
 }
 

@@ -96,12 +96,12 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   x <- check_several_raters(with_votes(as_ratings(x)))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
-    properties = intersect(k_properties, check_some(properties, k_properties, "properties")),
+    properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
     system = check_joined(system, x),
     errors = if (is.null(errors)) {
       c(if (x$ordered) "distance", if (n_raters(x) <= 20L) "free")
     } else {
-      sort_strings(check_some(errors, c("distance", "free"), "errors"))
+      sort_strings(check_choices(errors, c("distance", "free"), "errors"))
     },
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),
@@ -338,7 +338,7 @@ plan_k <- function(x, settings) {
   }
   plan <- unlist(recursive = FALSE, lapply(settings$properties, switch,
     accuracy = list(test("accuracy", "likelihood ratio", axes("common", errors_to_try, strata),
-      list(accuracy = "rater"), if (has_counts(x)) no_identity)),
+      list(accuracy = "rater"), if (has_counts(x)) reason_only_counts)),
     errors = lapply(settings$errors, function(errors) {
       test("errors", paste0("likelihood ratio, ", errors), equal, list(errors = errors),
         if (n_categories(x) == 2L) "with two categories there is only one way to err")
@@ -392,13 +392,13 @@ axes <- function(accuracy, errors, difficulty) {
 }
 
 most_judges <- 2000L # largest number of judges whose pairs are all compared
-no_identity <- "raters are not identified: there are only counts"
+reason_only_counts <- "raters are not identified: there are only counts"
 
 # Reason why agreement of pairs of judges cannot be tested; NULL if it can.
 reason_no_pairs <- function(x, settings) {
   judges <- length(judge_names(x, settings))
   if (has_counts(x)) {
-    no_identity
+    reason_only_counts
   } else if (judges < 4L) {
     paste(judges, "raters and systems may have any agreement if their errors are independent")
   } else if (judges > most_judges) {

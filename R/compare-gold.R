@@ -13,7 +13,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   gold <- gold_of_pairs(estimate, pairs)
   comparison$gold <- list(
     settings = estimate$gold$settings, cases = count_gold(estimate),
-    differ = of_known(gold$known, gold$disputed)
+    differ = fill_known(gold$known, gold$disputed)
   )
   sources <- sources_of_pairs(estimate, comparison$differences, pairs, gold, options$conf_level)
   comparison$sources <- sources[names(no_pair_sources)]
@@ -35,7 +35,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && counts_too_many(evidence)) evidence <- NULL
-  over_pairs(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
+  compute_by_blocks(pattern_answers(estimate$fit$x), pairs$first, function(pair_indices) {
     measurement <- gold_accuracy(evidence, pairs$first[pair_indices], pairs$second[pair_indices])
     measurement[setdiff(names(measurement), c("rest", "answers"))]
   })
@@ -69,7 +69,7 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
 bias_of_pairs <- function(estimate, first, second) {
   bias <- estimates_from_ratings(estimate, seq_along(estimate$table$system))$bias
   same <- same_answer_shares(estimate$fit, first, second)
-  variance <- bias[first]^2 + bias[second]^2 - 2 * same^likeness_power * bias[first] * bias[second]
+  variance <- bias[first]^2 + bias[second]^2 - 2 * same^hidden_correlation_power * bias[first] * bias[second]
   sqrt(pmax(0, variance))
 }
 
@@ -135,7 +135,7 @@ add_joint_intervals <- function(table, draws, options) {
   rows <- which(error > 0)
   if (options$simultaneous && length(rows) > 0L) {
     blocks <- pair_blocks(pairs, list(list(at = seq_along(systems), values = draws)))
-    critical_value <- stats::quantile(worst_of_pairs(blocks, error), level, names = FALSE)
+    critical_value <- stats::quantile(largest_deviations(blocks, error), level, names = FALSE)
     factor <- max(1, critical_value / normal_quantile(level))
     estimate <- table$estimate[rows]
     table$conf.low[rows] <- pmax(-1, estimate - factor * (estimate - table$conf.low[rows]))

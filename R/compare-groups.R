@@ -32,7 +32,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
   measurements <- lapply(x, function(estimate) {
     at <- match(systems, estimate$table$system)
-    setNames(lapply(at, group_side, estimate = estimate, level = level), systems)
+    setNames(lapply(at, group_measurement, estimate = estimate, level = level), systems)
   })
   differences <- stack_rows(seq_len(nrow(table)), function(i) {
     row <- table[i, ]
@@ -52,7 +52,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
 # correct_mean()), NULL without gold; `n`, the number of cases; `lack`, the reason why there is no
 # measurement; `interval`; and, with clusters, `influence`, the influence of each cluster on the
 # estimate, named by cluster.
-group_side <- function(estimate, s, level) {
+group_measurement <- function(estimate, s, level) {
   x <- measured_of(estimate$gold, s)
   has_gold <- !is.null(x)
   list(
@@ -71,7 +71,7 @@ group_side <- function(estimate, s, level) {
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
-  subset <- gold_part(evidence, evidence$answer[, s] > 0L)
+  subset <- select_gold(evidence, evidence$answer[, s] > 0L)
   answer <- evidence$answer[, s, drop = FALSE]
   prediction <- fill_unrated(predict_answer(evidence$predicted, answer), subset$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (subset$weight[, 1L] > 0)[x$index] / measured$cases
@@ -83,7 +83,7 @@ influence_of_clusters <- function(estimate, measured, s) {
   rowsum(influence, cluster)[, 1L]
 }
 
-# Difference between two groups for one system. `sides`: list of two measurements, see group_side(),
+# Difference between two groups for one system. `sides`: list of two measurements, see group_measurement(),
 # named by group. The interval is computed from both intervals and the correlation of their errors
 # over common clusters (Zou and Donner, 2008).
 difference_of_sides <- function(sides, method) {

@@ -61,7 +61,7 @@ fits_of_all_dependences <- function(fit) {
       TRUE
     }, fallible_error_prior = function(e) FALSE)
     sampling <- replace(fit$sampling, "thin", list(NULL))
-    if (can_fit) fit_settled(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
+    if (can_fit) fit_checked_draws(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
   })
   drop_null(fits)
 }
@@ -111,18 +111,18 @@ compared_terms <- function(fits, models) {
   )
 }
 
-# Warns if posterior medians of undecided models differ by more than `most_shift` posterior standard
+# Warns if posterior medians of undecided models differ by more than `largest_shift` posterior standard
 # deviations, the threshold that check_fit() uses for other priors.
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
     apply(fit$draws[, terms$term, drop = FALSE], 2L, stats::sd)
   }))
-  differing <- terms[terms$highest - terms$lowest > most_shift * largest_sd, ]
+  differing <- terms[terms$highest - terms$lowest > largest_shift * largest_sd, ]
   shown <- head(differing, 4L)
   warn_if(nrow(differing) > 0L, "dependence",
     "These ratings cannot distinguish models with different estimates: report all of them.",
-    x = verbatim(shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)),
+    x = escape_braces(shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)),
     i = "Only cases with known truth can show which model is right.", terms = differing$term)
 }
 

@@ -30,7 +30,7 @@ check_reference <- function(reference, systems) {
   abort_if(!reference %in% c("best", systems), "system",
     "{.arg reference} must be {.val best}, or one of the systems that are compared.",
     x = "There is no {.val {printable(reference)}}.",
-    i = verbatim("Systems are ", shorten(systems, most = 6L), "."), system = reference)
+    i = escape_braces("Systems are ", shorten(systems, most = 6L), "."), system = reference)
   match(reference, systems, 0L)
 }
 
@@ -103,7 +103,7 @@ draw_parts <- function(estimate, replicates, targets) {
   blocks <- list(seq_len(n))
   if (n > many_systems && length(targets) < n) {
     blocks <- lapply(
-      in_runs(setdiff(seq_len(n), targets), max(many_systems, length(targets))),
+      split_in_runs(setdiff(seq_len(n), targets), max(many_systems, length(targets))),
       function(at) c(targets, at)
     )
     # Clusters widen all errors by the same factor, which is computed once and not in each block.
@@ -146,7 +146,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     estimate = systems$estimate[first] - systems$estimate[second],
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
     n = systems$n[first], method = estimate$options$method,
-    order_known = order_known(estimate, first, second), reason = draws$reason,
+    order_known = is_order_known(estimate, first, second), reason = draws$reason,
     why = NA_character_
   )
   if (length(draws$parts) == 0L) return(table)
@@ -201,7 +201,7 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
       stats::cov((values - rep(centre[part$at], each = nrow(values))) / tail_factor)
     }
     size <- max(1, floor(most_differences / nrow(values)))
-    blocks <- c(blocks, lapply(in_runs(pair_indices, size), function(at) {
+    blocks <- c(blocks, lapply(split_in_runs(pair_indices, size), function(at) {
       a <- first[at]
       b <- second[at]
       error <- if (!is.null(covariance)) {
@@ -218,7 +218,7 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
 same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
   weight <- pattern_weights(fit$x) * (judged_patterns(fit) & answer[, 1L] > 0L)
-  over_pairs(answer, first, function(at) {
+  compute_by_blocks(answer, first, function(at) {
     same <- answer[, first[at], drop = FALSE] == answer[, second[at], drop = FALSE]
     list(share = colSums(weight * same) / sum(weight))
   })$share
@@ -227,9 +227,9 @@ same_answer_shares <- function(fit, first, second) {
 # Computes vectors with an element per pair, block by block to limit memory. `f(at)` returns a list
 # of vectors for the pairs with numbers `at`. Returns a list of the vectors for all pairs. `answer`:
 # answers, patterns x systems.
-over_pairs <- function(answer, first, f) {
+compute_by_blocks <- function(answer, first, f) {
   size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
-  blocks <- lapply(in_runs(seq_along(first), size), f)
+  blocks <- lapply(split_in_runs(seq_along(first), size), f)
   # All fields of any block, because a block without data may have fewer fields than others.
   fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))
   lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
@@ -241,7 +241,7 @@ over_pairs <- function(answer, first, f) {
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   rows <- !is.na(table$conf.low)
   if (!any(rows)) return(table)
-  deviation <- worst_of_pairs(blocks, replace(table$std.error, !rows, NA))
+  deviation <- largest_deviations(blocks, replace(table$std.error, !rows, NA))
   half_width <- stats::quantile(deviation, conf_level, names = FALSE) * table$std.error[rows]
   table$conf.low[rows] <- pmax(centre[rows] - half_width, -1)
   table$conf.high[rows] <- pmin(centre[rows] + half_width, 1)
@@ -250,7 +250,7 @@ simultaneous_intervals <- function(table, blocks, conf_level, centre) {
 
 # For each draw, the largest deviation of a difference from its mean, in standard errors, over all
 # pairs. Pairs without a standard error, or with 0, are left out. `error`: standard errors.
-worst_of_pairs <- function(blocks, error) {
+largest_deviations <- function(blocks, error) {
   draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
   worst <- numeric(draws)
   for (block in blocks) {
@@ -268,7 +268,7 @@ worst_of_pairs <- function(blocks, error) {
 # Do the estimates and the agreement with the plurality of raters order the two systems of a pair in
 # the same way? If not, the order of the estimates was right in only 4 of 10 pairs in public data.
 # NA unless accuracies are estimated by method "average".
-order_known <- function(estimate, first, second) {
+is_order_known <- function(estimate, first, second) {
   if (!is_averaged(estimate) || !is.null(estimate$compared)) return(rep(NA, length(first)))
   x <- estimate$fit$x
   vote_share <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]

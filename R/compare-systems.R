@@ -181,7 +181,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   # seed.
   evaluate <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
   comparison <- evaluate({
-    measured <- from_ratings <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
+    measured <- from_ratings <- replace_accuracy_by_metric(on_common_cases(without_gold(estimate), systems), plan)
     if (!is.null(gold)) {
       measured$options$interval <- estimate$options$interval
       measured <- with_gold(measured, gold)
@@ -193,7 +193,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
     comparison$options$simultaneous <- simultaneous
     if (is.null(gold)) comparison else compare_with_gold(comparison, measured, pairs)
   })
-  new_comparison(from_unit(comparison, plan))
+  new_comparison(comparison_on_metric_scale(comparison, plan))
 }
 
 # Compares systems from ratings only; see new_comparison() for the elements of the list it returns.
@@ -261,6 +261,6 @@ estimate_again <- function(estimate, x) {
   }
   options$deviance <- NULL
   suppressWarnings(
-    judge_systems(fit, options$cluster, NULL, options), classes = "fallible_warning"
+    estimate_systems(fit, options$cluster, NULL, options), classes = "fallible_warning"
   )
 }

@@ -195,7 +195,7 @@ merge_labels <- function(x, target) {
   rows$label <- new[rows$label]
   is_repeated <- duplicated(answer_number(entries)[has_label] * (length(kept) + 1) + rows$label)
   rows <- lapply(rows, `[`, !is_repeated)
-  rebuild(recode_answers(x, new), rows, x$categories[kept], x$repeats)
+  replace_ratings(recode_answers(x, new), rows, x$categories[kept], x$repeats)
 }
 
 # The table "kinds" of a CrowdTruth result: the kind of each annotation, and the annotation into

@@ -114,7 +114,7 @@ check_metrics <- function(metrics, weights, x) {
       c("unit_disagreement", "worker_disagreement"),
     "annotations_per_unit"
   )
-  if (is.null(weights)) return(check_some(metrics %||% default, choices, "metrics"))
+  if (is.null(weights)) return(check_choices(metrics %||% default, choices, "metrics"))
   metrics_named <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
     !is.numeric(weights) || length(metrics_named) == 0L || !all(is.finite(weights)) ||

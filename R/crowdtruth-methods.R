@@ -54,9 +54,9 @@ new_crowdtruth <- function(tables, fields) {
     mean_known(x[[table]][[column]] %||% NA)
   }, means, names(means))
   sizes <- list(
-    units = nrow(x$units), workers = if_named_raters(x$ratings, nrow(x$workers)),
+    units = nrow(x$units), workers = na_if_unnamed(x$ratings, nrow(x$workers)),
     annotations = nrow(x$annotations),
-    judgements = if_named_raters(x$ratings, sum(x$workers$units)),
+    judgements = na_if_unnamed(x$ratings, sum(x$workers$units)),
     labels = sum(judgements(x$ratings)$label > 0L)
   )
   inject(new_result("crowdtruth",

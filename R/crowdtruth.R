@@ -183,7 +183,7 @@ unit_table <- function(x, entries, cells, measured) {
   is_version2 <- !is.null(measured$uqs)
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
   out <- tibble::tibble(
-    unit = x$cases, workers = if_named_raters(x, judged),
+    unit = x$cases, workers = na_if_unnamed(x, judged),
     votes = rowsum_codes(cells$unit, cells$votes, n),
     annotation = top_annotations(cells, x$categories, n)
   )

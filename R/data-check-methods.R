@@ -13,7 +13,7 @@ list_questions <- function(x, agreement_facts) {
   } else if (agreement_facts$unequal) {
     c("assumption", as_sentence(need_unequal))
   } else if (agreement_facts$kappa <= 0) {
-    c("gold", paste0("They ", chance_beyond_shares, "."))
+    c("gold", paste0("They ", agreement_by_chance_words, "."))
   } else {
     c("assumption", "If they err independently.")
   }
@@ -105,6 +105,6 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     colour_scale(c("main", "muted", "accent"), drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 15), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(-0.05, 1.3), breaks = NULL) +
-    titled("What these ratings can show", colour = NULL, shape = NULL) +
+    plot_titles("What these ratings can show", colour = NULL, shape = NULL) +
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }

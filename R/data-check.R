@@ -145,7 +145,7 @@ look_at_copies <- function(x) {
   constant <- constant_raters(x) # they agree even if their answers have no common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
   if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
-    return(finding("duplicates", near_copies, doubt =
+    return(finding("duplicates", near_copies_message, doubt =
       "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
   }
   duplicated <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
@@ -155,7 +155,7 @@ look_at_copies <- function(x) {
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
 
-near_copies <- paste(
+near_copies_message <- paste(
   "Half of all pairs of raters agree in more than 95% of their cases, as good raters",
   "do, and copies"
 )
@@ -182,7 +182,7 @@ compared_answers <- function(x) {
   list2DF(list(
     first = names[pairs[, 1L]], second = names[pairs[, 2L]],
     raters = pairs[, 2L] <= length(raters), same = n_equal / n_common,
-    chance = at_least(n_equal, n_common, by_chance)
+    chance = binomial_upper_tail(n_equal, n_common, by_chance)
   ))
 }
 
@@ -240,7 +240,7 @@ look_at_categories <- function(x) {
 
 look_at_missing <- function(x) {
   if (has_counts(x)) return(NULL)
-  n_replies <- sum(rater_totals(x)) + sum(weights_of_cases(x)[x$abstained$case])
+  n_replies <- sum(count_ratings_of_raters(x)) + sum(weights_of_cases(x)[x$abstained$case])
   missing_share <- 1 - n_replies / (count_cases(x) * n_raters(x))
   n_groups <- count_connected_groups(x)
   ratings_per_case <- unique(pattern_lengths(x)[rated_patterns(x)])
@@ -273,7 +273,7 @@ count_connected_groups <- function(x) {
     group_of <- replace(group, c(rater, first_rater)[assignment_order], new_group[assignment_order])
     if (identical(group_of, group)) break
   }
-  length(unique(group[rater_totals(x) > 0]))
+  length(unique(group[count_ratings_of_raters(x) > 0]))
 }
 
 look_at_systems <- function(x) {

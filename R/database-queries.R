@@ -42,7 +42,7 @@ join_cases <- function(x, columns, kept = "case") {
   check_same_rows(count_rows(origin$origin), origin$rows)
   columns <- lapply(columns, unfactor)
   # Temporary names p1, p2, ... differ from all columns of the keys.
-  temporary_names <- setNames(numbered("p", length(columns)), names(columns))
+  temporary_names <- setNames(numbered_names("p", length(columns)), names(columns))
   names(columns) <- temporary_names
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
@@ -96,7 +96,7 @@ count_if <- function(condition) {
   rlang::expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
 }
 
-numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
+numbered_names <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 
 # Selects columns of a lazy table. Names of the vector `columns` are the new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
@@ -120,7 +120,7 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
     Map(function(key, label) count_if(rlang::expr(rater == !!key & rating == !!label)),
       cells$rater, cells$rating)
   }
-  names(values) <- numbered(prefix, nrow(cells))
+  names(values) <- numbered_names(prefix, nrow(cells))
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
 }
 

@@ -7,8 +7,8 @@
 # Reduces wide data, or counts of ratings per category.
 reduce_rows <- function(origin) {
   roles <- origin$roles
-  raters <- numbered("r", length(roles$raters))
-  new_names <- c(raters, numbered("s", length(roles$systems)))
+  raters <- numbered_names("r", length(roles$raters))
+  new_names <- c(raters, numbered_names("s", length(roles$systems)))
   judges <- c(roles$raters, roles$systems)
   cases <- take_columns(
     origin$data, c(case = roles$case, weight = roles$weights, setNames(judges, new_names))
@@ -74,7 +74,7 @@ reduce_long <- function(origin) {
   systems <- NROW(values$system)
   raters <- max(NROW(values$rater), systems)
   if (raters > max_pivoted$raters || nrow(cells) + systems > max_pivoted$columns) return(NULL)
-  columns <- c(numbered("r", nrow(cells)), numbered("s", systems))
+  columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
   cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # Cases with predictions only have no counts of ratings.
@@ -145,7 +145,7 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
 # is argument `systems` of ratings() for long data.
 expand_predictions <- function(counted, values) {
   cells <- list_cells(values$system$key, NULL)
-  n_systems_answered <- rowSums(!is.na(counted[numbered("s", nrow(cells))]))
+  n_systems_answered <- rowSums(!is.na(counted[numbered_names("s", nrow(cells))]))
   has_repeats <- counted$predictions > counted$times * n_systems_answered
   abort_if(any(has_repeats, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
     x = "A system has more than one prediction in up to
@@ -163,7 +163,7 @@ check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
     x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  n_raters_rated <- rowSums(!is.na(counted[numbered("r", nrow(cells))]))
+  n_raters_rated <- rowSums(!is.na(counted[numbered_names("r", nrow(cells))]))
   has_repeats <- counted$given > counted$times * n_raters_rated
   if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
   roles <- origin$roles

@@ -88,7 +88,7 @@ database_ratings <- function(data, quos, options) {
   check_long(layout$by_rating, options$repeats)
   systems <- lazy_systems(quos$systems, layout)
   columns <- if (is.null(systems)) read_systems(quos, skeleton, layout)
-  roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats)
+  roles <- find_role_columns(skeleton, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, columns)
   column_names <- c(unlist(roles), all.vars(quos$rater_groups))

@@ -58,7 +58,7 @@ check_difficulty <- function(difficulty) {
   if (!is.list(difficulty) || is.data.frame(difficulty)) difficulty <- list(value = difficulty)
   given <- check_settings_list(difficulty, "difficulty", names(settings))
   settings[names(given)] <- given
-  settings$shared <- check_some(settings$shared, effects, "shared", none = TRUE)
+  settings$shared <- check_choices(settings$shared, effects, "shared", none = TRUE)
   settings
 }
 
@@ -75,7 +75,7 @@ check_copying <- function(copying, raters, systems) {
   abort_argument_if(!has_columns || length(faulty_rows) > 0L, "copying",
     "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
         (the rater or system that copies) and {.val probability} (in [0, 1]).",
-    x = if (has_columns) verbatim("Row ", shown_rows, ": ", faults[shown_rows], ".") else "It is
+    x = if (has_columns) escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".") else "It is
         {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
       if (length(systems) > 0L) "Systems are {.val {systems}}."), row = faulty_rows)
@@ -137,7 +137,7 @@ check_matrix <- function(m, name, n) {
 
 # Returns a vector with one number per rater or system. `x` is one number for all of them, one for
 # each, or a named vector for some of them (the others get 0). `judges` is the noun in messages.
-by_judge <- function(x, names, arg, least, judges) {
+numbers_by_judge <- function(x, names, arg, least, judges) {
   is_named <- !is.null(names(x))
   ok <- is.numeric(x) && length(x) > 0L &&
     all(is.finite(x) & x < 1 & (x > least | x == 0))
@@ -153,12 +153,12 @@ by_judge <- function(x, names, arg, least, judges) {
 
 # Returns values for `n` additional raters. `x` is one number per rater; its first value is used,
 # because all raters have the same (0 if `x` is empty).
-for_others <- function(x, n) rep(c(x, 0)[[1L]], n)
+values_of_new_judges <- function(x, n) rep(c(x, 0)[[1L]], n)
 
 all_same <- function(x) length(unique(x)) < 2L
 
 # Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
-given_matrix <- function(design, judge, stratum) {
+user_confusion_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
   entries <- design$matrices[[judge]]
   offset <- if (length(entries) > n^2) (stratum - 1L) * n^2 else 0L
@@ -169,7 +169,7 @@ given_matrix <- function(design, judge, stratum) {
 # differ in their effect (standard normal) and in their position in the order of cases (0 to 1).
 # Returns a data frame with columns `effect`, `position` and `weight`; weights sum to one. The rule
 # is a sum over equal steps for the effect, and Simpson's rule for the position.
-case_nodes <- function(design) {
+case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5
   simpson <- if (length(position) > 1L) c(1, rep(c(4, 2), 9), 4, 1) else 1

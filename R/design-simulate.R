@@ -280,7 +280,7 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
   }
   ranks <- vapply(at, function(point) {
     singular_values <- svd(
-      differences(function(moved) combination_probabilities(moved, point), unlist(point)), 0L, 0L
+      central_differences(function(moved) combination_probabilities(moved, point), unlist(point)), 0L, 0L
     )$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   }, 0)
@@ -328,7 +328,7 @@ check_learnable <- function(x, model, populations, named) {
 warn_dependence <- function(fit) {
   rank <- fit$learnable
   if (!is.null(rank)) {
-    at <- drop_null(law_of_values(fit, colMeans(fit$draws)))
+    at <- drop_null(parameters_of_values(fit, colMeans(fit$draws)))
     if (fit$model$accuracy == "common") at$matrices <- at$matrices[1L]
     if (fit$model$errors == "uniform") at$matrices <- lapply(at$matrices, `[[`, 1L)
     at_mean <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))

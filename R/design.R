@@ -120,11 +120,11 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
       check_choice(difficulty_settings$strata, c("drawn", "fixed"), "strata") == "drawn",
     redraw = check_flag(difficulty_settings$redraw, "redraw"),
     system_strata = systems_get_harder, system_errors = "errors" %in% difficulty_settings$shared,
-    missing = by_judge(missing, names(raters), "missing", 0, "rater"),
+    missing = numbers_by_judge(missing, names(raters), "missing", 0, "rater"),
     copying = check_copying(copying, names(raters), names(systems)),
     matrices = check_matrices(matrices, judges, labels, nrow(strata)),
-    loading = by_judge(difficulty_settings$loading, judges, "loading", -1, "rater and system"),
-    drift = by_judge(drift, judges, "drift", -1, "rater and system"),
+    loading = numbers_by_judge(difficulty_settings$loading, judges, "loading", -1, "rater and system"),
+    drift = numbers_by_judge(drift, judges, "drift", -1, "rater and system"),
     hidden = double(), covariates = case_kinds$covariates, by_kind = case_kinds$judges
   )
   # With fixed strata, the cases of a stratum follow one another. With drift, the strata would then
@@ -201,7 +201,7 @@ given_accuracies <- function(design) {
   rates <- expected_rates(design)
   for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
     right <- vapply(seq_len(nrow(design$strata)), function(stratum) {
-      sum(rates * diag(given_matrix(design, judge, stratum)))
+      sum(rates * diag(user_confusion_matrix(design, judge, stratum)))
     }, 0)
     accuracy[[judge]] <- signif(sum(design$strata$weight * right), 6L)
   }

@@ -80,7 +80,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$best <- shiny::renderText(plain_words(format(comparison_result())))
   output$groups_table <- shiny::renderTable(short_table(group_result()))
   output$gate_table <- shiny::renderTable({
-    shiny::req(is_number(input$least))
+    shiny::req(is_single_number(input$least))
     short_table(gate(accuracy_result(), at_least = input$least))
   })
   output$sentences <- shiny::renderUI(sentence_list(accuracy_result()))
@@ -140,7 +140,7 @@ page_code <- function(reading_code, input, known_truth) {
       paste0("estimate_accuracy(x, by = ", quote_name(reading_code$covariates), common,
         known_truth_argument, ")")
     },
-    if (is_number(input$least)) {
+    if (is_single_number(input$least)) {
       sprintf("gate(estimate, at_least = %s)", format(input$least))
     },
     "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
@@ -310,7 +310,7 @@ known_cases <- function(input, file) {
   column <-
     function(id) as_label(gold_file$table[[check_choice_sent(input[[id]], gold_file$columns, id)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
-  table$truth[table$truth %in% usual_na()] <- NA
+  table$truth[table$truth %in% default_na()] <- NA
   probability <- gold_file$table[["probability"]]
   if (is.null(probability)) return(gold_cases(
     table, check_choice_sent(input$gold_sample, sampling_choices, "gold_sample")
@@ -343,7 +343,7 @@ chosen_ratings <- function(input, file) {
   na <- if (is_string(input$na)) {
     c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
   } else {
-    usual_na()
+    default_na()
   }
   clean <- isTRUE(input$clean)
   labels <- names(count_labels(uploaded, if (long) mapping$rating else mapping$raters))
@@ -356,7 +356,7 @@ chosen_ratings <- function(input, file) {
     categories = if (length(recoding) > 0L) recoding, covariates = if (nzchar(groups)) groups
   ))
   reading_arguments <- drop_null(list(
-    na = if (!setequal(na, usual_na())) na, clean_labels = if (clean) clean
+    na = if (!setequal(na, default_na())) na, clean_labels = if (clean) clean
   ))
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading_arguments,

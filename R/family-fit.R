@@ -22,7 +22,7 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   if (!has_count_weights) fit$log_likelihood <- NA_real_
   inverse <- if (has_count_weights && !fit$agreement %in% 1) problem$inverse
   fit["covariance"] <- list(if (!is.null(inverse)) {
-    jacobian <- t(differences(function(at) quantities_at(at)$coefficients, problem$theta))
+    jacobian <- t(central_differences(function(at) quantities_at(at)$coefficients, problem$theta))
     is_unidentified <- colSums((jacobian * attr(inverse, "flat"))^2) > 1e-12
     is_on_boundary <- is_probability_term(names(fit$coefficients), fit) &
       on_boundary(fit$coefficients)
@@ -70,16 +70,16 @@ reported_quantities <- function(fit, problem, theta) {
 
 # Returns the optimisation problem (see family_problem()) for ratings `x` and the parameters of the
 # fit. Codes of categories and raters in `x` must be those of the fit.
-problem_for <- function(fit, x, known = integer()) {
+problem_for_ratings <- function(fit, x, known = integer()) {
   family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
 
 compute_posterior.family_fit <- function(fit, x) { # nolint: object_name.
-  compute_expectations(problem_for(fit, x), fit$theta)$posterior
+  compute_expectations(problem_for_ratings(fit, x), fit$theta)$posterior
 }
 
 drawing_law.family_fit <- function(fit) { # nolint: object_name.
-  problem <- problem_for(fit, fit$x)
+  problem <- problem_for_ratings(fit, fit$x)
   cells <- exp(log_cells(problem, split_parameters(problem, fit$theta)$family))
   list(
     strata = problem$family$strata,
@@ -113,7 +113,7 @@ family_problem <- function(x, model, known = integer(), system = 0L, like = NULL
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered_patterns)
   judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
-  row <- split_by(rep(1, length(judge_number)),
+  row <- number_combinations(rep(1, length(judge_number)),
     c(list(judge_number), lapply(covariates, `[`, pattern)))
   is_first <- !duplicated(row)
   judged <- tibble::tibble(
@@ -219,7 +219,7 @@ log_likelihood_gradient <- function(problem, theta) {
   weighted <- (expected$classes * problem$weight)[problem$pattern, , drop = FALSE]
   counts <- rowsum_rows(problem$cell, weighted, rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
-    step <- steps_of(parameters)
+    step <- step_sizes(parameters)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       move <- step * (problem$set == set)
       change <- counts *
@@ -280,7 +280,7 @@ max_newton_parameters <- 150L
 # these directions.
 inverse_curvature <- function(problem, theta) {
   negative_hessian <-
-    function(step) -differences(function(at) log_likelihood_gradient(problem, at), theta, step)
+    function(step) -central_differences(function(at) log_likelihood_gradient(problem, at), theta, step)
   hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
   spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
@@ -291,7 +291,7 @@ inverse_curvature <- function(problem, theta) {
 
 # Returns the derivatives of the log likelihood of each pattern, a matrix (patterns x parameters).
 pattern_scores <- function(problem, theta) {
-  differences(function(at) as.vector(compute_expectations(problem, at)$log_likelihood), theta)
+  central_differences(function(at) as.vector(compute_expectations(problem, at)$log_likelihood), theta)
 }
 
 # Checks whether ratings of the same raters, with the same covariates, can identify the parameters.

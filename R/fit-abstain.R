@@ -27,16 +27,16 @@ decide_abstain <- function(x) {
   if (n_used == 1L && n_categories(x) != 2L) return(decision)
   replying <- keep_replying_raters(x, constant)
   fit_pooled <- function(x, parts) fit_around_centre(FALSE, x, nothing_known, parts)[[1L]]
-  fit_modelled <- fit_pooled(replying, abstain_parts(replying, TRUE, constant))
-  fit_missing <- fit_pooled(answers, abstain_parts(answers, FALSE))
+  fit_modelled <- fit_pooled(replying, abstention_arguments(replying, TRUE, constant))
+  fit_missing <- fit_pooled(answers, abstention_arguments(answers, FALSE))
   decision$fits <- list(fit_missing, fit_modelled)
   all_replies <- split_by_abstention(x)
   reply_association <- as.list(core_reply_association(
-    all_replies$patterns, weights_of_labels(all_replies), abstain_parts(all_replies, TRUE),
+    all_replies$patterns, weights_of_labels(all_replies), abstention_arguments(all_replies, TRUE),
     max(n_used, 2L)
   ))
   decision$z <- reply_association$z
-  is_weak <- is_weak_association(association_of(answers))
+  is_weak <- is_weak_association(rater_association(answers))
   decision$weak <- c(answers = is_weak,
     replies = is_weak && reply_association$z < stats::qnorm(0.95))
   decision$gain <- fit_modelled$answering$log_answers - fit_missing$answering$log_answers
@@ -64,7 +64,7 @@ decide_abstain <- function(x) {
 }
 
 # Stores the decision in the ratings, so that it is not made again, and returns the ratings.
-keep_decision <- function(x) {
+store_abstain_decision <- function(x) {
   if (has_abstentions(x) && is.null(x$panel$abstain)) {
     x$panel$abstain <- decide_abstain(x)
     # The fits have a row per pattern of ratings; they would be wrong after patterns change.
@@ -92,7 +92,7 @@ keep_replying_raters <- function(x, constant) {
 
 # Returns arguments of the core: `constant`, the numbers of constant raters, and, if answering
 # `depends` on the truth, `abstained`, the abstaining raters of each pattern.
-abstain_parts <- function(x, depends, constant = character()) {
+abstention_arguments <- function(x, depends, constant = character()) {
   c(
     list(constant = match(intersect(constant, x$raters), x$raters)),
     if (depends) list(abstained = abstaining_raters(x))
@@ -138,7 +138,7 @@ resolve_abstain <- function(x, model, method, known_raters) {
     model$abstain <- NULL
     return(list(x = x, model = model))
   }
-  x <- keep_decision(x)
+  x <- store_abstain_decision(x)
   decision <- x$panel$abstain
   model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
   if (uses_abstentions(model)) x <- keep_replying_raters(x, decision$constant)
@@ -169,7 +169,7 @@ add_answering <- function(fit) {
 
 # Returns a fit without abstentions. It is used to estimate accuracies of systems, which are
 # accuracies of answers. Estimates are NA if answers carry no information.
-fit_of_answers <- function(fit) {
+fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || knows_some(fit$known)) {
     return(fit_again(fit, model = replace(fit$model, "abstain", "ignored")))
@@ -205,7 +205,7 @@ warn_abstain <- function(x, decision, depends = decision$depends) {
   if (isTRUE(decision$weak[1L + depends])) warn_weak(no_better_than_chance)
   only <- unique(rating_category(x))
   if (length(only) == 1L && depends) {
-    warn_weak(verbatim("only ", x$categories[only],
+    warn_weak(escape_braces("only ", x$categories[only],
       " is ever answered; the other category is identified only by abstentions"))
   }
 }

@@ -121,7 +121,7 @@ recode_levels <- function(x, fit) {
 split_by_confidence <- function(x) {
   if (is.null(x$confidence)) return(x)
   unfolded <- unfold_ratings(x)
-  level <- level_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
+  level <- confidence_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
   confidence_group <- core_patterns_long(unfolded$row, unfolded$rater, level, list(),
     length(x$index))$index
   split_patterns(x, list(.confidence = confidence_group))
@@ -132,7 +132,7 @@ split_by_confidence <- function(x) {
 rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   first <- first_cases(x)
-  level_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
+  confidence_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
 }
 
 level_terms <- function(levels) {
@@ -211,7 +211,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 # Creates the fit. `posterior` has a row per case. Patterns of ratings are split by posterior, so
 # that all cases of a pattern have the same posterior probabilities.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
-  posterior_group <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
+  posterior_group <- number_combinations(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
   posterior <- unname(
     posterior[match(x$patterns$values$.posterior, posterior_group), , drop = FALSE]
@@ -316,7 +316,7 @@ fit_with.posterior_fit <- function(fit, x) {
 
 fit_with.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
-  at <- rows_for(fit$x, x)
+  at <- matching_patterns(fit$x, x)
   fit$posterior <- fit$posterior[at, , drop = FALSE] # NULL stays NULL
   for (part in c("known", "task")) for (field in c("truth", "population")) {
     if (length(fit[[part]][[field]]) > 0L) fit[[part]][[field]] <- fit[[part]][[field]][at]

@@ -15,7 +15,7 @@ is_weak_association <- function(association) {
 
 # Association between the ratings of pairs of raters, compared with independence. Returns a list:
 # `excess`, agreement beyond chance (in cases); and `statistic` and `df` of a chi-square test.
-association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
+rater_association <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
 # Returns "yes" if the ratings show an association between raters, else a code of the reason.
 # `identified` is the identification of the K-model. Raters who always agree are associated,
@@ -24,7 +24,7 @@ association_of <- function(x) as.list(core_association(x$patterns, weights_of_la
 shown_by_association <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
-  association <- association_of(x)
+  association <- rater_association(x)
   agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
   is_associated <- association$excess > 1e-9 || association$statistic > association$df ||
     agrees_beyond_chance(x, agreement) || agrees_on_all(x)
@@ -67,7 +67,7 @@ warn_weakly_identified <- function(fit) {
   depends <- uses_abstentions(fit$model) && !is.null(x$panel$abstain)
   if (depends) warn_abstain(x, x$panel$abstain, TRUE)
   if (agrees_on_all(x)) return()
-  if (!depends && is_weak_association(association_of(x))) {
+  if (!depends && is_weak_association(rater_association(x))) {
     warn_weak(no_better_than_chance)
   } else if (rates_are_prior(fit)) {
     warn_weak("the estimated base rates depend mostly on the prior")
@@ -91,7 +91,7 @@ warn_unchecked <- function(fit) {
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
     pattern_table <-
-      stats::xtabs(pattern_weights(x) ~ population + keys(as.data.frame(pattern_codes(x))))
+      stats::xtabs(pattern_weights(x) ~ population + row_numbers_of_keys(as.data.frame(pattern_codes(x))))
     p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")
@@ -236,7 +236,7 @@ without_constant_raters <- function(x) {
 lacks_information <- function(x) {
   fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
   fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||
-    (association_of(x)$df == 0 && !agrees_beyond_chance(x, fit$agreement))
+    (rater_association(x)$df == 0 && !agrees_beyond_chance(x, fit$agreement))
 }
 
 # Is Fleiss' kappa positive, apart from rounding?

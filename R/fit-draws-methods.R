@@ -90,7 +90,7 @@ view_of_draws <- function(fit) {
   fit$terms <- fit$terms[watched, ]
   level <- default_conf_level()
   table <- parameter_table(fit, level, fit$diagnostics)
-  is_mostly_prior <- !is.na(table$contraction) & table$contraction < least_contraction
+  is_mostly_prior <- !is.na(table$contraction) & table$contraction < min_contraction
   table$prior <- ifelse(is_mostly_prior, "mostly prior", "")
   view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
 }
@@ -104,7 +104,7 @@ contraction <- function(fit) {
 }
 
 # Parameters with a smaller contraction are marked as "mostly prior".
-least_contraction <- 0.3
+min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
   sampling <- x$sampling
@@ -123,7 +123,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     ),
     shown = x$shown,
     notes = c(
-      paste0("Estimates are posterior medians. ", mixing_words(x),
+      paste0("Estimates are posterior medians. ", format_mixing(x),
         if (x$switched == 0) "; no categories changed names"),
       assumption_of(x)
     ),
@@ -135,7 +135,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
 # errors are not independent.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
-    return(paste("Assumed:", calibration_assumption(fit), lean_words(fit, fit$x$categories[[2L]])))
+    return(paste("Assumed:", calibration_assumption(fit), format_sensitivity_to_lean(fit, fit$x$categories[[2L]])))
   }
   c(
     paste0(
@@ -153,16 +153,16 @@ assumption_of <- function(fit) {
 }
 
 # Returns the parameters in `n_draws` draws at equal distances, a list with an element per draw. See
-# law_of_values().
-laws_of_draws <- function(fit, n_draws) {
+# parameters_of_values().
+parameters_of_draws <- function(fit, n_draws) {
   rows <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
-  lapply(rows, function(d) law_of_values(fit, fit$draws[d, ]))
+  lapply(rows, function(d) parameters_of_values(fit, fit$draws[d, ]))
 }
 
 # Converts a vector of parameters to a list: `base_rates` (populations x categories); `matrices`, a
 # list with the confusion matrix of each rater (true category x rating); and `shared`, parameters of
 # correlated errors, NULL if the model has none.
-law_of_values <- function(fit, values) {
+parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
   size <- length(x$categories)
@@ -186,7 +186,7 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
   population <- population_in_fit(fit, pattern_covariates(x))
-  posteriors <- lapply(laws_of_draws(fit, 200L), function(law) {
+  posteriors <- lapply(parameters_of_draws(fit, 200L), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
     if (!dependent) return(posterior_of_law(rates, law$matrices, x))
     joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
@@ -241,7 +241,7 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
     as.double(seq_len(populations) == population_in_fit(fit, group))
   }
   weight <- weight / sum(weight)
-  measures <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
+  measures <- simplify2array(lapply(parameters_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
     numbers <- test_numbers(add_combined(matrices, both), drop(weight %*% law$base_rates), rates)
     back_transform(numbers)

@@ -31,7 +31,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   is_dependent <- model_is_dependent(model)
   rank_check <- if (is_dependent) check_learnable(x, model, nrow(prior$base_rates),
     raters_with_prior)
-  fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed())
+  fit <- fit_checked_draws(x, model, checked$known, prior, sampling, draw_seed())
   fit$learnable <- rank_check
   fit$named <- raters_with_prior
   warn_mixing(fit)
@@ -39,7 +39,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   fit
 }
 
-fit_settled <- function(x, model, known, prior, sampling, seed) {
+fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
   # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
   check_memory(
@@ -156,7 +156,7 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
 }
 
 # Largest cost of sampling, in elementary steps. Thinning is not increased beyond it.
-most_steps <- 5e9
+max_sampling_steps <- 5e9
 # Effective sample size at which sampling stops. Half of the number of draws suffices if it is less.
 sufficient_sample_size <- 1000
 
@@ -184,7 +184,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     factor <- 2^max(1, ceiling(log2(required_size / smallest_size)))
     n_sweeps <- sampling$chains * (sampling$warmup + factor * thin * sampling$kept)
     is_done <- !is.null(sampling$thin) || smallest_size >= required_size || factor * thin > 1024 ||
-      n_sweeps * steps_per_sweep > most_steps
+      n_sweeps * steps_per_sweep > max_sampling_steps
     if (is_done) return(drawn)
     thin <- as.integer(factor * thin)
   }
@@ -344,7 +344,7 @@ worst_mixing <- function(fit) {
 
 has_mixed <- function(worst) worst[[1L]] <= 1.01 && worst[[2L]] >= 400
 
-mixing_words <- function(fit) {
+format_mixing <- function(fit) {
   worst <- worst_mixing(fit)
   sprintf("Rhat at most %s, effective sample sizes at least %s", decimals(worst[[1L]]),
     number(round(worst[[2L]])))

@@ -47,11 +47,11 @@ covariates_used <- function(model, x) {
 populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
-  group <- split_by(rep(1, n_patterns(x)), values)
+  group <- number_combinations(rep(1, n_patterns(x)), values)
   design <- formula_design(model$base_rates, values[!duplicated(group), ], like)
   # Populations are distinct rows, sorted so that their order does not depend on the order of cases.
   columns <- unname(split_columns(design$matrix, design$names)[-1L])
-  distinct_row <- split_by(rep(1, nrow(design$matrix)), columns)
+  distinct_row <- number_combinations(rep(1, nrow(design$matrix)), columns)
   first <- which(!duplicated(distinct_row))
   sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
   list(
@@ -83,7 +83,7 @@ population_table <- function(model, x) {
 # Returns, for each row of `values`, the equal row of `table`, NA if there is none.
 population_of <- function(values, table) {
   values <- values[names(table)]
-  group <- split_by(
+  group <- number_combinations(
     rep(1, nrow(table) + nrow(values)),
     Map(function(a, b) c(as_label(a), as_label(b)), table, values)
   )
@@ -183,6 +183,6 @@ softmax <- function(logs) exp(logs - log_sum_exp(logs))
 
 # Returns the logarithm of the sum of exponentials of each row, without overflow.
 log_sum_exp <- function(m) {
-  top <- row_top(m)
+  top <- row_maximum(m)
   top + log(rowSums(exp(m - top)))
 }

@@ -42,7 +42,7 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
-  abort_argument_if(!ok || !has_unique_names(raters), "known_raters",
+  abort_argument_if(!ok || !is_uniquely_named(raters), "known_raters",
     "must be a list with the names of raters, each once.", not = raters,
     i = "Give a confusion matrix, or the probability of a correct rating, for each known rater.")
   unknown <- setdiff(names(raters), x$raters)
@@ -67,7 +67,7 @@ check_known_matrix <- function(matrix, rater, categories) {
     "An element of {.arg known_raters} must be a probability in [0, 1], or a {n} x {n} matrix of
         probabilities (true categories in rows, which sum to one) or of counts (true categories in
         rows, answers in columns).", x = "The element for {.val {rater}} is {describe(matrix)}.")
-  matrix <- in_order_of(categories, matrix, rater)
+  matrix <- sort_matrix(categories, matrix, rater)
   matrix <- matrix(as.double(matrix), n)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }
@@ -79,7 +79,7 @@ are_counts <- function(x) {
 }
 
 # Puts named rows and columns of a matrix into the order of the categories.
-in_order_of <- function(categories, matrix, rater) {
+sort_matrix <- function(categories, matrix, rater) {
   labels <- dimnames(matrix)
   for (names in labels) {
     abort_if(!is.null(names) && !setequal(names, categories), "category",

@@ -65,12 +65,12 @@ fit_core <- function(x, model, method, known, start, tick) {
   # The stopping rule must not depend on the scale of weights that are not counts.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
-    abstain_arguments <- if (!is.null(model$abstain)) abstain_parts(
+    abstain_arguments <- if (!is.null(model$abstain)) abstention_arguments(
       x, uses_abstentions(model) && has_abstentions(x), x$panel$abstain$constant
     )
     # Convergence tolerance of probabilities: 1e-8
     return(core_fit_pooled(
-      x$patterns, weight, known, c(model, abstain_arguments), FALSE, 1e-8, pooled_rounds,
+      x$patterns, weight, known, c(model, abstain_arguments), FALSE, 1e-8, max_pooled_iterations,
       1L, tick)[[1L]])
   }
   if (length(known$counts) > 0L) abort_counts_need_pooled()
@@ -87,7 +87,7 @@ fit_core <- function(x, model, method, known, start, tick) {
   if (is.null(theta)) core else fit(list(theta = theta, raters = n_raters(x)))
 }
 
-pooled_rounds <- 20000L # largest number of iterations of a pooled fit
+max_pooled_iterations <- 20000L # largest number of iterations of a pooled fit
 
 # Raises an error if a fit would need too much memory. Fits have about twelve tables with a number
 # for each rater, true category and rating.

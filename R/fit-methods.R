@@ -104,7 +104,7 @@ distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_kn
 # category with the highest probability; `probability`; and `tied`, the number of categories with
 # it.
 most_probable <- function(probability) {
-  highest <- row_top(probability)
+  highest <- row_maximum(probability)
   tied <- probability >= highest * (1 - tie_tolerance)
   list(
     category = max.col(tied + 0, ties.method = "first"), probability = highest,
@@ -188,7 +188,7 @@ draw_from_fit <- function(fit) {
   stratum <- sample.int(length(distribution$strata), length(cases), replace = TRUE,
     prob = distribution$strata)
   row <- rep.int(seq_along(cases), pattern_lengths(x)[pattern])
-  rating_index <- ratings_in(x, pattern)
+  rating_index <- rating_positions(x, pattern)
   rater <- rating_rater(x)[rating_index]
   class <- ((stratum - 1L) * categories + truth)[row]
   uniform <- stats::runif(length(row))

@@ -101,7 +101,7 @@ calibrated_covariance <- function(fit, numbers) {
   numbers_after <- function(change) {
     numbers(rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE))
   }
-  jacobian <- differences(numbers_after, numeric(n * (n + 1L)))
+  jacobian <- central_differences(numbers_after, numeric(n * (n + 1L)))
   shares <- rbind(sample$verdicts / sum(sample$verdicts), smoothed_rates(counts))
   sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sizes), function(i) {
@@ -153,7 +153,7 @@ standard_errors_of_judge <- function(fit, estimates, rates) {
 }
 
 # Returns a sentence about the calibration sample; NULL if there is none.
-calibration_words <- function(fit) {
+format_calibration <- function(fit) {
   counts <- fit$calibrated$counts
   if (!is.null(counts)) sprintf("Calibration sample: %s is right on %s", fit$x$raters,
     toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
@@ -161,7 +161,7 @@ calibration_words <- function(fit) {
 
 # Returns a sentence that shows how sensitive an estimate is to a change of the judge, for two
 # categories: the shift if it gives `category` to a share `share` of cases more, whatever the truth.
-lean_words <- function(fit, category, share = 0.05) {
+format_sensitivity_to_lean <- function(fit, category, share = 0.05) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
     "If it rated ", category, " in ", 100 * share, " of 100 more of these cases, whatever their ",

@@ -194,7 +194,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
       as.vector(means[, -1L] - means[, 1L])
     }
     coefficients <- x$coefficients[terms_of_rates(x)]
-    jacobian <- differences(difference, coefficients)
+    jacobian <- central_differences(difference, coefficients)
     cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
       category = category_factor(cell$category, x$x),

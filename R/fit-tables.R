@@ -91,7 +91,7 @@ likelihood_lines.posterior_fit <- function(fit) {
 
 likelihood_lines.judge_fit <- function(fit) {
   c(
-    calibration_words(fit),
+    format_calibration(fit),
     "Base rates are the shares of the rater's ratings, corrected by its errors in this sample"
   )
 }
@@ -388,7 +388,7 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   # Probabilities of answering are in the order of raters within categories.
   is_answering_term <- startsWith(terms, "answered[")
   rater[is_answering_term] <- rep_len(names, sum(is_answering_term))
-  n <- rater_totals(x$x)[match(rater, names)]
+  n <- count_ratings_of_raters(x$x)[match(rater, names)]
   tibble::tibble(
     term = terms, rater = rater, estimate = value, std.error = error, conf.low = limits[, 1L],
     conf.high = limits[, 2L], n = ifelse(is.na(rater), stats::nobs(x), n)

@@ -339,7 +339,7 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_para
     as.vector(test_numbers(add_combined(estimates$matrices, both), estimates$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
-  jacobian <- differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
+  jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
   variance <- rowSums(jacobian^2 /
     rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
   out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
@@ -393,7 +393,7 @@ errors_given_truth <- function(fit, rates, both = integer()) {
     weights <- base_rates[-k] / sum(base_rates[-k])
     variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
     numbers <- function(right) measure_test(right, (rates %||% base_rates)[[k]])
-    jacobian <- differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
+    jacobian <- central_differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
     sqrt(drop(jacobian^2 %*% variances))
   })
   replace(out, !is.finite(out), NA)

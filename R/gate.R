@@ -51,7 +51,7 @@
 #' @export
 gate <- function(x, at_least) {
   check_given()
-  first_result <- first_part(x)
+  first_result <- first_single_result(x)
   is_comparison <- inherits(first_result, "system_comparison")
   abort_argument_if(!is_comparison && !inherits(first_result, "accuracy_estimate"), "x",
     "must be a result of {.fun estimate_accuracy} or {.fun compare_systems}.", not = x)
@@ -164,7 +164,7 @@ needed_labels <- function(measured, share, at_least, estimate) {
   if (interval_of(estimate)$gold$anytime) return(NA_integer_)
   further_labels <- seq_len(max(0, measured$cases - measured$gold))
   measured$gold <- measured$gold + further_labels
-  effective_size <- 1 / gold_error(measured, estimate$gold$settings$target)
+  effective_size <- 1 / relative_error_variance(measured, estimate$gold$settings$target)
   limits <- wilson_interval(share, effective_size, normal_quantile(estimate$options$conf_level))
   excludes_threshold <- if (share >= at_least) limits[, 1L] >= at_least else limits[, 2L] < at_least
   further_labels[excludes_threshold %in% TRUE][1L]

@@ -35,7 +35,7 @@ check_gold_size <- function(n, most = 1e7) {
 # used. Returns fields of `evidence` and, with a column or element per quantity: `weight`, number of
 # cases of each pattern; `w`, sampling weight of each gold case (both 0 if not used); `gold`, number
 # of gold cases; `stands`, do they represent all cases?
-gold_part <- function(evidence, used) {
+select_gold <- function(evidence, used) {
   used <- as.matrix(used)
   at <- evidence$at
   has_unrated_gold <- colSums(used[at, , drop = FALSE] & !evidence$rated[at]) > 0
@@ -43,14 +43,14 @@ gold_part <- function(evidence, used) {
   weight <- evidence$weight * used
   w <- evidence$w * used[at, , drop = FALSE]
   c(evidence[c("at", "truth", "cluster", "drawn")], list(
-    weight = weight, w = w, gold = colSums(w > 0), stands = stand_for(weight, w, evidence$drawn)
+    weight = weight, w = w, gold = colSums(w > 0), stands = represent_all_cases(weight, w, evidence$drawn)
   ))
 }
 
 # Do gold cases represent all cases, for each column of `weight` (patterns) and `w` (gold cases)?
 # The inverse probabilities `w` estimate the number of cases. If their sum is too far from it, some
 # cases had no chance to be drawn, or the probabilities are wrong.
-stand_for <- function(weight, w, drawn) {
+represent_all_cases <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
 }
@@ -60,11 +60,11 @@ stand_for <- function(weight, w, drawn) {
 counts_too_many <- function(evidence) {
   weight <- evidence$weight
   sum(evidence$w) > sum(weight) &&
-    !stand_for(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
+    !represent_all_cases(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
 # Estimates quantities from gold cases and predictions; all measurements use this function.
-# `gold_data`: result of gold_part(). `y` (gold cases x quantities): value of each gold case, or its
+# `gold_data`: result of select_gold(). `y` (gold cases x quantities): value of each gold case, or its
 # influence on the quantity. `q` (patterns x quantities): prediction of `y` from ratings. `correct`:
 # function that computes corrected means, such as correct_share(). `settle`: function that converts
 # corrected means to the quantities. `variance`: function of the result that returns the variance of
@@ -88,10 +88,10 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   # Without a second system, answer 0 is used. It is never correct, so differences are accuracies.
   second_answers <- if (has_second) evidence$answer[, second, drop = FALSE] else 0L * answers
   at_gold <- function(x) x[evidence$at, , drop = FALSE]
-  gold_data <- gold_part(evidence, answers > 0L & (second_answers > 0L | !has_second))
+  gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second))
   differ <- answers != second_answers & gold_data$weight > 0
   known <- gold_data$gold > 0 & colSums(differ) > 0 &
-    stand_for(gold_data$weight * differ, gold_data$w * at_gold(differ), gold_data$drawn)
+    represent_all_cases(gold_data$weight * differ, gold_data$w * at_gold(differ), gold_data$drawn)
   if (!any(known)) return(list(known = known))
   known_columns <- function(x) x[, known, drop = FALSE]
   gold_data[c("weight", "w")] <- lapply(gold_data[c("weight", "w")], known_columns)
@@ -154,10 +154,10 @@ as_part <- function(x, share, is_part) {
   x
 }
 
-# Gold cases that system number `s` answered, in the form of gold_part(); NULL if there are none or
+# Gold cases that system number `s` answered, in the form of select_gold(); NULL if there are none or
 # if they do not represent all cases that it answered.
 gold_of_system <- function(evidence, s) {
-  gold_data <- gold_part(evidence, evidence$answer[, s] > 0L)
+  gold_data <- select_gold(evidence, evidence$answer[, s] > 0L)
   if (gold_data$gold == 0L || !gold_data$stands) return(NULL)
   gold_fields <- c("at", "truth", "cluster", "w")
   gold_data[gold_fields] <- lapply(gold_data[gold_fields], `[`, gold_data$w > 0)
@@ -218,7 +218,7 @@ posterior_of_raters <- function(x) {
   fit <- suppressWarnings(
     fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
   )
-  posterior(fit)[rows_for(fit$x, x), , drop = FALSE]
+  posterior(fit)[matching_patterns(fit$x, x), , drop = FALSE]
 }
 
 # Predicted probability that an answer is correct, in the form of `answer`: a category number per
@@ -297,7 +297,7 @@ correct_difference <- function(u, q, prediction, w = 1) {
 # numbers of gold cases and of all cases; `labels`, the number of gold cases that the user labelled;
 # `design`, number of gold cases with unequal weights that are equivalent to one with equal weights;
 # `at_hand`, variance of a case, in units of `variance`; `seen`, the share among gold cases, by
-# which reach_ends() extends intervals (NA: not extended).
+# which extend_to_ends() extends intervals (NA: not extended).
 correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
   y <- as.matrix(y)
   q <- as.matrix(q)

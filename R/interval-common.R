@@ -10,7 +10,7 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
   )
   bar <- progress_bar("Bootstrap", options$replicates)
   settings <- resampling(fit$x, options, inherits(estimator, "case_estimator"))
-  replicates <- replicates_of(estimator, quantity, settings, bar$tick)
+  replicates <- compute_replicates(estimator, quantity, settings, bar$tick)
   bar$close()
   structure(replicates, seed = settings$seed)
 }
@@ -58,15 +58,15 @@ paired_replicates <- 2000L
 
 # Number of blocks into which replicates are divided: one per remote worker, with at least 10
 # replicates each. On one machine it is 1, because threads of the core are faster than workers.
-count_pieces <- function(n_replicates) {
+count_blocks <- function(n_replicates) {
   if (has_remote_workers()) min(future::nbrOfWorkers(), n_replicates %/% 10L) else 1L
 }
 
 # Computes replicates in blocks, one per worker. The estimator is a pointer to memory, which is not
 # valid in other processes, so each worker creates it again from its arguments. Every replicate has
 # a separate random stream, so that results do not depend on the number of workers.
-replicates_in_pieces <- function(estimator, quantity, resampling, tick,
-                                 n_blocks = count_pieces(resampling$replicates)) {
+replicates_in_blocks <- function(estimator, quantity, resampling, tick,
+                                 n_blocks = count_blocks(resampling$replicates)) {
   if (n_blocks <= 1L) return(core_replicates(estimator, quantity, resampling, tick))
   estimator_arguments <- attr(estimator, "made_of") # arguments of make_estimator()
   rm(estimator, tick) # not valid in other processes
@@ -141,7 +141,7 @@ posterior_note <- function(x) {
   }
   parts <- colMeans(x$parts)
   percent <- paste0(round(100 * parts / sum(parts)), "%")
-  if (is.null(x$options$common) || is_stated(x$options)) {
+  if (is.null(x$options$common) || has_fixed_common(x$options)) {
     return("quantiles of posterior draws; sampling error alone, given the assumption")
   }
   paste0(
@@ -159,7 +159,7 @@ interval_posterior <- new_interval(
   draws = interval_bootstrap$draws, note = posterior_note,
   explain = function(estimate) {
     paste0("The {interval}s are quantiles of draws from the posterior",
-      if (!is_stated(estimate$options)) {
+      if (!has_fixed_common(estimate$options)) {
         ", in which the errors that systems share with raters have a prior"
       }, ".")
   }

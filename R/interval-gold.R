@@ -5,9 +5,9 @@
 # "population" or "cases", see gold_cases(). Limits are NA if gold cases are in too few clusters.
 corrected_interval <- function(x, target, conf_level) {
   accuracy <- clip01(x$estimate)
-  size <- gold_size(x, target, conf_level)
+  size <- effective_gold_size(x, target, conf_level)
   limits <- wilson_interval(accuracy, size, normal_quantile(conf_level))
-  reach_ends(list(
+  extend_to_ends(list(
     estimate = accuracy, std.error = sqrt(x$variance / size), conf.low = limits[, 1L],
     conf.high = limits[, 2L], size = size
   ), x)
@@ -17,7 +17,7 @@ corrected_interval <- function(x, target, conf_level) {
 # may then be true of all cases. Central posterior intervals would never contain 0 or 1. `x$seen`:
 # share of correct gold cases, NA if intervals are not extended. `low`, `high`: may the limit be
 # extended to 0 or 1? Missing limits stay missing.
-reach_ends <- function(interval, x, low = TRUE, high = TRUE) {
+extend_to_ends <- function(interval, x, low = TRUE, high = TRUE) {
   known <- !is.na(interval$conf.low)
   interval$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
   interval$conf.high[which(known & high & x$seen >= 1 - 1e-12)] <- 1
@@ -27,8 +27,8 @@ reach_ends <- function(interval, x, low = TRUE, high = TRUE) {
 # Effective number of gold cases: the number of independent cases for which a share has the same
 # standard error. It depends on the `target`, the "cases" of the data or their "population". NA if
 # gold cases are in too few clusters.
-gold_size <- function(x, target, conf_level) {
-  size <- 1 / gold_error(x, target)
+effective_gold_size <- function(x, target, conf_level) {
+  size <- 1 / relative_error_variance(x, target)
   if (is.null(x$clusters)) return(size)
   # Adjusts for the quantile of the t distribution with few clusters.
   t_value <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
@@ -38,7 +38,7 @@ gold_size <- function(x, target, conf_level) {
 # Squared standard error of a mean, relative to the variance of one case (`x$variance`). For the
 # population it includes the sampling error of the cases, and is at most the error of a mean of gold
 # cases without predictions.
-gold_error <- function(x, target) {
+relative_error_variance <- function(x, target) {
   error <- x$ratio * (1 - x$gold / x$cases) / x$gold
   if (target == "cases") error else pmin(error + x$at_hand / x$cases, x$design / x$gold)
 }
@@ -46,7 +46,7 @@ gold_error <- function(x, target) {
 # Student's interval for differences between accuracies. `x`: result of correct_difference().
 # Degrees of freedom are one less than the number of gold cases.
 difference_interval <- function(x, target, conf_level) {
-  size <- gold_size(x, target, conf_level)
+  size <- effective_gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
   half_width <- error * quantile_of_few(x, conf_level)
   estimate <- pmin(pmax(x$estimate, -1), 1)
@@ -57,7 +57,7 @@ difference_interval <- function(x, target, conf_level) {
 }
 
 # Quantile of the t distribution for few gold cases. With clusters it is the normal quantile,
-# because gold_size() has already adjusted the effective number of cases for few clusters.
+# because effective_gold_size() has already adjusted the effective number of cases for few clusters.
 quantile_of_few <- function(x, conf_level) {
   if (!is.null(x$clusters)) return(normal_quantile(conf_level))
   ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
@@ -119,18 +119,18 @@ ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error
 # or if the truth of all cases is known.
 combined_interval <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
-  error <- x$variance * gold_error(x, "cases")
+  error <- x$variance * relative_error_variance(x, "cases")
   prior <- ratings_prior(
     from_ratings, x$labels, case_variance_of_ratings(x, from_ratings), x$cases, widen, error,
     x$at_hand
   )
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_share) {
-    size <- pmin(most_information, gold_size(x, "cases", conf_level))
+    size <- pmin(most_information, effective_gold_size(x, "cases", conf_level))
     measured <- list(value = corrected_share, size = size)
     interval <- blended_interval(x, measured, prior, size, NULL, target, conf_level)
     half_width <- normal_quantile(conf_level) * prior$sd
-    reach_ends(interval, x, prior$centre - half_width <= 0, prior$centre + half_width >= 1)
+    extend_to_ends(interval, x, prior$centre - half_width <= 0, prior$centre + half_width >= 1)
   })
 }
 
@@ -190,8 +190,8 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
     conf.low = pmax(lower_bound,
-      blend$mean - half_width_with_error(sampling_width, blend$low, blend$mean)),
-    conf.high = pmin(1, blend$mean + half_width_with_error(sampling_width, blend$high, blend$mean)),
+      blend$mean - add_error_to_half_width(sampling_width, blend$low, blend$mean)),
+    conf.high = pmin(1, blend$mean + add_error_to_half_width(sampling_width, blend$high, blend$mean)),
     weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
@@ -204,15 +204,15 @@ combined_difference <- function(x, from_ratings, target, conf_level, widen = def
   corrected <- difference_interval(x, target, conf_level)
   from_ratings$bias <- pmax(from_ratings$bias, least_bias * x$differ)
   case_variance <- pmax(x$one_right - from_ratings$estimate^2, 0)
-  size <- gold_size(x, "cases", conf_level)
+  size <- effective_gold_size(x, "cases", conf_level)
   error <- x$variance / size
   prior <- ratings_prior(from_ratings, x$labels, case_variance, x$all, widen, error)
   prior$centre <- pmin(pmax(prior$centre, -x$differ), x$differ)
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   ratings_weight[x$gold < 2 | x$differ <= 0] <- 0
   average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_value) {
-    size <- gold_size(x, "cases", conf_level)
-    # With clusters, gold_size() has already adjusted the error for few clusters.
+    size <- effective_gold_size(x, "cases", conf_level)
+    # With clusters, effective_gold_size() has already adjusted the error for few clusters.
     df <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold
     measured <- list(
       value = corrected_value, error = sqrt(x$variance / size), freedom = df, end = x$differ
@@ -228,7 +228,7 @@ fewest_tested <- 5L # number of gold cases from which they can contradict the ra
 gold_test <- function(x, from_ratings) {
   case_variance <- case_variance_of_ratings(x, from_ratings)
   prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$at_hand)
-  test <- contradiction(prior, clip01(x$estimate), x$variance * gold_error(x, "cases"))
+  test <- contradiction(prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases"))
   lapply(test, replace, x$gold < fewest_tested, NA_real_)
 }
 
@@ -255,7 +255,7 @@ sequence_interval <- function(x, from_ratings, target, conf_level) {
     interval$conf.low[[i]] <- if (accuracy > 0) crossing(log_excess, c(0, accuracy)) else 0
     interval$conf.high[[i]] <- if (accuracy < 1) crossing(log_excess, c(accuracy, 1)) else 1
   }
-  reach_ends(interval, x)
+  extend_to_ends(interval, x)
 }
 
 # Log likelihood of the accuracies `theta` relative to its maximum, if the share `share` of `size`

@@ -16,12 +16,12 @@
 # moves the centre. This is used for the averaged method only, because other methods have not been
 # compared with known truth.
 robust_error <- function(estimate, value, sampling, gap, parts) {
-  if (is_stated(estimate$options)) {
+  if (has_fixed_common(estimate$options)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
   out <- core_robust_error(
     value, sampling, gap, parts$dependence_weight, parts$rater_error, parts$base_rate_range,
-    open_share(estimate$fit), panel_kind(estimate$fit)
+    unknown_truth_share(estimate$fit), panel_kind(estimate$fit)
   )
   if (!is_averaged(estimate)) out$centre <- value
   out
@@ -29,7 +29,7 @@ robust_error <- function(estimate, value, sampling, gap, parts) {
 
 # The same, with `gap` computed from `parts`. Metrics of scores have gap 0, because they have no
 # values for shared and for independent errors.
-typical_error <- function(estimate, value, sampling, parts) {
+robust_error_from_parts <- function(estimate, value, sampling, parts) {
   independent <- if (is_averaged(estimate)) parts$independent else value
   gap <- independent - (parts$average_shared %||% parts$shared)
   if (!is.null(estimate$fit$scored)) gap <- 0 * value
@@ -48,7 +48,7 @@ robust_interval <- function(draft, table) {
     interval <- bootstrap_interval(draft, table)
     interval$sampling <- interval$table$std.error # NA, with a reason, if the bootstrap has none
   }
-  error <- typical_error(draft, table$estimate, interval$sampling, draft$parts)
+  error <- robust_error_from_parts(draft, table$estimate, interval$sampling, draft$parts)
   interval$centre <- error$centre
   interval$table$std.error <- error$std.error
   interval$table <- with_limits(
@@ -65,7 +65,7 @@ with_limits <- function(table, centre, times) {
 }
 
 # Share of the cases answered by each system whose truth is unknown. Only these have hidden errors.
-open_share <- function(fit) {
+unknown_truth_share <- function(fit) {
   n_cases <- pattern_weights(fit$x) * judged_patterns(fit)
   answered_cases <- (pattern_answers(fit$x) > 0L) * n_cases
   unname(colSums(answered_cases * !known_patterns(fit)) / colSums(answered_cases))
@@ -78,7 +78,7 @@ open_share <- function(fit) {
 # public data sets with known truth (they cover .95). If the power is chosen without the data sets
 # related to each set, coverage is .89 (standard error .08). This is optimistic, because the rule
 # was chosen on the same data sets. bench/compare.R compares it with other rules.
-likeness_power <- 3
+hidden_correlation_power <- 3
 
 # Draws of the accuracies of systems (draws x systems), or a string with the reason why there are
 # none. Normal errors around the centres of intervals are sums of sampling errors, correlated like
@@ -91,7 +91,7 @@ robust_draws <- function(estimate, replicates) {
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
   hidden <- hidden_error(estimate)
-  same_answers <- same_share(estimate$fit)
+  same_answers <- same_answer_share(estimate$fit)
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling <- ifelse(is.na(diag(correlation)), 0, sampling)
   correlation[is.na(correlation)] <- 0
@@ -100,12 +100,12 @@ robust_draws <- function(estimate, replicates) {
     paste("the sampling error of", shorten(unknown_systems), "is not known")
   )
   error <- normal_draws(
-    correlation * outer(sampling, sampling) + same_answers^likeness_power * outer(hidden, hidden)
+    correlation * outer(sampling, sampling) + same_answers^hidden_correlation_power * outer(hidden, hidden)
   )
   # Systems with equal answers get exactly the same draws.
   error <- error[, max.col(same_answers == 1, "first"), drop = FALSE]
   n_draws <- nrow(error)
-  factors <- if (is_stated(estimate$options)) rep(1, n_draws) else heavy_times(n_draws)
+  factors <- if (has_fixed_common(estimate$options)) rep(1, n_draws) else heavy_tail_factors(n_draws)
   structure(rep(centre, each = n_draws) + factors * error, times = factors)
 }
 
@@ -126,7 +126,7 @@ scaled_vectors <- function(eigen_parts) sqrt(pmax(0, eigen_parts$values)) * t(ei
 
 # Factors that convert `n` normal draws to draws with the heavy tails of robust intervals, see
 # robust_quantile(). They are quantiles at equally spaced probabilities, in random order.
-heavy_times <- function(n) {
+heavy_tail_factors <- function(n) {
   chi_square <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / chi_square)
 }
@@ -136,17 +136,17 @@ hidden_error <- function(estimate) {
   details <- estimate$details
   all_parts <- c(estimate$table["independent"], details)
   details[["hidden"]] %||% # set for other metrics
-    typical_error(estimate, estimate$table$estimate, details$sampling, all_parts)$hidden
+    robust_error_from_parts(estimate, estimate$table$estimate, details$sampling, all_parts)$hidden
 }
 
 # Normal draws with variance 1 (draws x systems), correlated like hidden errors, and uncorrelated
-# with the columns of `centred`. `same`: result of same_share().
-shared_noise <- function(centred, same) {
+# with the columns of `centred`. `same`: result of same_answer_share().
+hidden_error_noise <- function(centred, same) {
   n_draws <- nrow(centred)
   n_systems <- ncol(same)
   noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n_draws * n_systems), n_draws))
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
-  eigen_parts <- eigen(same^likeness_power, symmetric = TRUE)
+  eigen_parts <- eigen(same^hidden_correlation_power, symmetric = TRUE)
   noise <- noise %*% scaled_vectors(eigen_parts)
   # Systems with equal answers get exactly the same draws.
   noise[, max.col(same == 1, "first"), drop = FALSE]
@@ -154,7 +154,7 @@ shared_noise <- function(centred, same) {
 
 # Share of cases on which two systems gave the same answer (systems x systems), among the cases that
 # all systems answered.
-same_share <- function(fit) {
+same_answer_share <- function(fit) {
   judged <- judged_patterns(fit)
   answer <- pattern_answers(fit$x)[judged, , drop = FALSE]
   weight <- pattern_weights(fit$x)[judged]
@@ -176,7 +176,7 @@ robust_note <- function(x) {
 
 # End of a sentence that begins with "sampling error": the other errors that the interval contains.
 allowance_words <- function(x) {
-  if (is_stated(x$options)) {
+  if (has_fixed_common(x$options)) {
     " alone, given the assumption"
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
@@ -189,7 +189,7 @@ allowance_words <- function(x) {
 
 # Sentence on the interval for a methods paragraph.
 explain_robust <- function(estimate) {
-  if (is_stated(estimate$options)) {
+  if (has_fixed_common(estimate$options)) {
     "The {interval} covers sampling error, given that assumption."
   } else if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
     "The raters are language models or programs, whose agreement is little evidence of accuracy. The
@@ -211,11 +211,11 @@ explain_robust <- function(estimate) {
 hidden_of_system <- function(estimate, s, gap = 0,
                              rater_error = estimate$details$rater_error[[s]]) {
   zeros <- 0 * rater_error
-  if (is_stated(estimate$options)) return(zeros)
+  if (has_fixed_common(estimate$options)) return(zeros)
   details <- estimate$details[s, ]
   core_robust_error(
     zeros + estimate$table$estimate[[s]], zeros, zeros + gap, zeros + details$dependence_weight,
-    rater_error, zeros + details$base_rate_range, zeros + open_share(estimate$fit)[[s]],
+    rater_error, zeros + details$base_rate_range, zeros + unknown_truth_share(estimate$fit)[[s]],
     panel_kind(estimate$fit)
   )$hidden
 }
@@ -224,7 +224,7 @@ hidden_of_system <- function(estimate, s, gap = 0,
 # have heavier tails than the normal distribution, because they differ between kinds of data sets.
 # The quantile is therefore that of the t distribution, scaled to the normal quantile for 90%.
 robust_quantile <- function(options, conf_level) {
-  if (is_stated(options)) return(normal_quantile(conf_level))
+  if (has_fixed_common(options)) return(normal_quantile(conf_level))
   t_quantiles <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
   normal_quantile(0.9) * t_quantiles[[1L]] / t_quantiles[[2L]]
 }

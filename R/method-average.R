@@ -4,13 +4,13 @@
 # The averaged method leaves out constant raters, who give all cases the same category. Their
 # ratings carry no information. Returns whether they are left out: they are not if the user gives
 # the share of shared errors.
-averages_varied <- function(options) is_averaged(options = options) && !is_stated(options)
+averages_varied <- function(options) is_averaged(options = options) && !has_fixed_common(options)
 
 # Fit without constant raters, if the method leaves them out. Only fits of class k_fit are fitted
 # again; other classes are fits with known truths or raters.
 fit_of_varied <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
-  x <- without_constant_raters(keep_decision(fit$x))
+  x <- without_constant_raters(store_abstain_decision(fit$x))
   no_change <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
   if (no_change && !isTRUE(x$panel$abstain$by_replies)) return(fit)
   new_fit <- fit_algebraic(x, fit$model)
@@ -25,11 +25,11 @@ fit_of_varied <- function(fit, options) {
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
-  if (!is_averaged(options = options) && !is_stated(options) && !knows_some(fit$known)) {
+  if (!is_averaged(options = options) && !has_fixed_common(options) && !knows_some(fit$known)) {
     fit$x <- without_constant_raters(fit$x)
   }
   estimator <- make_estimator(fit, method_average, options)
-  list(estimator = estimator, point = point_of(estimator), x = fit$x)
+  list(estimator = estimator, point = compute_estimate(estimator), x = fit$x)
 }
 
 # A field of the estimates in the result of average_of(), a number per system; NA if `average` is
@@ -157,7 +157,7 @@ doubts_of <- function(estimate) {
 # Is an estimate computed from ratings by machines only, without gold cases and without a share of
 # shared errors given by the user?
 rests_on_machines <- function(estimate) {
-  panel_kind(estimate) == "machines" && !is_stated(estimate$options) &&
+  panel_kind(estimate) == "machines" && !has_fixed_common(estimate$options) &&
     !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
 }
 
@@ -165,7 +165,7 @@ rests_on_machines <- function(estimate) {
 warn_doubtful <- function(estimate) {
   x <- estimate$fit$x
   systems <- estimate$table$system
-  system_words <- function(doubtful) verbatim(shorten(systems[doubtful], most = 3L))
+  system_words <- function(doubtful) escape_braces(shorten(systems[doubtful], most = 3L))
   constant <- constant_raters(x)
   left_out_words <- if (!all(constant %in% x$raters)) ", so they were left out"
   warn_if(constant, "raters",
@@ -191,7 +191,7 @@ warn_doubtful <- function(estimate) {
       system_words(doubtful),
       if (length(doubtful) > 1L) " rest" else " rests",
         " on an assumption that ratings cannot test (",
-      verbatim(causes_of_doubt(estimate)[[worst]]), ")"
+      escape_braces(causes_of_doubt(estimate)[[worst]]), ")"
     )
   }
   warn_fallible("assumption",
@@ -206,7 +206,7 @@ causes_of_doubt <- function(estimate) {
   independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   rater_error <- details$rater_error / 4
   usage_words <- if (has_no_kappa(panel_leans(estimate$fit$x))) {
-    paste("raters", chance_beyond_shares)
+    paste("raters", agreement_by_chance_words)
   } else {
     "raters mostly give one category"
   }

@@ -73,7 +73,7 @@ calibrated_notes <- function(x) {
   fit <- x$fit
   category <- fit$x$categories[[max(fit$x$patterns$answer[, 1L])]]
   if (fit$identified == "yes") {
-    c(paste("Assumed:", calibration_assumption(fit)), lean_words(fit, category))
+    c(paste("Assumed:", calibration_assumption(fit)), format_sensitivity_to_lean(fit, category))
   }
 }
 

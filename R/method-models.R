@@ -3,7 +3,7 @@
 # Estimates of the binned and the unbinned method, computed by the core.
 estimate_k_model <- function(fit, options, average) {
   estimator <- make_estimator(fit, method_of(options = options), options)
-  point <- point_of(estimator)
+  point <- compute_estimate(estimator)
   numbers <- point$numbers
   has_mean <- numbers$cases > 0 & fit$identified == "yes"
   uninformative <- ifelse(has_mean, numbers$uninformative / numbers$cases, NA_real_)
@@ -31,17 +31,17 @@ estimate_latent <- function(fit, options, average) {
   ends <- list(shared = method_shared, independent = method_joint)
   method_end <- names(ends)[vapply(ends, `[[`, "", "id") == options$method]
   estimators <- lapply(ends, make_estimator, fit = fit, options = options)
-  points <- lapply(estimators, point_of)
+  points <- lapply(estimators, compute_estimate)
   values <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
   point <- points[[method_end]]
   if (!point$converged) warn_convergence(options$method)
   correction <- correction_share(options, of_average(average, "typical", length(missing_values)))
   posterior <- named_posteriors(point, fit$x)
   if (is_corrected(correction)) {
-    posterior <- Map(between_ends, posterior, named_posteriors(points$shared, fit$x), correction)
+    posterior <- Map(correct_for_shared_errors, posterior, named_posteriors(points$shared, fit$x), correction)
   }
   new_point(
-    between_ends(values[[method_end]], values$shared, correction),
+    correct_for_shared_errors(values[[method_end]], values$shared, correction),
     mixed_estimator(estimators[[method_end]], estimators$shared, correction),
     shared = values$shared, independent = values$independent,
     reason = if (!point$identified) {
@@ -204,7 +204,7 @@ function_estimator <- function(x, run) {
     } else {
       run(weigh_patterns(x[rep(seq_along(times), times), ], NULL))
     }
-    result <- as_result(value, x$systems, "method")
+    result <- check_estimator_result(value, x$systems, "method")
     if (is.null(times)) result else result$estimate
   }, class = "case_estimator")
 }
@@ -222,7 +222,7 @@ case_replicates <- function(estimator, resampling, tick) {
   stops <- rows[stopped]
   warn_if(any(stopped), "bootstrap",
     "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
-    x = verbatim("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
+    x = escape_braces("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
   rows[stopped] <- list(rep(NA_real_, n_systems))
   stack_rows(rows)
 }
@@ -244,7 +244,7 @@ function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)
-  show_accuracy(new_accuracy_estimate(draft, interval_of_draft(draft)))
+  show_accuracy(new_accuracy_estimate(draft, compute_interval(draft)))
 }
 
 # Checks the arguments of estimate_accuracy() that can be used if `method` is a function.
@@ -293,7 +293,7 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
         c(problem, list(lost = TRUE))
     })
   } else {
-    list(problem_for(fit, x, fit$known$truth))
+    list(problem_for_ratings(fit, x, fit$known$truth))
   }
   posterior_functions <- lapply(problems, moved_posterior)
   get_posteriors <- function(weight) {

@@ -37,7 +37,7 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
     evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n_categories(plan)), `==`))
     measurement <- gold_accuracy(evidence, column[share_rows])
     measured <- share_rows[measurement$known]
-    reason[setdiff(share_rows[is.na(reason[share_rows])], measured)] <- only_some_drawn
+    reason[setdiff(share_rows[is.na(reason[share_rows])], measured)] <- reason_not_all_drawn
     reason[measured] <- NA
     for (field in setdiff(names(measurement), c("rest", "answers", "known"))) {
       measurements[[field]] <- replace(measurements[[field]] %||% rep(NA_real_, nrow(rows)),
@@ -102,7 +102,7 @@ unit_rows <- function(rows, ranges) {
   )
 }
 
-# Gold cases that system number `s` answered, with the fields of gold_part() and joint tables of
+# Gold cases that system number `s` answered, with the fields of select_gold() and joint tables of
 # truth and answer, as vectors of probabilities. `gold_table`: table of gold cases only. `mean`:
 # mean table of all cases, predicted from ratings. `off`: predicted table of gold cases, minus
 # `mean`. `start`: corrected table at which slopes are computed; its cells are positive if they are
@@ -166,7 +166,7 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
 # Measures metrics by the influence of each case. `influence`: function of the row number of a
 # metric. It returns the change of the metric per case, for each pattern (or case) and each possible
 # truth, a matrix in the form of `predicted`. `scale`: see correct_mean(). `steepest`: largest
-# influence on each metric, see as_share(). `value`: function of corrected means and their slopes
+# influence on each metric, see measurement_as_share(). `value`: function of corrected means and their slopes
 # that returns the metrics on the unit scale.
 gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
   columns <- vapply(seq_along(steepest), function(i) {
@@ -177,7 +177,7 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
   correct <- function(...) correct_mean(..., scale = scale)
   x <- gold_quantity(
     gold_data, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
-    function(x) as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
+    function(x) measurement_as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
   )
   x[setdiff(names(x), c("rest", "answers"))]
 }
@@ -199,7 +199,7 @@ values_by_row <- function(plan, tables) {
 # vary. The error is then at least the error of a share of few cases: so few that one of them
 # changes the share as much as the most influential case changes the metric (`steepest`; 0 for no
 # such bound). See also add_standard_errors().
-as_share <- function(x, value, alone, steepest) {
+measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
     share <- (equivalent_cases * value + 0.5) / (equivalent_cases + 1)
     share * (1 - share)
@@ -278,7 +278,7 @@ score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_
 }
 
 # Gold cases among the scored cases of a system. `at`: their positions among scored cases. Other
-# fields are those of gold_part().
+# fields are those of select_gold().
 scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
   position <- match(gold$case, judge$at)
@@ -287,7 +287,7 @@ scored_gold <- function(estimate, judge) {
   list(
     at = position[copies], truth = gold$truth[copies], w = w, gold = length(copies),
     weight = judge$v, cluster = estimate$options$cluster[gold$case[copies]],
-    stands = stand_for(as.matrix(judge$v), as.matrix(w), !is.null(gold$probability))
+    stands = represent_all_cases(as.matrix(judge$v), as.matrix(w), !is.null(gold$probability))
   )
 }
 
@@ -333,7 +333,7 @@ why_no_scored <- function(estimate, gold_data) {
   } else if (gold_data$gold == 0L) {
     "the system has no scores for gold cases"
   } else if (!gold_data$stands) {
-    only_some_drawn
+    reason_not_all_drawn
   } else {
     NA_character_
   }

@@ -181,7 +181,7 @@ auc_influence <- function(order, a, b, v) {
 roc_auc_influence <- function(score_data, w, v, settings) {
   n <- ncol(w)
   whole <- 0 * w
-  pairs <- pairs_there(w, v)
+  pairs <- category_pairs(w, v)
   for (pair in pairs) {
     influence <- auc_influence(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
     whole[, pair] <- whole[, pair] + do.call(cbind, influence) / length(pairs)

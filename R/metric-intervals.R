@@ -128,7 +128,7 @@ undefined_reason <- function(plan) {
 # the delta method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
-  if (length(accuracy_rows) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(rows)
+  if (length(accuracy_rows) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
   accuracy <- estimate$table[s, ]
   same_interval <- interval == estimate$options$interval
   if (same_interval && conf_level != estimate$options$conf_level) {
@@ -144,7 +144,7 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
 
 # Adds percentile intervals, from the metrics of replicates of the joint table.
 percentile_rows <- function(rows, estimate, plan, draws, s, conf_level) {
-  values <- in_blocks(draws, s, function(counts) {
+  values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
     is_complete <- stats::complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(rows))
@@ -155,7 +155,7 @@ percentile_rows <- function(rows, estimate, plan, draws, s, conf_level) {
   values <- to_unit(values, ranges)
   # Replicates of a substitute method are shifted on the logit scale, so that their median is the
   # estimate.
-  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(rows$estimate, ranges))
+  if (has_stand_in(estimate)) values <- shift_replicates(values, to_unit(rows$estimate, ranges))
   unit_percentiles(rows, values, ranges, conf_level)
 }
 
@@ -220,7 +220,7 @@ add_standard_errors <- function(rows, steepest, ranges) {
 # accuracy varies less in replicates than its sampling error, all errors are increased in
 # proportion. If it varies more, they are not decreased.
 table_errors <- function(draws, slopes, estimate, s) {
-  first_order <- in_blocks(draws, s, function(counts) {
+  first_order <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)
     cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
   })
@@ -307,7 +307,7 @@ interval_rows <- function(rows, ranges, z) {
   size <- variance / error^2
   half_widths_of <- function(size) {
     other_error <- sqrt(pmax(error^2 - variance / size, 0))
-    half_width_with_error(z * other_error, wilson_interval(value, size, z), value)
+    add_error_to_half_width(z * other_error, wilson_interval(value, size, z), value)
   }
   half_widths <- half_widths_of(pmax(size, cases, na.rm = TRUE))
   too_few <- !(size >= z^2)

@@ -1,7 +1,7 @@
 # Printed form and tables of metrics.
 
 # Label of each row of a table of metrics, such as "f_meas (macro)" or "recall of A".
-row_names <- function(table) {
+metric_labels <- function(table) {
   average <- paste0(" (", average_words(table$average), ")")
   paste0(
     table$metric, ifelse(is.na(table$average), "", average),
@@ -30,9 +30,9 @@ view_of_metrics <- function(table) {
   many <- length(unique(system)) > 3L
   is_shown <- !many | is.na(table$category) | !anyNA(table$category)
   values <- if (many) decimals(table$estimate) else format_estimates(table)
-  dimension_names <- list(metric = row_names(table), system = system)
+  dimension_names <- list(metric = metric_labels(table), system = system)
   dimension_names <- lapply(if (many) rev(dimension_names) else dimension_names,
-    function(names) in_order(names[is_shown]))
+    function(names) factor_in_order(names[is_shown]))
   cells <- tapply(values[is_shown], dimension_names, identity)
   view_of_matrix(cells, names(dimension_names)[[1L]], most = 45L)
 }
@@ -46,14 +46,14 @@ shown_metrics <- function(table, estimate, plan) {
     plan <- metric_plan(records, plan$categories, plan$averages, plan$settings)
     # Metrics with equal values for this table, which has no symmetry, are equal for all tables.
     values <- metric_values(plan, c(2, 3, 5, 9) / 19)
-    names <- row_names(plan$rows)
-    values[!names %in% row_names(table)] <- NA
+    names <- metric_labels(plan$rows)
+    values[!names %in% metric_labels(table)] <- NA
     is_duplicate <- duplicated(round(values, 9L)) & !is.na(plan$rows$category)
-    table <- table[!row_names(table) %in% names[is_duplicate], ]
+    table <- table[!metric_labels(table) %in% names[is_duplicate], ]
   }
   constant <- table$system %in% estimate$fit$x$constant
   accuracy <- table$metric == built_in_metrics$accuracy$id
-  table$metric[constant & accuracy] <- passes
+  table$metric[constant & accuracy] <- pass_rate_heading
   is_shown <- accuracy | !constant
   if (any(is_shown)) table[is_shown, ] else table
 }
@@ -61,7 +61,7 @@ shown_metrics <- function(table, estimate, plan) {
 metric_notes <- function(table, estimates, interval, conf_level) {
   first <- estimates[[1L]]
   c(
-    reason_notes(table, paste0(row_names(table), " (", table$system, ")")),
+    reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
     if (!all(rests_on_gold(first))) common_note(first),
     if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, estimates)
   )
@@ -171,7 +171,7 @@ check_derived <- function(record, estimate) {
 
 # Replaces accuracies in an estimate by values of the metric, with replicates and errors. `plan`:
 # result of check_compared_metric(). The hidden error becomes a column of `details`.
-in_metric <- function(estimate, plan) {
+replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
   by_delta <- draws_interval(estimate)$spread == "delta"
@@ -212,18 +212,18 @@ good_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
 # of the metric.
 metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   tables_of <- function(counts) as_shares(counts, n_categories(plan))
-  values <- function(f, x) in_blocks(draws, s, function(counts) f(x, tables_of(counts)))[, plan$row]
+  values <- function(f, x) apply_in_blocks(draws, s, function(counts) f(x, tables_of(counts)))[, plan$row]
   if (delta) {
     changes <- values(along_slopes, metric_slopes(plan, tables_of(counts)))
     return(centre + (changes - mean(changes, na.rm = TRUE)) / diff(ends_of_compared(plan)))
   }
   unit_values <- good_unit(values(metric_values, plan), plan)
-  if (has_stand_in(estimate)) as.vector(moved_to(matrix(unit_values), centre)) else unit_values
+  if (has_stand_in(estimate)) as.vector(shift_replicates(matrix(unit_values), centre)) else unit_values
 }
 
 # Converts a comparison from the scale from 0 to 1 to the scale of the metric. The order of systems
 # does not change.
-from_unit <- function(comparison, plan) {
+comparison_on_metric_scale <- function(comparison, plan) {
   if (is.null(plan)) return(comparison)
   worst_and_best <- ends_of_compared(plan)
   width <- diff(worst_and_best)
@@ -233,7 +233,7 @@ from_unit <- function(comparison, plan) {
   source_columns <- if (width < 0) columns[c(1L, 3L, 2L)] else columns
   comparison$differences[columns] <- lapply(table[source_columns], `*`, width)
   comparison$differences$std.error <- abs(width) * table$std.error
-  comparison$options$metric <- row_names(plan$rows[plan$row, ])
+  comparison$options$metric <- metric_labels(plan$rows[plan$row, ])
   comparison$options$low <- width < 0
   comparison
 }

@@ -98,7 +98,7 @@ NULL
 
 # The kernel of a score metric is the function that computes it. Its arguments, which are also used
 # in other functions below, are:
-#   score_data: scores of a system and their order, see score_book();
+#   score_data: scores of a system and their order, see order_scores();
 #   w: weight of each possible truth of a case (cases x categories);
 #   v: number of times that each case counts;
 #   settings: arguments of estimate_metrics().
@@ -107,7 +107,7 @@ NULL
 
 # Scores of a system, and their order. Fields: `scores` (cases x categories); `top`, the category
 # with the highest score of each case; `order`, a list with a result of score_order() per category.
-score_book <- function(scores) {
+order_scores <- function(scores) {
   list(
     scores = scores, top = max.col(scores, "first"),
     order = lapply(seq_len(ncol(scores)), function(k) score_order(scores[, k]))
@@ -142,7 +142,7 @@ auc_of_weights <- function(order, a, b, v) {
 # and with more than two categories `by_category`, each against all others.
 roc_auc_of_scores <- function(score_data, w, v, settings) {
   n <- ncol(w)
-  by_pair <- vapply(pairs_there(w, v), function(pair) {
+  by_pair <- vapply(category_pairs(w, v), function(pair) {
     auc_of_weights(score_data$order[[pair[[1L]]]], w[, pair[[1L]]], w[, pair[[2L]]], v)
   }, 0)
   list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, by_category = if (n > 2L) {
@@ -151,7 +151,7 @@ roc_auc_of_scores <- function(score_data, w, v, settings) {
 }
 
 # Ordered pairs of different categories, among the categories that have cases, as a list.
-pairs_there <- function(w, v) {
+category_pairs <- function(w, v) {
   has_cases <- colSums(w * v) > 0
   pairs <- which(outer(has_cases, has_cases, `&`) & !diag(length(has_cases)), arr.ind = TRUE)
   unname(split(pairs, row(pairs)))

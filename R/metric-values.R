@@ -103,7 +103,7 @@ run_kernel <- function(record, arguments, n, settings) {
     lapply(arguments, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
     error = function(e) {
       abort_fallible("metric", "The kernel of metric {.val {record$id}} stopped.",
-        x = verbatim(conditionMessage(e)), metric = record$id, parent = e)
+        x = escape_braces(conditionMessage(e)), metric = record$id, parent = e)
     }
   )
   ends <- range_of_metric(record, settings)
@@ -111,7 +111,7 @@ run_kernel <- function(record, arguments, n, settings) {
     abort_fallible("metric",
       "The kernel of metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to
           {ends[[2L]]}.",
-      x = verbatim(..., "."), metric = record$id)
+      x = escape_braces(..., "."), metric = record$id)
   }
   for (value in values) {
     is_numeric <- is.numeric(value) || (is.logical(value) && all(is.na(value)))

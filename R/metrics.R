@@ -82,7 +82,7 @@ find_metrics <- function(ids, settings, scored) {
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"),
     all_records))
-  records <- find_records("metric", ids, all_records)
+  records <- select_records("metric", ids, all_records)
   for (record in records) {
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
@@ -251,7 +251,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
                                                conf_level = NULL, systems = NULL,
                                                positive = NULL, ...) {
   check_dots_empty(...)
-  estimate <- first_part(x)
+  estimate <- first_single_result(x)
   plan <- resolve_metrics(metrics, average, beta, cost, bins, estimate$fit$x, positive)
   check_system_names(systems, estimate$table$system)
   interval <- check_metric_interval(interval, estimate)
@@ -267,7 +267,7 @@ estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
   if (!is.null(positive)) check_choice(positive, categories)
-  average <- check_some(average, metric_averages, "average", none = TRUE)
+  average <- check_choices(average, metric_averages, "average", none = TRUE)
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE),
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
@@ -317,7 +317,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   shown <- shown_metrics(table, first_estimate, plan)
   not_by_category <- shown[is.na(shown$category), ]
   values <- decimals(not_by_category$estimate, 2L)
-  metric_words <- paste(system_titles(not_by_category), row_names(not_by_category), values,
+  metric_words <- paste(system_titles(not_by_category), metric_labels(not_by_category), values,
     recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),

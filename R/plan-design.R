@@ -70,7 +70,7 @@ replace_judges <- function(design, accuracies, kind) {
         shares of missing ratings.",
     i = "Use a design without these properties, or leave out arguments that describe {kind}s.")
   n <- length(accuracies)
-  new_fields <- c(lapply(by_judge, for_others, n), list(matrices = rep(list(double()), n)))
+  new_fields <- c(lapply(by_judge, values_of_new_judges, n), list(matrices = rep(list(double()), n)))
   for (name in setdiff(names(new_fields), "missing")) {
     others <- design[[name]][!is_old]
     design[[name]] <- if (for_raters) c(new_fields[[name]], others) else
@@ -136,7 +136,7 @@ accuracy_of_kappa <- function(kappa, design) {
 expected_kappa <- function(design) {
   n <- n_categories(design)
   rates <- expected_rates(design)
-  case_types <- case_nodes(design)
+  case_types <- case_quadrature_nodes(design)
   agreement <- 0
   for (s in seq_len(nrow(design$strata))) {
     matrices <- lapply(seq_along(design$raters), expected_matrix, design, s, rates)
@@ -160,7 +160,7 @@ expected_kappa <- function(design) {
 
 # Expected confusion matrix of a rater in a stratum of cases.
 expected_matrix <- function(rater, design, stratum, rates) {
-  if (length(design$matrices[[rater]]) > 0L) return(given_matrix(design, rater, stratum))
+  if (length(design$matrices[[rater]]) > 0L) return(user_confusion_matrix(design, rater, stratum))
   unclass(confusion_matrix(
     design$categories, design$raters[[rater]], design$strata$shift[[stratum]], design$dispersion,
     base_rates = rates

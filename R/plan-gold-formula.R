@@ -122,7 +122,7 @@ foresee_difference <- function(estimate, predicted, s, category) {
 # ---- Half-widths --------------------------------------------------------------------------------
 
 # Squared standard error with `gold` gold cases, relative to the variance of a case; see
-# gold_error(), which computes it after labelling.
+# relative_error_variance(), which computes it after labelling.
 planned_error <- function(gold, quantity, target) {
   cases <- quantity$prediction$cases
   error <- (1 - quantity$explained) * (1 - gold / cases) / gold

@@ -39,7 +39,7 @@ plan_panels <- function(settings, i, n, seed) {
   rows <- study_estimates(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
     "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
-    x = verbatim(rows$reason[[1L]]),
+    x = escape_braces(rows$reason[[1L]]),
     parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$half_width + 1e-9

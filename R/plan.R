@@ -208,7 +208,7 @@ agreement_curve <- function(view, settings) {
     case_counts <- stats::rmultinom(settings$runs, n, view$cases)
     value <- apply(case_counts, 2L, function(cases) {
       view[c("weight", "cases")] <- list(cases, cases)
-      evaluate(settings$measure, view, settings)$estimate
+      evaluate_measure(settings$measure, view, settings)$estimate
     })
     defined_values <- value[!is.na(value)]
     half_width <- t_quantile(settings$conf_level, n) * stats::sd(defined_values)

@@ -42,8 +42,8 @@ plot_systems <- function(object) {
     interval_layers(in_percent) +
     # Space for the labels, also if an interval ends at 1.
     share_axis(expand = ggplot2::expansion(add = 0.03)) +
-    roomy_rows(limits = system_order) +
-    titled(
+    row_axis_with_space(limits = system_order) +
+    plot_titles(
       if (is_pass_rate(object)) "Pass rate of systems" else "Accuracy of systems",
       systems_subtitle(table, object$options$conf_level, rater_accuracy),
       if (is_pass_rate(object)) "share that passes" else "probability of the correct category",
@@ -64,19 +64,19 @@ plot_bins <- function(object) {
   abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
-  table$system <- in_order(table$system)
+  table$system <- factor_in_order(table$system)
   curve <- expected_agreement(estimates, n_categories(object$fit$x))
   curve$system <- factor(curve$system, levels(table$system))
   probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
-    ggplot2::geom_point(mapped(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
+    ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
     facet_by(estimates, "system") +
     probability_axis(ggplot2::scale_x_continuous) +
     probability_axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
-    titled(
+    plot_titles(
       "How often systems give the most probable category",
       "A point per bin; dashed: expected at the estimated accuracy",
       "mean probability of the most probable category", "share of agreement"
@@ -101,8 +101,8 @@ plot_gold <- function(object) {
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
   table <- tidy(object, "gold")
-  table$interval <- from_top(table$interval)
-  table$system <- in_order(table$system)
+  table$interval <- factor_from_top(table$interval)
+  table$system <- factor_in_order(table$system)
   drawn_rows <- drop_missing(table, "estimate")
   drawn_rows$chosen <- drawn_rows$interval == object$options$interval
   range_table <- drop_missing(tidy(object), c("shared", "independent"))
@@ -116,10 +116,10 @@ plot_gold <- function(object) {
     ) +
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
-    ggplot2::facet_wrap("system", labeller = wrapped()) +
+    ggplot2::facet_wrap("system", labeller = wrap_labeller()) +
     flag_colours() +
     ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
-    titled(
+    plot_titles(
       paste("Accuracy by", count_noun(count_gold(object), "gold case"), "and by ratings"),
       paste0(
         interval_title(object$options$conf_level), "s, of the ", object$gold$settings$target,
@@ -127,12 +127,12 @@ plot_gold <- function(object) {
       ),
       "probability of the correct category"
     ) +
-    room_between(18)
+    space_between_facets(18)
 }
 
 plot_score_curve <- function(object, type, ...) {
   table <- tidy(object, type, ...)
-  table$who <- in_order(
+  table$who <- factor_in_order(
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
   score_plot <- if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)
@@ -146,7 +146,7 @@ draw_roc <- function(table, object) {
   table$other <- 1 - table$specificity
   picture(table, "other", "sensitivity", colour = "who") +
     ggplot2::geom_step(linewidth = 0.9) +
-    titled(
+    plot_titles(
       "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
     )
 }
@@ -154,9 +154,9 @@ draw_roc <- function(table, object) {
 draw_reliability <- function(table, object) {
   picture(table, "probability", "estimate", colour = "who") +
     upright_lines(main = FALSE) +
-    ggplot2::geom_point(mapped(size = "n")) +
+    ggplot2::geom_point(aes_columns(size = "n")) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
-    titled(
+    plot_titles(
       "Reliability of scores",
       truth_subtitle(list(object), interval_subtitle(table, object$options$conf_level, "with")),
       "score, mean of a bin", "share that is right", colour = NULL
@@ -202,7 +202,7 @@ plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
   compares_groups <- inherits(object, "group_comparison")
   pair_label <- paste(table[[1L]], "-", table[[2L]])
-  table$pair <- from_top(if (compares_groups) paste(pair_label, table$system) else pair_label)
+  table$pair <- factor_from_top(if (compares_groups) paste(pair_label, table$system) else pair_label)
   excludes_zero <- (table$conf.low > 0 | table$conf.high < 0) %in% TRUE
   table$verdict <- ifelse(excludes_zero, "different", "undecided")
   n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
@@ -215,7 +215,7 @@ plot_differences <- function(object) {
       guide = if (nrow(table) > 1L) "legend" else "none"
     ) +
     (if (is.null(object$options$metric)) ggplot2::scale_x_continuous(labels = in_percent)) +
-    titled(
+    plot_titles(
       paste("Differences of", compared_metric(object), if (compares_groups) "between groups" else
         "on the same cases"),
       paste0(
@@ -265,9 +265,9 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
-    ggplot2::geom_point(mapped(shape = "kind"), position = dodge, size = 2.4) +
+    ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
     ggplot2::facet_wrap(
-      "panel", scales = if (all_within_1) "free_y" else "free", labeller = wrapped()
+      "panel", scales = if (all_within_1) "free_y" else "free", labeller = wrap_labeller()
     ) +
     category_scale(levels(table$who)) +
     ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
@@ -277,12 +277,12 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
       ggplot2::scale_x_continuous(breaks = share_breaks)
     }) +
     (if (all_within_1) ggplot2::expand_limits(x = 1)) +
-    titled(
+    plot_titles(
       "Metrics of systems",
       truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
-      colour = NULL, caption = lacking_words(table)
+      colour = NULL, caption = missing_caption(table)
     ) +
-    room_between(14)
+    space_between_facets(14)
 }
 
 # Adds the columns that autoplot() of a metric_estimate maps:
@@ -304,7 +304,7 @@ facet_metrics <- function(table, plan) {
     ifelse(is_whole_table, panel_names[[1L]], title_of_row), unique(panel_names)
   )
   table$kind <- ifelse(has_no_category, "overall", "category")
-  table$who <- in_order(
+  table$who <- factor_in_order(
     if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
   )
   table$from_top <- -as.integer(table$who)

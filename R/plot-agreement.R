@@ -54,7 +54,7 @@ plot_measures <- function(object, about) {
   drawn_rows$label <- if (!faceted) {
     factor(drawn_rows$title, rev(titles))
   } else {
-    from_top(
+    factor_from_top(
       if (about$pairwise) paste(drawn_rows$rater1, "-", drawn_rows$rater2) else drawn_rows$category
     )
   }
@@ -62,7 +62,7 @@ plot_measures <- function(object, about) {
   picture(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(panel_columns) > 0L) ggplot2::facet_wrap(panel_columns, labeller = wrapped())) +
+    (if (length(panel_columns) > 0L) ggplot2::facet_wrap(panel_columns, labeller = wrap_labeller())) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
@@ -70,8 +70,8 @@ plot_measures <- function(object, about) {
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
-    roomy_rows(c(0.6, 1)) +
-    titled(
+    row_axis_with_space(c(0.6, 1)) +
+    plot_titles(
       if (faceted && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, about$conf_level),
       caption = if (length(na_measures) > 0L) paste("Not defined for some:", shorten(na_measures))
@@ -86,7 +86,7 @@ plot_pairs <- function(object, about) {
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
   has_several_measures <- length(titles) > 1L
-  ordered_pairs <- both_ways(object)
+  ordered_pairs <- symmetric_cells(object)
   ordered_pairs$measure <- rep(object$title, 2L)
   ordered_pairs <- droplevels(ordered_pairs[as.integer(ordered_pairs$measure) <= max_maps, ])
   heat_map(
@@ -101,7 +101,7 @@ plot_pairs <- function(object, about) {
   ) +
     (if (has_several_measures) {
       list(
-        ggplot2::facet_wrap("measure", nrow = 1L, labeller = wrapped()),
+        ggplot2::facet_wrap("measure", nrow = 1L, labeller = wrap_labeller()),
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
       )
     })
@@ -143,7 +143,7 @@ plot_chart <- function(about) {
   ggplot2::ggplot(tiles) +
     diagonal(linetype = "dashed") +
     ggplot2::geom_rect(
-      mapped(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
+      aes_columns(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
       colour = "white", linewidth = 0.4
     ) +
     ggplot2::scale_fill_manual(
@@ -152,7 +152,7 @@ plot_chart <- function(about) {
     category_axis(ggplot2::scale_x_continuous, left, widths) +
     category_axis(ggplot2::scale_y_continuous, bottom, heights) +
     ggplot2::coord_equal() +
-    titled(
+    plot_titles(
       "Agreement chart", paste(
         "Bangdiwala's B, the dark share of the rectangles:", decimals(bangdiwala_b(about$matrix))
       ),
@@ -174,7 +174,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     "must have all columns of a result of {.fun compare_agreement}.")
   about <- attr(object, "about")
   rows <- known_measures(plain_data_frame(object), "object")
-  rows$title <- from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
+  rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
   # The result of a comparison has columns `estimate1` and `estimate2`; that of a test has not.
   if (has_columns(rows, "estimate1")) return(plot_panel_differences(rows, about$conf_level))
   null_value <- about$null
@@ -185,18 +185,18 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
       ggplot2::aes(xend = null_value, yend = .data$title), colour = plot_colours[["muted"]]
     ) +
     main_points(3) +
-    ggplot2::geom_text(mapped(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
+    ggplot2::geom_text(aes_columns(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null_value, rows$estimate)) +
-    roomy_rows() +
-    titled(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
+    row_axis_with_space() +
+    plot_titles(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
 }
 
 plot_panel_differences <- function(differences, level) {
   picture(differences, "estimate", "title") +
     line_at(0) +
     interval_layers() +
-    roomy_rows() +
-    titled(
+    row_axis_with_space() +
+    plot_titles(
       "Differences of agreement on the same cases",
       interval_subtitle(differences, level, "The first panel less the second, with"),
       "difference of agreement"

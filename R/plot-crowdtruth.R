@@ -43,7 +43,7 @@ nearly_white <- "#F7F4EC"
 
 plot_scores <- function(object, max_units) {
   units <- as_label(tidy(object, "units")$unit)
-  drawn_units <- spread(length(units), max_units)
+  drawn_units <- evenly_spaced(length(units), max_units)
   scores <- as.matrix(object)[drawn_units, , drop = FALSE]
   rownames(scores) <- drawn_units # numbers, because several units may have the same name
   cells <- matrix_cells(scores)
@@ -104,12 +104,12 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   n_without_score <- nrow(table) - nrow(scored_workers)
   picture(scored_workers, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(
-      mapped(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75, show.legend = TRUE
+      aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75, show.legend = TRUE
     ) +
     colour_scale(c("main", "accent"), name = NULL, drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 1), name = "known to be") +
     ggplot2::scale_size_area(max_size = 5, name = "units", breaks = size_breaks) +
-    titled(
+    plot_titles(
       "Workers by their metrics",
       paste0(
         count_noun(sum(scored_workers$flagged), "worker"), " of ", number(nrow(table)), " flagged",

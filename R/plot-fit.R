@@ -32,20 +32,20 @@ plot_parameters <- function(object) {
   table$panel <- factor(kind_code, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
   label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
   label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
-  table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
+  table$label <- factor_from_top(replace(label, label == "rater_accuracy", "a rater"))
   chance_line <- data.frame(
     panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind_code == 3L)
   )
   drawn_rows <- drop_missing(table, "estimate")
   picture(drawn_rows, "estimate", "label") +
     ggplot2::geom_vline(
-      mapped(xintercept = "at"), chance_line, linetype = "dashed", colour = plot_colours[["muted"]]
+      aes_columns(xintercept = "at"), chance_line, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
     interval_lines() +
     main_points() +
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
     share_axis() +
-    titled(
+    plot_titles(
       "What agreement says about raters",
       if (object$identified == "yes") {
         paste0(
@@ -64,7 +64,7 @@ plot_confusion <- function(fit, max_raters) {
   one_for_all <- has_one_matrix(fit)
   if (one_for_all) matrices <- list(`any rater` = matrices[[1L]])
   abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
-    x = verbatim("No confusion matrix: ", reason_of_fit(fit), "."))
+    x = escape_braces("No confusion matrix: ", reason_of_fit(fit), "."))
   n_matrices <- length(matrices)
   if (n_matrices > max_raters) matrices <- matrices[most_active_raters(fit$x, max_raters)]
   labels <- fit$x$categories
@@ -79,7 +79,7 @@ plot_confusion <- function(fit, max_raters) {
     "rating", "true category",
     numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
-    (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrapped()))
+    (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrap_labeller()))
 }
 
 #' Plots of posterior draws
@@ -132,11 +132,11 @@ draw_densities <- function(object, table) {
   picture(table, "value") +
     ggplot2::geom_density(fill = plot_colours[["main"]], alpha = 0.5, colour = NA) +
     ggplot2::geom_line(
-      mapped(y = "density"), prior_densities(object, levels(table$term)),
+      aes_columns(y = "density"), prior_densities(object, levels(table$term)),
       linetype = "dashed", colour = plot_colours[["accent"]], na.rm = TRUE
     ) +
     facet_terms() +
-    titled("Posterior and prior", "Posterior densities; dashed: priors")
+    plot_titles("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
 # Layers with one panel for each term. Long names of terms are split into lines of at most 14
@@ -150,7 +150,7 @@ facet_terms <- function(breaks = NULL) {
     ggplot2::scale_x_continuous(
       breaks = share_breaks, labels = in_digits
     ),
-    ggplot2::scale_y_continuous(breaks = breaks), room_between(20)
+    ggplot2::scale_y_continuous(breaks = breaks), space_between_facets(20)
   )
 }
 
@@ -171,7 +171,7 @@ draw_traces <- function(table) {
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
     facet_terms(share_breaks) +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
-    titled("Draws of each chain", x = "draw")
+    plot_titles("Draws of each chain", x = "draw")
 }
 
 draw_ranks <- function(table) {
@@ -183,7 +183,7 @@ draw_ranks <- function(table) {
     facet_terms() +
     ggplot2::expand_limits(y = 0) +
     category_scale(levels(table$chain)) +
-    titled(
+    plot_titles(
       "Ranks of the draws of each chain", "Level if chains have mixed",
       "rank among the draws of all chains", "number of draws"
     )
@@ -195,7 +195,7 @@ draw_priors <- function(object, terms) {
   table <- rbind(quantile_table(prior_quantiles, terms, "prior"), quantiles_of_draws(object, terms))
   colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
-    titled("Before and after the ratings were seen", "Medians and 90% intervals")
+    plot_titles("Before and after the ratings were seen", "Medians and 90% intervals")
 }
 
 quantile_levels <- c(0.05, 0.5, 0.95)
@@ -219,7 +219,7 @@ plot_medians <- function(table, terms, colours, width) {
   table$group <- factor(table$group, rev(names(colours)))
   picture(table, "middle", "term", colour = "group") +
     ggplot2::geom_pointrange(
-      mapped(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
+      aes_columns(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
     ) +
     ggplot2::scale_colour_manual(values = colours, breaks = names(colours), name = NULL)
 }
@@ -239,12 +239,12 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   rows <- head(rows[order(rows$p.value), ], 20L)
   share_columns <- c("observed", "low", "high")
   rows[share_columns] <- lapply(rows[share_columns], `/`, rows$cases)
-  rows$pair <- from_top(paste0(rows$rater1, "\n", rows$rater2))
+  rows$pair <- factor_from_top(paste0(rows$rater1, "\n", rows$rater2))
   picture(rows, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
     ggplot2::geom_point(colour = plot_colours[["accent"]], size = 2.6) +
     share_axis() +
-    titled(
+    plot_titles(
       "Posterior predictive check", "Points: observed; bars: middle 90% of new ratings",
       "agreement of pairs"
     )
@@ -260,7 +260,7 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   tables_of_models <- Map(quantiles_of_draws, object$fits[models], list(terms), models)
   plot_medians(stack_rows(unname(tables_of_models)), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
-    titled("What each model says", "Medians and 90% intervals")
+    plot_titles("What each model says", "Medians and 90% intervals")
 }
 
 #' @rdname tidy.ground_truth
@@ -282,7 +282,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     i = "The fit from which they were computed is not identified.")
   top_categories <- most_probable(probability[known_cases, , drop = FALSE])
   drawn_cases <- known_cases[order(top_categories$category, -top_categories$probability)][
-    spread(length(known_cases), max_cases)
+    evenly_spaced(length(known_cases), max_cases)
   ]
   bars <- data.frame(
     column = seq_along(drawn_cases), probability = as.vector(probability[drawn_cases, ]),
@@ -295,7 +295,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     ) +
     category_fill(categories) +
     case_axis(object$case[drawn_cases]) +
-    titled(
+    plot_titles(
       "What the raters say about each case",
       choice_subtitle(length(drawn_cases), length(known_cases), "case", "evenly spaced"),
       "case, by most probable category", "probability"
@@ -317,10 +317,10 @@ autoplot.calibration <- function(object, ...) { # nolint: object_name.
   picture(object, "probability", "share") +
     diagonal() +
     upright_lines() +
-    ggplot2::geom_point(mapped(size = "n"), colour = plot_colours[["main"]]) +
+    ggplot2::geom_point(aes_columns(size = "n"), colour = plot_colours[["main"]]) +
     ggplot2::scale_size_area(max_size = 5, breaks = size_breaks) +
     ggplot2::coord_equal(xlim = 0:1, ylim = 0:1) +
-    titled(
+    plot_titles(
       "How often probabilities come true", paste0("Shares with ", interval_title(level), "s"),
       "probability", "share of true categories", size = "probabilities"
     )

@@ -48,7 +48,7 @@ most_active_raters <- function(x, max_raters) {
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {
-  cases <- spread(nrow(x), max_cases)
+  cases <- evenly_spaced(nrow(x), max_cases)
   raters <- most_active_raters(x, max_raters)
   drawn_ratings <- if (length(raters) < n_raters(x)) x[cases, raters] else x[cases, ]
   subtitle <- paste(c(
@@ -57,7 +57,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   ), collapse = "; ")
   common_layers <- list(
     case_axis(drawn_ratings$cases), category_fill(x$categories),
-    titled(
+    plot_titles(
       "Who rated what", if (nzchar(subtitle)) subtitle, "case", if (has_counts(x)) "ratings"
     )
   )
@@ -86,11 +86,11 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
   picture(tiles, "column", "judge", fill = "category") +
-    ggplot2::geom_tile(mapped(width = "width"), height = 0.86, show.legend = TRUE) +
+    ggplot2::geom_tile(aes_columns(width = "width"), height = 0.86, show.legend = TRUE) +
     (if (n_systems(x) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
     }) +
-    (if (needs_labels) ggplot2::geom_text(mapped(label = "label", colour = "ink"), size = 2.4)) +
+    (if (needs_labels) ggplot2::geom_text(aes_columns(label = "label", colour = "ink"), size = 2.4)) +
     ggplot2::scale_colour_identity() +
     common_layers +
     ggplot2::theme(

@@ -20,20 +20,20 @@ plot_sensitivity <- function(object) {
       limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
       expand = ggplot2::expansion(add = 0.05)
     ) +
-    ggplot2::scale_y_continuous(labels = in_percent, limits = no_narrower) +
-    titled(
+    ggplot2::scale_y_continuous(labels = in_percent, limits = widen_limits) +
+    plot_titles(
       "Accuracy by how many errors are shared with the raters",
       sensitivity_subtitle(object, line_ends, marks), "assumed share of shared errors", "accuracy",
       caption = not_identified(setdiff(table$system, systems))
     ) +
-    room_between(18)
+    space_between_facets(18)
 }
 
 sensitivity_layers <- function(line_ends, marks, object, estimates) {
   name_by_mark <- function(values) setNames(values, levels(marks$mark))
   list(
     if (!all(is.na(line_ends$low))) ggplot2::geom_ribbon(
-      mapped(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
+      aes_columns(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
     ),
     ggplot2::geom_line(colour = plot_colours[["muted"]], linewidth = 0.8),
     # The interval from gold cases is the same at all assumed shares: a rectangle.
@@ -42,11 +42,11 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
       fill = plot_colours[["accent"]], alpha = 0.15, inherit.aes = FALSE, na.rm = TRUE
     ),
     if (!estimate_is_on_line(object)) ggplot2::geom_hline(
-      mapped(yintercept = "estimate"), estimates, linetype = "dashed",
+      aes_columns(yintercept = "estimate"), estimates, linetype = "dashed",
       colour = plot_colours[["accent"]]
     ),
     upright_lines("low", "high", data = marks, alpha = 0.6),
-    ggplot2::geom_point(mapped(colour = "mark", shape = "mark"), marks, size = 3),
+    ggplot2::geom_point(aes_columns(colour = "mark", shape = "mark"), marks, size = 3),
     colour_scale(name_by_mark(c("muted", "main", "muted", "accent")), name = "common"),
     ggplot2::scale_shape_manual(values = name_by_mark(c(16, 18, 15, 17)), name = "common")
   )
@@ -123,7 +123,7 @@ abort_no_range <- function(object) {
   abort_argument("object",
     "There is no range from independent errors to fully shared errors to draw.",
     i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
-        {.code NA}: ", verbatim(reason), ".") else "Methods {.val average}, {.val joint} and
+        {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
         {.val shared} compute this range. For method {.val {object$options$method}}, give
         {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
 }
@@ -149,12 +149,12 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
     ggplot2::geom_point(
-      mapped("shared"), colour = plot_colours[["accent"]], shape = 18, size = 3, na.rm = TRUE
+      aes_columns("shared"), colour = plot_colours[["accent"]], shape = 18, size = 3, na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(
       limits = c(0, 1), labels = in_percent, expand = ggplot2::expansion(add = 0.02)
     ) +
-    titled(
+    plot_titles(
       "Lowest and highest accuracy",
       paste0(
         "whatever errors are shared with the raters',\nif the fit is right about these",
@@ -175,7 +175,7 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   if (all(is.na(tidy(object)$estimate))) return(plot_open_ranges(object))
   heat_map(
-    both_ways(tidy(object)), object$judges, "Shared errors",
+    symmetric_cells(tidy(object)), object$judges, "Shared errors",
     paste0("Correlation of being right, where truth is known\n", format(object)),
     sorted = TRUE, scale = share_scale("correlation", negative = TRUE, low = "white")
   )
@@ -184,12 +184,12 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 plot_open_ranges <- function(object) {
   table <- tidy(object)
   drawn_pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
-  drawn_pairs$pair <- from_top(paste(drawn_pairs$rater1, "-", drawn_pairs$rater2))
+  drawn_pairs$pair <- factor_from_top(paste(drawn_pairs$rater1, "-", drawn_pairs$rater2))
   picture(drawn_pairs, y = "pair") +
     zero_line() +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
-    titled(
+    plot_titles(
       "Shared errors that the ratings allow",
       paste("No truth is known; accuracies within", limits_in_words(object$options$limits)),
       "correlation of being right",

@@ -32,11 +32,11 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   picture(points, "truth", "estimate", colour = "measure") +
     diagonal() +
     ggplot2::geom_point(
-      mapped(shape = "measure"), size = if (has_many_points) 0.8 else 1.5,
+      aes_columns(shape = "measure"), size = if (has_many_points) 0.8 else 1.5,
       alpha = if (has_many_points) 0.25 else 0.75
     ) +
     (if (length(estimators) > 1L) {
-      ggplot2::facet_grid(label ~ estimator, labeller = wrapped())
+      ggplot2::facet_grid(label ~ estimator, labeller = wrap_labeller())
     } else {
       facet_by(points, "label")
     }) +
@@ -46,7 +46,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     percent_axis(ggplot2::scale_x_continuous) +
     percent_axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
-    titled(
+    plot_titles(
       "Estimated and true accuracy", "On the line estimates are right",
       "true accuracy", "estimated accuracy", caption = if (any(is_missing)) {
         paste(
@@ -54,7 +54,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
         )
       }
     ) +
-    room_between(14) # for the numbers of the axes
+    space_between_facets(14) # for the numbers of the axes
 }
 
 plot_performance <- function(object, estimators) {
@@ -72,15 +72,15 @@ plot_performance <- function(object, estimators) {
     ggplot2::facet_wrap("measure", scales = "free_x") +
     (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
     ggplot2::scale_x_continuous(breaks = share_breaks) +
-    titled("Performance of estimators", "With two Monte Carlo standard errors either way") +
-    room_between(14)
+    plot_titles("Performance of estimators", "With two Monte Carlo standard errors either way") +
+    space_between_facets(14)
 }
 
 # Labels of the designs, as a factor in order of appearance. If a design was simulated with several
 # numbers of cases, all labels contain the number of cases.
 label_designs <- function(table) {
   has_several_sizes <- any(tapply(table$n, table$design, function(n) length(unique(n)) > 1L))
-  in_order(if (has_several_sizes) paste0(table$design, ", n = ", number(table$n)) else table$design)
+  factor_in_order(if (has_several_sizes) paste0(table$design, ", n = ", number(table$n)) else table$design)
 }
 
 # Two rows for each row of `replicates`: one with the expected accuracy as `truth`, one with the
@@ -127,7 +127,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   plan_picture(
     curve, if (is_probability) settings$conf_level else settings$half_width, "raters",
     below = ggplot2::geom_ribbon(
-      mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
+      aes_columns(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
     ),
     limits = if (is_probability) c(min(0.5, curve$value), 1) else c(0, NA)
   ) +
@@ -137,7 +137,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
       point_table(tidy(object)), na.rm = TRUE, linetype = "13", show.legend = FALSE
     ) +
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
-    titled(
+    plot_titles(
       if (is_probability) {
         paste("Probability of an estimate within", format(settings$half_width), "of the truth")
       } else {
@@ -153,7 +153,7 @@ plot_agreement_plan <- function(object) {
   plan_picture(points, object$settings$half_width) +
     ggplot2::geom_point(size = 1.6, show.legend = FALSE) +
     category_scale("1") +
-    titled("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
+    plot_titles("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
 # Part that plots of all plans share: a line of `value` against `n` (number of cases) for each
@@ -166,7 +166,7 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
       yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
     below +
-    ggplot2::geom_line(mapped(linetype = "group")) +
+    ggplot2::geom_line(aes_columns(linetype = "group")) +
     ggplot2::scale_x_log10(labels = function(x) trimws(number(x))) +
     # Bands that exceed the limits are cut, not dropped.
     ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
@@ -211,7 +211,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
     colour_scale(
       c("gold alone" = "muted", corrected = "accent", combined = "main"), name = NULL
     ) +
-    titled("Half-width of intervals", schema_of(object)$caption, "gold cases", "half-width")
+    plot_titles("Half-width of intervals", schema_of(object)$caption, "gold cases", "half-width")
 }
 
 #' @rdname tidy.k_check
@@ -254,7 +254,7 @@ autoplot.k_check <- function(object, # nolint: object_name.
 }
 
 plot_p_values <- function(rows, alpha) {
-  rows$label <- from_top(paste0(k_labels[rows$property], "\n", rows$test))
+  rows$label <- factor_from_top(paste0(k_labels[rows$property], "\n", rows$test))
   rows$bad <- rows$verdict %in% c("violated", "contradiction")
   left_limit <- min(rows$p.adjusted, alpha / 10)
   picture(rows, "p.adjusted", "label", colour = "bad") +
@@ -274,8 +274,8 @@ plot_p_values <- function(rows, alpha) {
       breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format,
       limits = c(left_limit / 1.5, 1.3), expand = c(0, 0)
     ) +
-    roomy_rows(0.7) +
-    titled(
+    row_axis_with_space(0.7) +
+    plot_titles(
       "Checks of the K-properties",
       paste0(
         "Shaded: the ratings contradict the property at level ", format(alpha),
@@ -303,9 +303,9 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
       size = if (has_many_points) 1 else 2.6, alpha = if (has_many_points) 0.4 else 0.9
     ) +
     ggplot2::geom_text(
-      mapped(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, check_overlap = TRUE
+      aes_columns(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, check_overlap = TRUE
     ) +
     flag_colours() +
     ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
-    titled(title, "Above the line: more often than the fitted model says", x, y)
+    plot_titles(title, "Above the line: more often than the fitted model says", x, y)
 }

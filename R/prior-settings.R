@@ -81,7 +81,7 @@ resolve_law <- function(law, rater, base, categories, uniform_errors) {
   if (!is.null(law$matrix)) {
     abort_if(nrow(law$matrix) != n, "prior", "The prior of {.val {rater}} must be a {n} x {n}
       matrix.", x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
-    return(matrix(as.double(in_order_of(categories, law$matrix, rater)), n))
+    return(matrix(as.double(sort_matrix(categories, law$matrix, rater)), n))
   }
   if (!is.null(law$right)) {
     parameters <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]

@@ -81,7 +81,7 @@
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
   raters <- list(...)
-  abort_argument_if(length(raters) > 0L && !has_unique_names(raters), "...",
+  abort_argument_if(length(raters) > 0L && !is_uniquely_named(raters), "...",
     "Priors of raters must be named by rater, with each name once.",
     x = "The names are {.val {names2(raters)}}.")
   law <- if (is.list(others) || is.matrix(others)) {
@@ -220,7 +220,7 @@ check_rate_laws <- function(x) {
     list(categories = check_proper(law, "base rates"))
   }
   if (!is.list(x) || is_beta_list(x)) return(list(check_rate_law(x)))
-  abort_argument_if(!has_unique_names(x), "base_rates",
+  abort_argument_if(!is_uniquely_named(x), "base_rates",
     "Priors of several populations must be named by population, with each name once.",
     x = "The names are {.val {names2(x)}}.")
   lapply(x, check_rate_law)

@@ -212,7 +212,7 @@ split_systems <- function(input, systems, repeats) {
   abort_if(unknown, "system",
     "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
         {.arg data}.",
-    i = c(near_values(unknown, unique(rater)), "The raters are {.val {unique(rater)}}."),
+    i = c(similar_values_hint(unknown, unique(rater)), "The raters are {.val {unique(rater)}}."),
     system = unknown)
   is_system <- rater %in% systems
   abort_if(all(is_system), "system",
@@ -304,7 +304,7 @@ named_raters <- function(x) if (has_counts(x)) character() else x$raters
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
 # Returns the value if raters are identified, and NA if they are not.
-if_named_raters <- function(x, value_if_named) if (has_counts(x)) NA_integer_ else value_if_named
+na_if_unnamed <- function(x, value_if_named) if (has_counts(x)) NA_integer_ else value_if_named
 
 # Text for errors of functions that need identified raters; NULL if they are identified.
 why_unnamed <- function(x) {

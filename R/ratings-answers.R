@@ -67,7 +67,7 @@ code_confidence <- function(columns, rows) {
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
-    x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
+    x = paste("It is", escape_braces(paste(kind, collapse = " and in another column "))),
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
@@ -118,7 +118,7 @@ warn_system_confidence <- function(systems) {
 
 # Code of the confidence of ratings, 0 if it is unknown. `case` and `rater`: case and rater of each
 # rating.
-level_of_ratings <- function(x, case, rater) {
+confidence_of_ratings <- function(x, case, rater) {
   confidence <- x$confidence
   raters <- n_raters(x)
   entry <- match((case - 1) * raters + rater, (confidence$case - 1) * raters + confidence$rater)
@@ -128,7 +128,7 @@ level_of_ratings <- function(x, case, rater) {
 # Selects cases and raters of a list of entries, such as the fields `confidence`, `abstained` or
 # `empty` of a ratings object. `cases`: numbers of the cases, which may be repeated. `new_rater`:
 # new number of each rater, 0 to drop it. Returns NULL if no entry is left, unless `keep_if_empty`.
-subset_stated <- function(entries_of_cases, cases,
+subset_case_entries <- function(entries_of_cases, cases,
                           new_rater = seq_len(max(entries_of_cases$rater)),
                           keep_if_empty = FALSE) {
   if (is.null(entries_of_cases)) return(NULL)

@@ -213,7 +213,7 @@ check_systems <- function(x) {
   pattern <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
   pattern <- pattern[!rated_patterns(x)[pattern]]
   n_abstained <- colSums(pattern_answers(x)[pattern, , drop = FALSE] > 0L)
-  unrated_lines <- verbatim(
+  unrated_lines <- escape_braces(
     x$systems[has_unrated], ": ", number(n_unrated[has_unrated]), " of ",
     number(n_answered[has_unrated]), ifelse(
       n_abstained > 0, paste0("; raters abstained on ", number(n_abstained), " of them"), ""

@@ -81,7 +81,7 @@ find_categories <- function(input, declared) {
 
 # Text for errors: the labels that were found, if they are fewer than needed.
 found_only <- function(labels) {
-  if (length(labels) > 0L) paste0("Found only ", verbatim(dQuote(labels, FALSE)), ".") else
+  if (length(labels) > 0L) paste0("Found only ", escape_braces(dQuote(labels, FALSE)), ".") else
     "Found none."
 }
 
@@ -189,7 +189,7 @@ warn_labels <- function(labels, input) {
   warn_about(labels[is_rare_variant], "Some categories differ in capitals or blanks, or in one
       letter, from frequent ones: {.val {suspects}}.", c(
     paste0(
-      "They count as different. To merge them, give {.code categories = c(", verbatim(recoding),
+      "They count as different. To merge them, give {.code categories = c(", escape_braces(recoding),
       ")}."
     ),
     if (any(is_cleanable)) "{.code clean_labels = TRUE} merges labels that differ only in capitals

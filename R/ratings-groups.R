@@ -350,7 +350,7 @@ ask_who_rates <- function(x) {
     grep(machine_name_pattern, names, TRUE, value = TRUE, useBytes = TRUE)
   if (!is.null(x$rater_kind) || length(machine_like) == 0L) return(invisible())
   inform_once("rater_kind", c(
-    verbatim("Are some raters language models or programs (", shorten(machine_like, most = 3L),
+    escape_braces("Are some raters language models or programs (", shorten(machine_like, most = 3L),
       ")? If so, declare it with `rater_kind`."),
     "i" = "Intervals depend on it, because machines share errors that ratings do not show. In 20
            public sources, 90% intervals for machines were .54 wide and covered .91 of the true

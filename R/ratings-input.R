@@ -24,7 +24,7 @@ read_input <- function(data, quos, options) {
   data <- as_columns(data)
   layout <- find_layout(data, quos)
   system_input <- read_systems(quos, data, layout)
-  roles <- find_roles(data, quos, layout, system_input$columns, repeats)
+  roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
   if (layout$holds == "raters" && selects_by_pattern(quos$raters)) {
     roles <- resolve_raters(roles, data, "data")
   }
@@ -80,7 +80,7 @@ take_rows <- function(input, rows) {
 # Returns a list of column names by role. `raters` contains the columns of ratings or counts. The
 # other roles are systems (the argument, if systems are columns), case, rater, weights, truth,
 # covariates and confidence.
-find_roles <- function(data, quos, layout, systems, repeats) {
+find_role_columns <- function(data, quos, layout, systems, repeats) {
   one_column <- function(arg) select_column(data, quos[[arg]], arg)
   several_columns <- function(arg) select_columns(data, quos[[arg]], arg)
   one_or_several_columns <- if (layout$by_rating) one_column else several_columns
@@ -120,7 +120,7 @@ as_columns <- function(data) {
   check_text(c(colnames(data), case_names), "data")
   n_rows <- nrow(data)
   if (is_matrix) {
-    if (is.null(colnames(data))) colnames(data) <- numbered("rater", ncol(data))
+    if (is.null(colnames(data))) colnames(data) <- numbered_names("rater", ncol(data))
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
   abort_if(n_rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
@@ -194,7 +194,7 @@ select_columns <- function(data, quo, arg) {
     abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
       x = if (names_are_known) "There is no column {.val {unknown}}.",
       i = c(
-        if (names_are_known) near_values(unknown, columns), "The columns are {.val {columns}}."
+        if (names_are_known) similar_values_hint(unknown, columns), "The columns are {.val {columns}}."
       ),
       arg = arg, parent = if (!names_are_known) cnd)
   }

@@ -205,7 +205,7 @@ single_labels <- function(x, several) {
         {.val {as.character(x$cases[entries$unit[is_multi][1L]])}}.",
     i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one
         label at a time.")
-  rebuild(x, lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multi), x$categories)
+  replace_ratings(x, lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multi), x$categories)
 }
 
 one_label <- function(x, label) {
@@ -218,12 +218,12 @@ one_label <- function(x, label) {
     label = ifelse(has_label, 1L, 2L)
   )
   x <- recode_answers(x, ifelse(seq_along(x$categories) == label, 1L, 2L))
-  rebuild(x, answers, c("yes", "no"))
+  replace_ratings(x, answers, c("yes", "no"))
 }
 
 # Replaces the ratings of `x`. `entries`: a list of `unit` (case), `worker` (rater) and `label`
 # (code of one of `categories`), with an entry per new rating. Cases, raters and systems stay.
-rebuild <- function(x, entries, categories, repeats = "error") {
+replace_ratings <- function(x, entries, categories, repeats = "error") {
   systems <- split_columns(case_answers(x), x$systems)
   core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
   x$categories <- categories

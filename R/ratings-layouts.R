@@ -78,7 +78,7 @@ kind_of_column <- function(x, labels, other_labels, name) {
 
 abort_unclear <- function(unclear, roles, arg) {
   as_code <- function(role, columns) {
-    quoted <- toString(dQuote(verbatim(columns), FALSE))
+    quoted <- toString(dQuote(escape_braces(columns), FALSE))
     if (length(columns) > 0L) paste0(", ", role, " = c(", quoted, ")")
   }
   call <- function(...) paste0("{.code ratings(data", as_code("raters", roles$raters), ..., ")}.")
@@ -221,7 +221,7 @@ rating_table <- function(x) {
     case = x$cases[row], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
     confidence = if (!is.null(levels)) {
-      factor(level_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE)
+      factor(confidence_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE)
     },
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL
@@ -246,7 +246,7 @@ summarise_ratings <- function(x) {
 }
 
 # Words about raters for the reason or note of a result: Fleiss' kappa is not above 0.
-chance_beyond_shares <- "agree no better than by chance, given how often they use each category"
+agreement_by_chance_words <- "agree no better than by chance, given how often they use each category"
 
 # Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of a case.
 kappa_of_agreement <- function(x, agreement) {
@@ -323,7 +323,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   for (arg in names(by_variable)) {
     unknown <- setdiff(names2(by_variable[[arg]]), names(variables))
     abort_argument_if(unknown, arg, "must have names of variables.",
-      x = "There is no variable {.val {unknown}}.", i = near_values(unknown, names(variables)))
+      x = "There is no variable {.val {unknown}}.", i = similar_values_hint(unknown, names(variables)))
   }
   shares_abstain <- !is.null(options$abstain)
   if (shares_abstain) call$abstain <- structure(options$abstain, shared = TRUE)

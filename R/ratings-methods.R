@@ -53,12 +53,12 @@ NULL
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
-  x$confidence <- subset_stated(x$confidence, keep_case, new_rater)
-  x$abstained <- subset_stated(x$abstained, keep_case, new_rater)
-  x$silent_systems <- subset_stated(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
+  x$confidence <- subset_case_entries(x$confidence, keep_case, new_rater)
+  x$abstained <- subset_case_entries(x$abstained, keep_case, new_rater)
+  x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  x$empty <- subset_stated(x$empty, keep_case, new_rater, TRUE)
+  x$empty <- subset_case_entries(x$empty, keep_case, new_rater, TRUE)
   x
 }
 
@@ -67,7 +67,7 @@ NULL
 keep_systems <- function(x, kept_systems) {
   abort_argument_if(anyDuplicated(kept_systems) > 0L, "k", "A system can be taken only once.")
   new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
-  x$silent_systems <- subset_stated(x$silent_systems, seq_along(x$cases), new_number, TRUE)
+  x$silent_systems <- subset_case_entries(x$silent_systems, seq_along(x$cases), new_number, TRUE)
   x$systems <- x$systems[kept_systems]
   x$patterns <- pick_systems(x$patterns, kept_systems)
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[kept_systems]
@@ -152,7 +152,7 @@ abort_bind <- function(...) {
 # Tables and text that print(), tidy() and similar methods show. They are computed at each call, and
 # are not stored in the ratings object.
 schema_of.ratings <- function(x) { # nolint: object_name.
-  check_whole_ratings(x)
+  check_ratings_fields(x)
   facts <- summarise_ratings(x)
   system_summary <- summarise_systems(x)
   header_lines <- format_header(x)

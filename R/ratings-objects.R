@@ -92,7 +92,7 @@ as_ratings.default <- function(x, ..., arg = "x") {
 #' @rdname as_ratings
 #' @export
 as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x") {
-  x <- check_whole_ratings(x, arg)
+  x <- check_ratings_fields(x, arg)
   if (check_flag(votes, "votes")) with_votes(x) else x
 }
 

@@ -43,7 +43,7 @@ rating_rater <- function(x) patterns_of(x)$rater
 rating_category <- function(x) patterns_of(x)$category
 
 # Positions of the ratings of the given patterns in `rater` and `category`, pattern after pattern.
-ratings_in <- function(x, pattern) {
+rating_positions <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
@@ -56,7 +56,7 @@ case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(
 # One entry per rating: a list of `row` (position of the case in `pattern`), `rater` and `category`.
 # `pattern`: number of the pattern of each case, by default of all cases.
 unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
-  positions <- ratings_in(x, pattern)
+  positions <- rating_positions(x, pattern)
   list(
     row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]),
     rater = rating_rater(x)[positions],
@@ -126,7 +126,7 @@ answers_by_pattern <- function(x) {
 }
 
 # Number of ratings by each rater. Weights count only if they are whole numbers.
-rater_totals <- function(x) {
+count_ratings_of_raters <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
@@ -171,7 +171,7 @@ weigh_patterns <- function(x, weights = x$weights) {
 # Selects patterns by their numbers, which may be repeated. The result has no weights, because these
 # depend on the cases.
 pick_patterns <- function(patterns, selected) {
-  positions <- ratings_in(patterns, selected)
+  positions <- rating_positions(patterns, selected)
   patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[selected])))
   patterns$rater <- patterns$rater[positions]
   patterns$category <- patterns$category[positions]
@@ -187,7 +187,7 @@ pick_patterns <- function(patterns, selected) {
 number_value_combinations <- function(patterns) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
-    combination <- split_by(rep(1, n_patterns(patterns)), values)
+    combination <- number_combinations(rep(1, n_patterns(patterns)), values)
     first_pattern <- which(!duplicated(combination))
     match(
       combination, do.call(order, c(lapply(unname(values), `[`, first_pattern), method = "radix"))
@@ -200,7 +200,7 @@ number_value_combinations <- function(patterns) {
 # `values`: a named list of vectors with an entry per case.
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
-  index <- split_by(x$index, values)
+  index <- number_combinations(x$index, values)
   first_case <- which(!duplicated(index))
   patterns <- pick_patterns(x$patterns, x$index[first_case])
   patterns$values[names(values)] <- lapply(values, `[`, first_case)
@@ -220,13 +220,13 @@ set_patterns <- function(x, patterns, index) {
 join_patterns <- function(x, kept_values = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[kept_values]
   new_number <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
-  new_number <- split_by(new_number, x$patterns$values)
+  new_number <- number_combinations(new_number, x$patterns$values)
   set_patterns(x, pick_patterns(x$patterns, which(!duplicated(new_number))), new_number[x$index])
 }
 
 # A number for each combination of `index` and the vectors in the list `values`, which all have the
 # same length. Combinations are numbered from 1 in order of appearance.
-split_by <- function(index, values) {
+number_combinations <- function(index, values) {
   for (vector in values) {
     distinct <- unique(vector)
     index <- core_split(index, match(vector, distinct), length(distinct))
@@ -240,7 +240,7 @@ first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
 # For each pattern of `x`, the number of the pattern of `from` that contains its first case. `x` and
 # `from` must have the same cases. It is used to apply numbers that were computed for the patterns
 # of `from` to those of `x`.
-rows_for <- function(from, x) {
+matching_patterns <- function(from, x) {
   abort_if(length(from$index) != length(x$index), "core",
     "Values of patterns cannot be used for ratings of other cases.",
     i = "This is a bug: please report it.")
@@ -326,6 +326,6 @@ split_columns <- function(matrix, names) {
 
 # Probability that a binomial number of successes is at least `n_successes`. Both numbers may be
 # fractions, because of weights, so that the beta distribution is used.
-at_least <- function(n_successes, n_trials, probability) {
+binomial_upper_tail <- function(n_successes, n_trials, probability) {
   stats::pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }

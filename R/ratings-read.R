@@ -164,7 +164,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
   is_lost <- is_empty & is.null(contents$sparse)
   notes <- c(contents$notes, left_out(is_lost, "row", "without case, rater and rating"))
-  warn_if(notes, "left_out", setNames(verbatim(notes), rep("!", length(notes))))
+  warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
   if (any(is_empty)) table <- lapply(table, `[`, !is_empty)
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
@@ -186,7 +186,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
 }
 
 # The default of the argument `na`. Its first element is the empty string.
-usual_na <- function() eval(formals(read_ratings)$na)
+default_na <- function() eval(formals(read_ratings)$na)
 
 check_file_settings <- function(file, na) {
   setting_names <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
@@ -407,7 +407,7 @@ resolve_labels <- function(tables, columns, na, clean, na_given) {
   )
   label_columns <- label_columns[names(tables)]
   labels <- unlist(Map(`[`, tables, label_columns), recursive = FALSE)
-  if (setequal(na, usual_na())) na <- without_minus(na, distinct(labels))
+  if (setequal(na, default_na())) na <- without_minus(na, distinct(labels))
   labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
   table_name <- rep(names(label_columns), lengths(label_columns))

@@ -58,14 +58,14 @@ by_of_cases <- function(by, x) {
   by_covariates <- length(variables) > 0L && all(variables %in% names(case_columns))
   value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
-      x = verbatim(conditionMessage(cnd)), i = case_values_hint("by"))
+      x = escape_braces(conditionMessage(cnd)), i = case_values_hint("by"))
   })
   if (by_covariates) x$rows <- "cases"
   check_case_values(value, x, "by")
 }
 
 case_values_hint <- function(arg) {
-  verbatim("For example `", arg, " = \"site\"`, if `site` is one of the `covariates` of ",
+  escape_braces("For example `", arg, " = \"site\"`, if `site` is one of the `covariates` of ",
     "ratings(), or `", arg, " = data[c(\"case\", \"site\")]`.")
 }
 
@@ -87,7 +87,7 @@ check_case_values <- function(value, x, arg) {
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
     x = if (is_name) "There is no covariate {.val {value}}." else why_no_match,
-    i = c(if (is_name) near_values(value, names(case_columns)), case_values_hint(arg)))
+    i = c(if (is_name) similar_values_hint(value, names(case_columns)), case_values_hint(arg)))
   if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
   case <- as_label(x$cases)[is.na(value)]
   abort_argument_if(case, arg, "must be known for every case.",
@@ -100,7 +100,7 @@ check_case_values <- function(value, x, arg) {
 # can be. `has_right_type`: does it have a type that the argument accepts?
 why_no_order <- function(value, x, has_right_type = is.atomic(value)) {
   if (!has_right_type || !is.null(dim(value)) || length(value) != nrow(x)) {
-    verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
+    escape_braces("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
       ", and `x` has ", count_noun(nrow(x), "case"), ".")
   } else if (!identical(x$rows, "cases")) {
     "Values without names are matched to cases by position. This needs data with a row per case, and

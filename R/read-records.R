@@ -223,7 +223,7 @@ take_missing <- function(columns, na, na_given) {
   counts <- table(factor(counts, sort_strings(as.character(labels))))
   columns[is_vector] <- lapply(columns[is_vector], function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
-  lines <- verbatim(dQuote(names(counts), FALSE), ", ", vapply(counts, count_noun, "", "time"))
+  lines <- escape_braces(dQuote(names(counts), FALSE), ", ", vapply(counts, count_noun, "", "time"))
   report <- c("Some labels were read as missing ratings.", bullets(lines))
   if (na_given && length(counts) > 0L) inform_fallible(report)
   warn_if(!na_given && length(counts) > 0L, "missing", report,
@@ -264,7 +264,7 @@ clean_label <- function(labels) {
 
 inform_changed <- function(message, from, to) {
   is_changed <- from != to
-  lines <- verbatim(dQuote(from[is_changed], FALSE), " is now ", dQuote(to[is_changed], FALSE))
+  lines <- escape_braces(dQuote(from[is_changed], FALSE), " is now ", dQuote(to[is_changed], FALSE))
   if (any(is_changed)) inform_fallible(c(message, bullets(lines)))
 }
 
@@ -275,7 +275,7 @@ warn_similar <- function(ids, noun) {
   plain <- plain_label(ids)
   similar <- plain %in% plain[duplicated(plain)]
   groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
-  lines <- verbatim(vapply(groups, paste, "", collapse = " and "))
+  lines <- escape_braces(vapply(groups, paste, "", collapse = " and "))
   warn_if(any(similar), "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.", bullets(lines, 5L)
   ), i = "They are read as different {noun}s. If they are not, correct the names in the file.",

@@ -131,7 +131,7 @@ provider_id <- function(provider) if (is.list(provider)) provider$id else provid
 # ---- DeepEval -------------------------------------------------------------------------------
 
 # Test cases in a file: those of a test run, which some versions store one level deeper, or those of
-# a result of evaluate().
+# a result of evaluate_measure().
 deepeval_cases <- function(run) {
   run <- as.list(as.list(run)$testRunData %||% run)
   c(run$testCases, run$conversationalTestCases, run$test_results)

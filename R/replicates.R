@@ -79,7 +79,7 @@ without_interval <- function(table, reason) {
 warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) {
   above <- which(share > least)
   warn_if(above, topic,
-    c(message, bullets(verbatim(names[above], ": ", percent(share[above]), unit), 5L)),
+    c(message, bullets(escape_braces(names[above], ": ", percent(share[above]), unit), 5L)),
     i = i, systems = names[above], share = share[above])
 }
 
@@ -88,7 +88,7 @@ warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) 
 # the rows; a note lists at most `most` of them. `no`: noun for a missing value, in "No ... for".
 reason_notes <- function(table, rows, most = 4L, no = "interval") {
   codes <- why_of(table)
-  reason_key <- keys(list(codes, table$reason))
+  reason_key <- row_numbers_of_keys(list(codes, table$reason))
   vapply(unique(reason_key[!is.na(table$reason)]), function(one_key) {
     matching_rows <- which(reason_key == one_key)
     first_row <- matching_rows[[1L]]

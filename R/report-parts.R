@@ -141,7 +141,7 @@ say_draws <- function(fit, checks = NULL) {
   facts <- glance(fit)
   table <- tidy(fit)
   list_names <- function(names) shorten(names, most = 6L)
-  prior_driven <- table$term[table$contraction < least_contraction & !is.na(table$contraction)]
+  prior_driven <- table$term[table$contraction < min_contraction & !is.na(table$contraction)]
   sampling <- fit$sampling
   populations <- rownames(fit$prior$base_rates)
   fill(
@@ -187,7 +187,7 @@ prior_sentence <- function(fit) {
 shift_sentence <- function(checks) {
   shifts <- checks$sensitivity
   if (NROW(shifts) == 0L) return("Sensitivity to the priors was not examined; see check_fit().")
-  largest <- vapply(split(shifts, in_order(shifts$prior)), function(prior_shifts) {
+  largest <- vapply(split(shifts, factor_in_order(shifts$prior)), function(prior_shifts) {
     row <- prior_shifts[which.max(abs(prior_shifts$shift)), ]
     paste(decimals(row$shift, 2L), "of", row$term)
   }, "")

@@ -35,7 +35,7 @@ may_say <- function(x, what = c("sentences", "methods")) {
   what <- check_choice(what)
   supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   fit_classes <- c("draws_fit", "fit_check")
-  first_result <- if (what == "sentences") first_part(x) else x
+  first_result <- if (what == "sentences") first_single_result(x) else x
   abort_argument_if(
     !inherits(first_result, c(supported_classes, if (what == "methods") fit_classes)), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
@@ -74,7 +74,7 @@ add_references <- function(paragraph) {
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
   about_all_systems <- is.na(table$system) & !table$may
-  table$sentence <- paste0(ifelse(about_all_systems, "", part_words(table[1L])), table$sentence)
+  table$sentence <- paste0(ifelse(about_all_systems, "", part_sentence_start(table[1L])), table$sentence)
   table[about_all_systems, 1L] <- NA
   structure(unique(table), class = c("said_sentences", class(table)))
 }
@@ -260,7 +260,7 @@ say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
   table <- shown_metrics(x$table, estimate, x$plan)
   titles <- in_sentence(field_of_rows(x$plan, "title", table))
-  titles[table$metric == passes] <- "pass rate"
+  titles[table$metric == pass_rate_heading] <- "pass rate"
   unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
   quantity <- paste0(
     "the ", titles, unless_missing(average_words(table$average), " (%s average)"),
@@ -315,7 +315,7 @@ say_sentences.agreement <- function(x) {
     "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
   )
   supported <- sprintf(
-    "%sOn %s, %s of %s%s is %s%s.", part_words(x), cases_words(x$n), title, rater_words,
+    "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), title, rater_words,
     if (about$by_category) paste0(" for ", x$category) else "",
     estimate_words(x, about$conf_level, function(value) decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)

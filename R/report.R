@@ -69,7 +69,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     x
   }
   x <- Map(function(x, name) {
-    in_part(if (nzchar(name)) name, check_input(x))
+    name_variable_in_conditions(if (nzchar(name)) name, check_input(x))
   }, variables, names2(variables))
   by <- lapply(x, by_of_cases, by = dots$by %||% rlang::quo(NULL))
   format <- report_format(file)

@@ -97,7 +97,7 @@ judged_scores <- function(x, systems, category) {
   usable <- Filter(function(scored_system) is.null(scored_system$lack), scored_systems)
   abort_argument_if(length(usable) == 0L, "x",
     "{.arg x} has no system whose scores can be evaluated.",
-    x = verbatim(scored_systems[[1L]]$lack))
+    x = escape_braces(scored_systems[[1L]]$lack))
   categories <- x$fit$x$categories
   if (!is.null(category)) check_names_among(category, categories, "category")
   list(estimate = x, panel = panel, judges = usable, categories = categories)

@@ -42,7 +42,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 # * v: weight of each case
 # * p: posterior probabilities from raters only (cases x categories)
 # * known: is the truth of the case known?
-# * book: the result of score_book(), sorted scores
+# * book: the result of order_scores(), sorted scores
 # * back: position between independent errors (0) and shared errors (1)
 # * w: weights of truths (cases x categories), see truth_weights()
 score_panel <- function(estimate) {
@@ -68,7 +68,7 @@ score_panel <- function(estimate) {
     if (!is.null(lack)) return(list(s = s, lack = lack))
     out <- list(
       s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = beliefs$known[at],
-      book = score_book(values[at, , drop = FALSE]), back = shared_position(estimate, s)
+      book = order_scores(values[at, , drop = FALSE]), back = shared_position(estimate, s)
     )
     out$w <- score_weights(out)
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
@@ -83,7 +83,7 @@ score_panel <- function(estimate) {
 # wrong answers being the same, and wrong scores are never the same.
 shared_position <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
-  back <- if (is_stated(estimate$options)) estimate$details$common[[s]] else 0
+  back <- if (has_fixed_common(estimate$options)) estimate$details$common[[s]] else 0
   if (is.na(back)) 0 else back
 }
 

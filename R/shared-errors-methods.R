@@ -177,7 +177,7 @@ limits_in_words <- function(limits) {
 # * weight: number of cases in the cell
 # Other fields: `judges`, the number of raters and systems; `cells`, the weights of all cells.
 known_answers <- function(x, cells) {
-  rating_index <- ratings_in(x, cells$pattern)
+  rating_index <- rating_positions(x, cells$pattern)
   system_answers <- pattern_answers(x)[cells$pattern, , drop = FALSE]
   answered <- which(system_answers > 0L)
   row <- c(

@@ -8,7 +8,7 @@ abort_checkpoint_if <- function(wrong, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.",
                                 .envir = parent.frame()) {
   abort_if(wrong, "file", paste("The file of {.arg checkpoint}", message),
-    x = c(verbatim("It is ", path, "."), x), i = i, path = path, .envir = .envir)
+    x = c(escape_braces("It is ", path, "."), x), i = i, path = path, .envir = .envir)
 }
 
 save_checkpoint <- function(study, path, parts) {
@@ -125,7 +125,7 @@ resume <- function(study, path, parts) {
   content <- saved_study(study)
   abort_checkpoint_if(!identical(names(saved), names(content)), path,
     "was not written by a study of this version of the package, or has been changed.",
-    x = if (inherits(saved, "error")) verbatim(conditionMessage(saved)))
+    x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
   is_same <- vapply(parts, function(part) identical(saved$parts[part], content$parts[part]), NA)
   differing <- parts[!is_same]
   has_more_runs <- isTRUE(saved$runs > study$runs)
@@ -133,7 +133,7 @@ resume <- function(study, path, parts) {
     x = if (length(differing) > 0L) "It differs in {.arg {differing}}." else "It has
         {saved$runs} {.arg runs}, more than the {study$runs} that were requested.")
   check_progress(saved, study, path)
-  inform_fallible(verbatim(
+  inform_fallible(escape_braces(
     "Continuing from ", path, ": ", number(sum(saved$done)), " panels are done."
   ))
   study[c("seed", "results", "done")] <- saved[c("seed", "results", "done")]

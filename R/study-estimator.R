@@ -31,7 +31,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   gold_settings <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
   names(gold_settings) <- c("gold_sample", "target", "widen")
   kind <- if (n_gold > 0L) c(random = "sample", given = "picked")[[gold_settings$gold_sample]]
-  check_pair(options, model, NULL, list(kind = kind, case = seq_len(n_gold)))
+  check_combination(options, model, NULL, list(kind = kind, case = seq_len(n_gold)))
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
@@ -83,7 +83,7 @@ as_estimators <- function(x, arg = "estimators") {
   }
   abort_argument_if(!is.list(x) || length(x) == 0L || length(invalid) > 0L, arg,
     "must be names of methods, or a list of functions of ratings.",
-    x = verbatim(subject, " is ", describe(value), "."))
+    x = escape_braces(subject, " is ", describe(value), "."))
   names[names == "" & is_method] <- unlist(x[names == "" & is_method])
   check_names(names, arg)
   x[is_method] <- lapply(x[is_method], function(method) {
@@ -116,7 +116,7 @@ apply_estimator <- function(estimator, x, systems, seed) {
       if (inherits(x, "error")) stop(x)
       # Warnings about missing estimates are not needed, because `reason` contains their text.
       suppressWarnings(
-        with_run_seed(seed, as_result(estimator(x), systems)), classes = "fallible_warning"
+        with_run_seed(seed, check_estimator_result(estimator(x), systems)), classes = "fallible_warning"
       )
     },
     error = identity
@@ -205,8 +205,8 @@ check_panel <- function(x, world, n) {
 }
 
 abort_world <- function(world, demand, fault, ...) {
-  abort_fallible("design", verbatim("Design \"", world$label, "\" ", demand, "."),
-    x = verbatim(fault),
+  abort_fallible("design", escape_braces("Design \"", world$label, "\" ", demand, "."),
+    x = escape_braces(fault),
     i = "A design may be a function of the number of cases that returns {.fun ratings} with the
         answers of systems, and with the truth of each case by {.fun with_truth}.",
     design = world$label, ..., call = NULL)

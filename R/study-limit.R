@@ -29,7 +29,7 @@ exact_limit <- function(design, estimator = "binned") {
     value <- suppressWarnings(
       estimator[[1L]](exact_panel(design, truth)), classes = "fallible_warning"
     )
-    result <- as_result(value, names(design$systems), "estimator")
+    result <- check_estimator_result(value, names(design$systems), "estimator")
     tibble::tibble(
       system = names(design$systems), expected = truth$expected, !!!result[c("estimate", "reason")]
     )
@@ -85,7 +85,7 @@ exact_panel <- function(design, truth) {
 joint_answers <- function(design, truth) {
   strata <- nrow(design$strata)
   judges <- seq_along(design$loading)
-  nodes <- case_nodes(design)
+  nodes <- case_quadrature_nodes(design)
   probability <- 0
   for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
     rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])

@@ -48,15 +48,15 @@
 summary.simulation_study <- function(object, by = c("design", "n", "system", "estimator"),
                                      margin = 0.1, common = FALSE, ...) {
   check_dots_empty(...)
-  by <- check_some(by, c("design", "n", "system", "estimator"), "by", none = TRUE)
+  by <- check_choices(by, c("design", "n", "system", "estimator"), "by", none = TRUE)
   margin <- check_level(margin, "margin")
   rows <- study_estimates(object)
   # Standard errors treat panels as independent. Systems that share a panel are not independent.
-  rows$cell <- keys(rows[c("design", "n", if (object$panels == "separate") "system")])
-  rows$panel <- keys(rows[c("cell", "run")])
-  answer_key <- keys(rows[c("panel", "system")])
+  rows$cell <- row_numbers_of_keys(rows[c("design", "n", if (object$panels == "separate") "system")])
+  rows$panel <- row_numbers_of_keys(rows[c("cell", "run")])
+  answer_key <- row_numbers_of_keys(rows[c("panel", "system")])
   rows$left_out <- check_flag(common, "common") & answer_key %in% answer_key[is.na(rows$estimate)]
-  groups <- if (length(by) > 0L) keys(rows[by]) else rep(1L, nrow(rows))
+  groups <- if (length(by) > 0L) row_numbers_of_keys(rows[by]) else rep(1L, nrow(rows))
   tables <- lapply(split(rows, groups), function(group) {
     rows_by_target <- lapply(
       c("expected", "sample"), summarise_errors, group = group[!group$left_out, ], margin = margin

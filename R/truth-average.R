@@ -22,7 +22,7 @@ labels_of <- function(x, ...) UseMethod("labels_of")
 # Labels of a fitted model: its posterior, which is neither flattened nor mixed with vote shares.
 # `x`: the ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
-  pattern <- rows_for(fit$x, x)
+  pattern <- matching_patterns(fit$x, x)
   list(
     x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
     certain = known_patterns(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
@@ -177,7 +177,7 @@ average_labels <- function(x, known = nothing_known) {
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
   two_raters <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
-  if (two_raters && association_of(fit$x)$excess <= 1e-9) return("unrelated")
+  if (two_raters && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
   shown_by_association(fit$x, fit$identified)
 }
 
@@ -186,7 +186,7 @@ identified_for_labels <- function(fit) {
 # `decision`, the result of decide_abstain(), does. It may already contain the first fit.
 average_members <- function(x, known, decision) {
   use_abstentions <- isTRUE(decision$depends)
-  parts <- if (use_abstentions) abstain_parts(x, TRUE)
+  parts <- if (use_abstentions) abstention_arguments(x, TRUE)
   first_fit <- if (!knows_some(known)) decision$fits[1L + use_abstentions]
   one_coin <- c(if (is.null(first_fit)) FALSE, TRUE)
   members <- c(first_fit, fit_around_centre(one_coin, x, known, parts))
@@ -212,12 +212,12 @@ average_posterior <- function(members, x, depends, certain) {
 # Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
 # centre. Returns a list with a fit for each element of `one_coin`. If it is TRUE, all errors are
 # equally probable in the centre. `parts`: arguments of the core for abstentions, from
-# abstain_parts(). With a million ratings or more, the fit stops earlier.
+# abstention_arguments(). With a million ratings or more, the fit stops earlier.
 fit_around_centre <- function(one_coin, x, known, parts = NULL) {
   is_small <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,
-    if (is_small) 1e-9 else 1e-4, if (is_small) pooled_rounds else 3000L,
+    if (is_small) 1e-9 else 1e-4, if (is_small) max_pooled_iterations else 3000L,
     default_threads(), no_tick
   )
 }

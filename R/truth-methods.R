@@ -70,7 +70,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
     tables = list(
       cases = tidy_labels,
       categories = tibble::tibble(
-        category = in_order(colnames(probability)),
+        category = factor_in_order(colnames(probability)),
         n = as.integer(rowsum_codes(top_category, times[with_label], facts$categories)),
         probability = na_real(unname(about$base_rates))
       )
@@ -87,7 +87,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
 
 tidy_labels <- function(x) {
   probability <- probability_matrix(x, "x")
-  long_truth(x$case, in_order(colnames(probability)), probability)
+  long_truth(x$case, factor_in_order(colnames(probability)), probability)
 }
 
 # The columns of glance(). Each row of `probability` represents the number `times` of cases. A label

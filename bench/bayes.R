@@ -228,10 +228,10 @@ runs_of_set <- function(x, others) {
   fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(others = others),
     sampling = list(draws = 200, chains = 2, warmup = 100, thin = 1))
   fit$sampling[c("kept", "warmup")] <- list(1000L, 500L)
-  ends <- inside$drawn_ends(fit)
+  ends <- inside$draw_accuracies(fit)
   fit$posterior <- ends$posterior
   of <- function(common) {
-    found <- inside$mixed_ends(fit, ends, list(common = common))$accuracy
+    found <- inside$mix_draws(fit, ends, list(common = common))$accuracy
     limits <- apply(found, 2L, stats::quantile, c(0.05, 0.95))
     data.frame(
       system = x$systems, estimate = colMeans(found), conf.low = limits[1L, ],

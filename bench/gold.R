@@ -266,7 +266,7 @@ difference_alone <- function(world, first, second, alike) {
   sampling <- world$sampling[c(first, second)]
   bias <- c(world$alone[[first]]$bias, world$alone[[second]]$bias)
   sampling <- sum(sampling^2) - 2 * alike * prod(sampling)
-  bias <- sum(bias^2) - 2 * alike^inside$likeness_power * prod(bias)
+  bias <- sum(bias^2) - 2 * alike^inside$hidden_correlation_power * prod(bias)
   list(
     estimate = world$alone[[first]]$estimate - world$alone[[second]]$estimate,
     std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias))

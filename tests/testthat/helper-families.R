@@ -124,7 +124,7 @@ twin_of_ordinal <- function() {
 
 # Length of a Newton step on the log likelihood of a twin from these parameters.
 newton_step <- function(value, at) {
-  slope <- differences(value, at, 1e-4)
+  slope <- central_differences(value, at, 1e-4)
   curvature <- stats::optimHess(at, value, control = list(ndeps = rep(1e-3, length(at))))
   max(abs(solve(curvature, slope)))
 }

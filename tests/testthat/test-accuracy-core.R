@@ -48,5 +48,5 @@ test_that("the robust error is one formula, system by system", {
 
 test_that("a fit of the core's own models is asked of the core", {
   estimator <- make_estimator(fit_raters(x), method_joint, list())
-  expect_identical(point_of(estimator)$systems, core_estimate(fitted(setup))$systems)
+  expect_identical(compute_estimate(estimator)$systems, core_estimate(fitted(setup))$systems)
 })

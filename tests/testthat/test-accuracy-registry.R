@@ -54,7 +54,7 @@ test_that("a pair gives an interval or is refused", {
         class = "fallible_error_argument"
       )
     }
-    why <- pair_misfit(
+    why <- combination_misfit(
       accuracy_methods[[pair$method]], accuracy_intervals[[pair$interval]], k_model(),
       gold = list(kind = "sample")
     )
@@ -109,7 +109,7 @@ test_that("fits of one's own go with methods and intervals that need a posterior
   fit <- fit_raters(x)
   own <- as_rater_fit(x, ground_truth(fit), rates_of(fit))
   why <- function(method, interval) {
-    pair_misfit(accuracy_methods[[method]], accuracy_intervals[[interval]], k_model(), own)
+    combination_misfit(accuracy_methods[[method]], accuracy_intervals[[interval]], k_model(), own)
   }
   expect_null(why("shared", "none"))
   expect_identical(why("joint", "none")$arg, "method")

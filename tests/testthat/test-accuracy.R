@@ -216,7 +216,7 @@ test_that("replicates in pieces are those of one piece", {
   estimate <- quiet(published(lehner_ratings(), interval = "none"))
   estimator <- make_estimator(fit, method_of(estimate), estimate$options)
   whole <- core_replicates(estimator, "accuracy", draw, no_tick)
-  expect_identical(replicates_in_pieces(estimator, "accuracy", draw, no_tick, 3L), whole)
+  expect_identical(replicates_in_blocks(estimator, "accuracy", draw, no_tick, 3L), whole)
 })
 
 test_that("settings travel in lists that are checked", {

@@ -276,7 +276,7 @@ test_that("clusters of an estimate are drawn whole", {
   }
   expect_gt(width(rep(1:60, each = 6)) / width(NULL), 1.4) # sqrt(6), but for the limits of bounds
   estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = by_case(rep(1, 360)))))
-  expect_match(tidy(accuracy_bounds(estimate, resampling = list(replicates = 10)))$reason, one_cluster)
+  expect_match(tidy(accuracy_bounds(estimate, resampling = list(replicates = 10)))$reason, reason_one_cluster)
 })
 
 test_that("the confidence set of a fit by draws refits with its prior and its sampling", {

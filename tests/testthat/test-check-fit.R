@@ -48,7 +48,7 @@ test_that("log likelihoods are of the draws that the fit has", {
   fit <- drawn_tests()
   found <- log_likelihood_draws(fit)
   for (d in c(1L, 4000L)) {
-    law <- law_of_values(fit, fit$draws[d, ])
+    law <- parameters_of_values(fit, fit$draws[d, ])
     given <- codes_given_class(law, pattern_codes(fit$x), fit$model, fit$x$raters)
     expect_close(found$values[d, found$row], log(drop(given %*% t(law$base_rates))))
   }

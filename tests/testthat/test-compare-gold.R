@@ -181,7 +181,7 @@ test_that("pairs of many systems are measured as each alone, in work that grows 
   expect_length(together$estimate, ncol(pairs))
   # They are asked of in blocks.
   asked <- 0
-  over_pairs(evidence$answer, pairs[1L, ], function(at) {
+  compute_by_blocks(evidence$answer, pairs[1L, ], function(at) {
     asked <<- asked + 1
     list(at = at)
   })

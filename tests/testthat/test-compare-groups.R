@@ -48,7 +48,7 @@ test_that("differences of two versions are those of the table", {
     numbers_of_row(compare_systems(estimate)),
     c(-0.1, -0.1969266, 0.0025986, 0.0618344, 0.0529151), tolerance = 1e-6
   )
-  sides <- lapply(c("new", "old"), function(group) group_side(estimate[[group]], 1L, 0.9)$interval)
+  sides <- lapply(c("new", "old"), function(group) group_measurement(estimate[[group]], 1L, 0.9)$interval)
   correlated <- difference_of_intervals(sides[[1]], sides[[2]], 0.3)
   expect_equal(
     unlist(correlated[c("estimate", "conf.low", "conf.high", "std.error", "probability")],

@@ -128,7 +128,7 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   answers <- as.data.frame(x, what = "systems")
   answers <- split(as.character(answers$prediction), answers$system)
   alike <- sapply(answers, function(a) sapply(answers, function(b) mean(a == b)))
-  expect_equal(same_share(estimate$fit), alike, ignore_attr = TRUE)
+  expect_equal(same_answer_share(estimate$fit), alike, ignore_attr = TRUE)
   # Draws have the errors of robust intervals. So have few draws.
   replicates <- matrix(stats::rnorm(300), 100, 3) %*% chol(0.5 + diag(0.5, 3))
   dependence_weight <- c(1, 0.8, 0.6)
@@ -181,7 +181,7 @@ test_that("shares of same answers are of weighted cases that all systems answere
     t = c("x", "y", "y", "y"), times = c(3, 1, 2, 5)
   )
   x <- ratings(wide, raters = a:b, systems = s:t, weights = times)
-  expect_equal(same_share(list(x = x)), matrix(c(1, 0.5, 0.5, 1), 2))
+  expect_equal(same_answer_share(list(x = x)), matrix(c(1, 0.5, 0.5, 1), 2))
 })
 
 test_that("equal systems, single clusters and lost estimates have their reasons", {
@@ -314,13 +314,13 @@ test_that("replicates of first order are as the bootstrap's", {
     setup <- estimator_setup(fit, method_joint, list())
     linear <- structure(c(list(patterns = x$patterns), setup), class = "linear_estimator")
     draw <- resampling(x, list(replicates = 100L, threads = 1L))
-    refitted <- replicates_of(estimator, "accuracy", draw)
-    found <- replicates_of(linear, "accuracy", draw)
+    refitted <- compute_replicates(estimator, "accuracy", draw)
+    found <- compute_replicates(linear, "accuracy", draw)
     expect_gt(min(diag(stats::cor(found, refitted))), 0.97)
-    expect_lt(max(abs(colMeans(found) - point_of(estimator)$numbers$estimate)), 0.01)
+    expect_lt(max(abs(colMeans(found) - compute_estimate(estimator)$numbers$estimate)), 0.01)
     expect_equal(apply(found, 2, stats::sd), apply(refitted, 2, stats::sd), tolerance = 0.1)
     draw$threads <- 2L
-    expect_identical(replicates_of(linear, "accuracy", draw), found)
+    expect_identical(compute_replicates(linear, "accuracy", draw), found)
   }
 })
 

@@ -165,7 +165,7 @@ test_that("parts of a panel are those of a slow twin", {
     for (raters in split(rating_rater(x), rating_pattern(x))) {
       part[part %in% part[raters]] <- min(part[raters])
     }
-    length(unique(part[rater_totals(x) > 0]))
+    length(unique(part[count_ratings_of_raters(x) > 0]))
   }
   same <- vapply(1:20, function(seed) withr::with_seed(seed, {
     n <- sample(3:30, 1)

@@ -157,7 +157,7 @@ test_that("fits with answering probabilities are those of a slow twin", {
       slow <- slow_pooled(answers, K, data$n, one_coin, silent = silent, tolerance = 1e-12)
       fast <- core_fit_pooled(
         full$patterns, pattern_weights(full), nothing_known,
-        c(unclass(dawid_skene()), abstain_parts(full, TRUE)), one_coin, 1e-11, 20000L, 1L, no_tick
+        c(unclass(dawid_skene()), abstention_arguments(full, TRUE)), one_coin, 1e-11, 20000L, 1L, no_tick
       )[[1L]]
       order <- order(match(x$categories, setdiff(sort(unique(c(replies))), "?")))
       expect_lt(max(abs(fast$posterior[full$index, order] - slow$posterior)), 1e-8)
@@ -204,7 +204,7 @@ test_that("what can be known by replies depends on the number of sources", {
     colnames(replies) <- paste0("s", seq_len(raters))
     x <- split_by_abstention(quiet(ratings(replies, abstain = "?")))
     core_reply_association(
-      x$patterns, pattern_weights(x), abstain_parts(x, TRUE), categories
+      x$patterns, pattern_weights(x), abstention_arguments(x, TRUE), categories
     )[["identified"]] == 1
   }
   expect_true(sources(3, 2))

@@ -21,7 +21,7 @@ test_that("association is that of all pairs of raters", {
   set.seed(1)
   x <- quiet(panel(60, missing = 0.3))
   slow <- slow_association(answers_by_pattern(x)[, 1:3], 1:4, pattern_weights(x))
-  expect_equal(unlist(association_of(x)), slow, tolerance = 1e-10)
+  expect_equal(unlist(rater_association(x)), slow, tolerance = 1e-10)
 })
 
 test_that("three tests that agree in less than half of the cases are fitted", {

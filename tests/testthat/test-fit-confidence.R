@@ -76,7 +76,7 @@ test_that("the fit is that of a slow twin", {
   expect_identical(attr(logLik(fit), "df"), 9L)
   # Standard errors are those of the curvature: shares of levels by the delta method.
   curved <- optimHess(top$par, value)
-  slopes <- t(differences(function(p) c(parts(p)[[4]], parts(p)[[5]]), top$par))
+  slopes <- t(central_differences(function(p) c(parts(p)[[4]], parts(p)[[5]]), top$par))
   error <- sqrt(diag(t(slopes) %*% solve(curved, slopes)))
   expect_equal(tidy(fit)$std.error[4:9], error, tolerance = 0.02)
 })

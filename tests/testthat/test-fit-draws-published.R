@@ -134,7 +134,7 @@ test_that("Lehner's ten cases, with raters alone and with the system joined", {
   fit <- list(x = x, model = k_model(), known = nothing_known, prior = resolve_prior(
     rater_prior(rater1 = beta, others = beta, order = "none"), x, k_model()
   ))
-  joined <- joined_task(fit, 1L)
+  joined <- make_joint_task(fit, 1L)
   alone <- run_task(x, sampler_task(x, fit$model, fit$known, fit$prior), many_draws())
   both <- run_task(joined$x, joined$task, many_draws(), joined = TRUE)
   columns <- c("mean", "0.5", "0.05", "0.95")

@@ -193,9 +193,9 @@ test_that("draws lie further apart until they are worth enough, whatever the see
 test_that("a run that would take too long ends with a warning", {
   package <- asNamespace("fallible")
   set <- function(value) {
-    unlockBinding("most_steps", package)
-    assign("most_steps", value, package)
-    lockBinding("most_steps", package)
+    unlockBinding("max_sampling_steps", package)
+    assign("max_sampling_steps", value, package)
+    lockBinding("max_sampling_steps", package)
   }
   withr::defer(set(5e9))
   set(1)

@@ -22,7 +22,7 @@ test_that("so many labels do decide, and one less does not", {
   x <- measured_of(estimate$gold, 1)
   low <- function(m) {
     x$gold <- m
-    wilson_interval(x$estimate, 1 / gold_error(x, "population"), qnorm(0.95))[[1]]
+    wilson_interval(x$estimate, 1 / relative_error_variance(x, "population"), qnorm(0.95))[[1]]
   }
   expect_gte(low(98), 0.72)
   expect_lt(low(97), 0.72)

@@ -203,7 +203,7 @@ test_that("the correction is that of a slow twin", {
         fields <- c("estimate", "slope", "ratio", "variance")
         expect_equal(x[fields], slow[fields], tolerance = 1e-10)
         for (target in c("population", "cases")) {
-          expect_equal(gold_error(x, target), slow$error[[target]], tolerance = 1e-10)
+          expect_equal(relative_error_variance(x, target), slow$error[[target]], tolerance = 1e-10)
         }
       }
     }

@@ -192,10 +192,10 @@ test_that("other machines draw the replicates that this one would", {
   here <- run()
   local_workers("cluster")
   expect_true(has_remote_workers())
-  expect_equal(count_pieces(30L), 2)
+  expect_equal(count_blocks(30L), 2)
   expect_identical(run(), here)
   future::plan("multisession", workers = 2)
-  expect_equal(count_pieces(30L), 1) # where threads are better
+  expect_equal(count_blocks(30L), 1) # where threads are better
 })
 
 test_that("intervals that leave their estimates are named, those of no estimate are not", {

@@ -72,7 +72,7 @@ test_that("what clusters have in common is summed within them", {
   ratio <- sum(t^2) * 20 / 18 / (100 * v) # a mean and a slope are fitted
   expect_gt(ratio, x$ratio)
   expect_equal(
-    gold_size(in_clusters(x, cluster), "population", 0.9),
+    effective_gold_size(in_clusters(x, cluster), "population", 0.9),
     100 / ratio * (qnorm(0.95) / qt(0.95, 19))^2,
     tolerance = 1e-6
   )
@@ -121,8 +121,8 @@ test_that("where gold saw no miss an interval reaches the end, if nothing else s
   expect_identical(combined_interval(seen, alone, "population", 0.9, NULL)$conf.high, 1)
   expect_lt(combined_interval(one_missed, alone, "population", 0.9, NULL)$conf.high, 1)
   ends <- list(conf.low = 0.2, conf.high = 0.9)
-  expect_identical(reach_ends(ends, list(seen = 1), high = FALSE), ends)
-  expect_identical(reach_ends(ends, list(seen = 0)), list(conf.low = 0, conf.high = 0.9))
+  expect_identical(extend_to_ends(ends, list(seen = 1), high = FALSE), ends)
+  expect_identical(extend_to_ends(ends, list(seen = 0)), list(conf.low = 0, conf.high = 0.9))
 })
 
 test_that("the interval of a difference is Student's", {
@@ -170,7 +170,7 @@ test_that("the combination is that of numerical integration", {
     prior <- ratings_prior(
       row$alone, x$gold, row$alone$estimate * (1 - row$alone$estimate), x$cases, 1.25
     )
-    size <- gold_size(x, "cases", 0.9)
+    size <- effective_gold_size(x, "cases", 0.9)
     for (target in c("population", "cases")) {
       slow <- slow_combination(min(max(x$estimate, 0), 1), size, prior, target, x$cases)
       combined <- combined_interval(x, row$alone, target, 0.9)

@@ -69,7 +69,7 @@ test_that("levels have the multiples of a law with heavy tails, if nothing is st
   expect_equal(times, c(0.5714943, 1.1829649, 1.6448536, 2.1422017, 3.5523482), tolerance = 1e-6)
   expect_equal(robust_quantile(list(common = "none"), 0.99), stats::qnorm(0.995))
   normal <- stats::qnorm((1:2e4 - 0.5) / 2e4)[sample(2e4)]
-  found <- stats::quantile(normal * heavy_times(2e4), 0.95, names = FALSE)
+  found <- stats::quantile(normal * heavy_tail_factors(2e4), 0.95, names = FALSE)
   expect_equal(found, stats::qnorm(0.95), tolerance = 0.05)
 })
 
@@ -204,7 +204,7 @@ test_that("differences, metrics and gold of machines have the interval's centre"
   expect_equal(pair$estimate, table$estimate[[1L]] - table$estimate[[2L]])
   expect_equal(apart, pair$estimate / 2)
   expect_equal((pair$conf.low + pair$conf.high) / 2, apart, tolerance = 0.1)
-  hidden <- 0.17 * sqrt(2 * (1 - same_share(estimate$fit)[1, 2]^likeness_power))
+  hidden <- 0.17 * sqrt(2 * (1 - same_answer_share(estimate$fit)[1, 2]^hidden_correlation_power))
   expect_gt(pair$std.error, hidden)
   expect_lt(pair$std.error, sqrt(hidden^2 + sum(facts$sampling^2)))
   rows <- tidy(estimate_metrics(estimate, c("accuracy", "recall")))

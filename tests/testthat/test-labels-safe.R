@@ -64,7 +64,7 @@ test_that("messages show what would steer a terminal, with and without colours",
   for (colours in c(1L, 256L)) {
     withr::local_options(cli.num_colors = colours)
     said <- expect_error(abort_fallible("argument", c(
-      "{name}", x = verbatim(name), i = paste("It is", verbatim(describe(name)))
+      "{name}", x = escape_braces(name), i = paste("It is", escape_braces(describe(name)))
     ), call = NULL))
     expect_false(grepl(steering, cli::ansi_strip(conditionMessage(said))))
     expect_match(conditionMessage(said), shown, fixed = TRUE)

@@ -13,7 +13,7 @@ test_that("every measure keeps its promises on random ratings", {
     set <- random_ratings(seed)
     x <- as_panel(set)
     view <- new_view(x)
-    fits <- Filter(function(m) is.null(misfit(m, view, list())), built_in_measures)
+    fits <- Filter(function(m) is.null(measure_misfit(m, view, list())), built_in_measures)
     table <- agreement(x, names(fits))
     lower <- vapply(fits, `[[`, 0, "lower")
     outside <- pmax(lower - table$estimate, table$estimate - 1)

@@ -7,7 +7,7 @@ test_that("influences are the derivatives of metrics by the weights of cases", {
     w <- matrix(stats::rexp(40 * n), 40)
     w <- w / rowSums(w)
     v <- sample(1:3, 40, TRUE)
-    book <- score_book(scores)
+    book <- order_scores(scores)
     records <- score_records[c("roc_auc", "pr_auc", "average_precision", "brier_class", "mn_log_loss", "ece_plugin")]
     plan <- metric_plan(
       records, letters[seq_len(n)], c("macro", "macro_weighted"), list(bins = 10L)

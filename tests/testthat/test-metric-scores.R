@@ -84,7 +84,7 @@ test_that("chance is taken off calibration errors, as a folded normal has it", {
   z <- abs(stats::qnorm((seq_len(1e5) - 0.5) / 1e5, 0.3, 0.7))
   expect_equal(folded_mean(0.3, 0.7), mean(z), tolerance = 1e-4)
   expect_equal(folded_mean(c(-2, 0), c(0, 0)), c(2, 0))
-  book <- score_book(cbind(c(.9, .8, .4, .3), c(.1, .2, .6, .7)))
+  book <- order_scores(cbind(c(.9, .8, .4, .3), c(.1, .2, .6, .7)))
   w <- cbind(c(1, 0, 0, 0), c(0, 1, 1, 1))
   v <- rep(1, 4)
   settings <- list(bins = 10L)

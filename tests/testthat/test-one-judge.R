@@ -93,7 +93,7 @@ test_that("where all gold cases are right intervals reach 1, with any number of 
   row$x$seen <- row$x$alone
   corrected <- corrected_interval(row$x, "population", 0.9)
   expect_equal(c(corrected$conf.low, corrected$conf.high), c(0, 0.57375), tolerance = 1e-5)
-  none <- reach_ends(list(conf.low = NA_real_, conf.high = NA_real_), list(seen = 1))
+  none <- extend_to_ends(list(conf.low = NA_real_, conf.high = NA_real_), list(seen = 1))
   expect_identical(none$conf.high, NA_real_)
 })
 
@@ -160,7 +160,7 @@ test_that("groups are estimated separately, with the reason where gold is no sam
   probability <- stats::setNames(rep(0.9, 50), data$truth$case) # of only a part of the cases
   part <- quiet(estimate_once(data, gold_sample = probability))
   expect_identical(tidy(part)$estimate, NA_real_)
-  expect_identical(unname(tidy(part)$reason), unname(only_some_drawn))
+  expect_identical(unname(tidy(part)$reason), unname(reason_not_all_drawn))
   expect_identical(part$table$why, "one_rater")
 })
 

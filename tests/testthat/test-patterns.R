@@ -38,7 +38,7 @@ test_that("patterns are read the same from ratings and by themselves", {
     expect_identical(rating_rater(from), c(1L, 2L, 2L))
     expect_identical(rating_category(from), c(1L, 1L, 2L))
     expect_identical(pattern_answers(from), cbind(c(2L, 0L)))
-    expect_identical(ratings_in(from, c(2L, 1L)), c(3L, 1L, 2L))
+    expect_identical(rating_positions(from, c(2L, 1L)), c(3L, 1L, 2L))
   }
   expect_identical(pattern_of_case(x), c(1L, 1L, 2L))
   expect_identical(case_answers(x), cbind(c(2L, 2L, 0L)))

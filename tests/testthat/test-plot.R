@@ -278,10 +278,10 @@ test_that("one pair needs no legend, and differences of accuracy are percentages
 })
 
 test_that("axes of shares cover 30 points or more, and end at 0 and 1", {
-  expect_equal(no_narrower(c(0.8, 0.85)), c(0.675, 0.975))
-  expect_equal(no_narrower(c(0.95, 1)), c(0.7, 1))
-  expect_equal(no_narrower(c(0.2, 0.9)), c(0.2, 0.9))
-  expect_equal(no_narrower(NULL), 0:1)
+  expect_equal(widen_limits(c(0.8, 0.85)), c(0.675, 0.975))
+  expect_equal(widen_limits(c(0.95, 1)), c(0.7, 1))
+  expect_equal(widen_limits(c(0.2, 0.9)), c(0.2, 0.9))
+  expect_equal(widen_limits(NULL), 0:1)
 })
 
 test_that("metrics that are ratios have a log axis, and known truth is not called estimated", {

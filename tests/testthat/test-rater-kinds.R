@@ -55,8 +55,8 @@ test_that("mixtures are told as what they count for", {
 })
 
 test_that("names that look like machines raise one message in a session", {
-  withr::defer(informed$rater_kind <- TRUE)
-  informed$rater_kind <- NULL
+  withr::defer(shown_topics$rater_kind <- TRUE)
+  shown_topics$rater_kind <- NULL
   wide <- wide_of(c("ann", "bob", "gpt-4"))
   expect_no_message(ratings(wide, raters = 1:3, systems = s, rater_kind = "crowd"))
   expect_no_message(ratings(wide_of(c("ann", "bob", "clyde")), raters = 1:3, systems = s))
@@ -67,21 +67,21 @@ test_that("names that look like machines raise one message in a session", {
   unlike <- c("Bertha", "Clauden", "rater1", "albert", "o3", "philip", "Egypt", "self_1", "qatar")
   expect_identical(grepl(machine_name_pattern, c(like, unlike), ignore.case = TRUE),
     rep(c(TRUE, FALSE), c(13, 9)))
-  informed$rater_kind <- NULL
+  shown_topics$rater_kind <- NULL
   two <- wide_of(c("ann", "bob", "cyd"))[-3]
   expect_message(ratings(two, raters = 1:2, systems = s), "ann.*bob")
 })
 
 test_that("the message says what silence costs", {
-  withr::defer(informed$rater_kind <- TRUE)
-  informed$rater_kind <- NULL
+  withr::defer(shown_topics$rater_kind <- TRUE)
+  shown_topics$rater_kind <- NULL
   local_reproducible_output(width = 80)
   expect_snapshot(x <- ratings(wide_of(c("ann", "bob", "gpt-4")), raters = 1:3, systems = s))
 })
 
 test_that("simulated raters pass for what they are said to be, and studies have no message", {
-  withr::defer(informed$rater_kind <- TRUE)
-  informed$rater_kind <- NULL
+  withr::defer(shown_topics$rater_kind <- TRUE)
+  shown_topics$rater_kind <- NULL
   design <- rater_design(c(gpt = 0.7, llm = 0.8), c(a = 0.8), 3, 30)
   expect_no_message(x <- simulate_ratings(design, rater_kind = "expert"))
   expect_identical(x$rater_kind, "expert")

@@ -178,14 +178,14 @@ test_that("more runs begin with the same", {
 
 test_that("results are matched to systems by name, and refused where they do not fit", {
   systems <- c("a", "b")
-  estimate <- function(value, systems = c("a", "b")) as_result(value, systems)$estimate
+  estimate <- function(value, systems = c("a", "b")) check_estimator_result(value, systems)$estimate
   expect_identical(estimate(c(b = 2, a = 1)), c(1, 2))
   expect_identical(estimate(c(1, 2)), c(1, 2))
   expect_identical(estimate(c(1L, NA)), c(1, NA))
   expect_identical(estimate(c(kappa = 1), "a"), 1)
   table <- data.frame(system = factor(c("b", "a")), estimate = c(2, 1), conf.low = c(0.2, 0.1))
-  expect_identical(as_result(table, systems)$conf.low, c(0.1, 0.2))
-  expect_identical(as_result(table, systems)$conf.high, c(NA_real_, NA_real_))
+  expect_identical(check_estimator_result(table, systems)$conf.low, c(0.1, 0.2))
+  expect_identical(check_estimator_result(table, systems)$conf.high, c(NA_real_, NA_real_))
   wrong <- list(
     NULL, c(1, Inf), "1", 1, c(a = 1, c = 2), factor(1:2), list(1, 2), data.frame(estimates = 1:2),
     data.frame(estimate = 1), data.frame(system = c("a", "c"), estimate = 1:2), table[0, ],
@@ -193,7 +193,7 @@ test_that("results are matched to systems by name, and refused where they do not
     data.frame(estimate = 1:2, conf.low = c("x", "y"))
   )
   for (value in wrong) {
-    expect_error(as_result(value, systems), class = "fallible_error_argument")
+    expect_error(check_estimator_result(value, systems), class = "fallible_error_argument")
   }
 })
 
@@ -231,7 +231,7 @@ test_that("the reason of a failure is whole, and the same on every console", {
   expect_identical(in_one_line(odd("caf\xe9 \xff")), "caf<e9> <ff>")
   latin1 <- iconv("caf\u00e9", "UTF-8", "latin1")
   expect_identical(in_one_line(odd(c(latin1, "no"))), "caf\u00e9")
-  named <- tryCatch(as_result(data.frame(system = "c", estimate = 1), "a"), error = in_one_line)
+  named <- tryCatch(check_estimator_result(data.frame(system = "c", estimate = 1), "a"), error = in_one_line)
   expect_match(named, "It names \"c\"; systems are \"a\".", fixed = TRUE)
 })
 
