@@ -161,7 +161,9 @@ common_of <- function(options) options$common %||% accuracy_methods[[options$met
 
 # Did the user fix the assumption about shared errors ("none", "all" or a number)? Intervals are
 # then conditional on it.
-has_fixed_common <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
+has_fixed_common <- function(options) {
+  !is.null(options$common) && options$common != common_words[[1L]]
+}
 
 # Is the assumption about shared errors "typical"? It is computed from the average over models.
 has_typical_common <- function(options) identical(common_of(options), common_words[[1L]])
@@ -240,4 +242,21 @@ explain_estimate <- function(record, estimate) {
     }
   }
   gsub("\\s+", " ", sentences)
+}
+
+# Sets the results of the average that robust intervals need, for systems with scores, which have no
+# average. The dependence weight is 1, because scores do not show whether errors are independent.
+parts_of_scores <- function(average_results, fit, value) {
+  n_raters <- fit$scored$raters
+  is_missing <- is.na(value)
+  n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +
+    sum(1 - value, na.rm = TRUE)
+  score_results <- list(
+    rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
+    base_rate_range = base_rate_ranges(fit$x)
+  )
+  replace(
+    average_results, names(score_results),
+    lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
+  )
 }

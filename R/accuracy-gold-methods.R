@@ -12,7 +12,8 @@ no_gold_sources <- tibble::tibble(
 gold_test_columns <- c("statistic", "p.value", "common", "common.low", "common.high")
 
 no_gold_details <- tibble::tibble(
-  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_test_columns, 0), reason = ""
+  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_test_columns, 0),
+  reason = ""
 )[0L, ]
 
 # Printed columns with the estimates from gold cases only and from ratings only, a row per system.
@@ -182,4 +183,16 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
     stats::update(estimate, group_truth, gold_sample, ...)
   }, unclass(object), group_cases)
   object
+}
+
+# Reasons why there is no interval if gold cases are in too few clusters: a string per quantity, or
+# NA.
+why_no_clusters <- function(x) {
+  n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
+  reason <- paste0(
+    no_interval, "gold cases are in ", number(n_clusters), " cluster",
+    ifelse(n_clusters == 1, "", "s"),
+    ", but at least ", fewest_clusters, " are needed to estimate how clusters differ"
+  )
+  ifelse(n_clusters < fewest_clusters, reason, NA_character_)
 }

@@ -364,18 +364,6 @@ reason_not_all_drawn <- c(not_drawn = paste(
   "differs), so that some cases could not be drawn"
 ))
 
-# Reasons why there is no interval if gold cases are in too few clusters: a string per quantity, or
-# NA.
-why_no_clusters <- function(x) {
-  n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
-  reason <- paste0(
-    no_interval, "gold cases are in ", number(n_clusters), " cluster",
-    ifelse(n_clusters == 1, "", "s"),
-    ", but at least ", fewest_clusters, " are needed to estimate how clusters differ"
-  )
-  ifelse(n_clusters < fewest_clusters, reason, NA_character_)
-}
-
 # Table of tests and other results from gold cases, with a row per system. `table`: estimates from
 # ratings. Column `worth`: number of labels without ratings that are equivalent to one label with
 # ratings.

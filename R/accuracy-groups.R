@@ -16,7 +16,8 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   voted_ratings <- with_votes(x)
   # Properties of the raters that are computed from all cases, for use in each group.
   panel_properties <- c(
-    list(constant = constant_raters(voted_ratings)), store_abstain_decision(voted_ratings)$panel["abstain"]
+    list(constant = constant_raters(voted_ratings)),
+    store_abstain_decision(voted_ratings)$panel["abstain"]
   )
   if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
   panel_properties <- c(

@@ -214,7 +214,8 @@ check_combination <- function(options, model, fit, gold = NULL) {
 
 # Returns the name of the wrong argument and a message (see misfit_of()); NULL if the combination is
 # allowed. `fit` is NULL if the model has not been fitted yet. `gold`: result of resolve_gold().
-combination_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
+combination_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE,
+                               gold = NULL) {
   field <- rule_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
     misfit_outside_core(field, method, interval, fit)

@@ -393,20 +393,3 @@ stack_systems <- function(systems, tables) {
   n_rows <- lengths(lapply(tables, `[[`, 1L))
   columns_tibble(system = rep(systems, n_rows), !!!na_real(stack_tables(tables)))
 }
-
-# Sets the results of the average that robust intervals need, for systems with scores, which have no
-# average. The dependence weight is 1, because scores do not show whether errors are independent.
-parts_of_scores <- function(average_results, fit, value) {
-  n_raters <- fit$scored$raters
-  is_missing <- is.na(value)
-  n_wrong <- n_raters * (1 - if (n_raters > 0L) fit$rater_accuracy else 0) +
-    sum(1 - value, na.rm = TRUE)
-  score_results <- list(
-    rater_error = n_wrong / (n_raters + sum(!is_missing)), dependence_weight = 1,
-    base_rate_range = base_rate_ranges(fit$x)
-  )
-  replace(
-    average_results, names(score_results),
-    lapply(score_results, function(result) ifelse(is_missing, NA_real_, result))
-  )
-}

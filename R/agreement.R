@@ -219,7 +219,9 @@ make_result_row <- function(view, measure, settings) {
       rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
       measure = measure$id, scale_weights = settings$scale_name
     ),
-    evaluate_measure(measure, view, settings)[c("estimate", interval_columns, "n", "method", "reason")]
+    evaluate_measure(measure, view, settings)[
+      c("estimate", interval_columns, "n", "method", "reason")
+    ]
   )
 }
 

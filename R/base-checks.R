@@ -238,7 +238,8 @@ check_system_names <- function(systems, known) {
 similar_values_hint <- function(given, known) {
   similar_values <- near_names(given, known)
   if (length(similar_values) > 0L) {
-    paste0("Did you mean ", escape_braces(paste(dQuote(similar_values, FALSE), collapse = " or ")), "?")
+    choice <- paste(dQuote(similar_values, FALSE), collapse = " or ")
+    paste0("Did you mean ", escape_braces(choice), "?")
   }
 }
 

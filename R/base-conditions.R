@@ -202,7 +202,8 @@ warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = pare
 }
 
 inform_fallible <- function(message, i = NULL, class = NULL, .envir = parent.frame()) {
-  if (!is_quiet()) cli::cli_inform(format_message(add_bullets(message, NULL, i), .envir), class = class)
+  if (is_quiet()) return(invisible())
+  cli::cli_inform(format_message(add_bullets(message, NULL, i), .envir), class = class)
 }
 
 # Returns the message of a condition as one line: the first line and the lines of type "x" (found),

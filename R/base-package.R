@@ -221,8 +221,8 @@ NULL
 most_numbers <- 1e8 # numbers that a result may contain: 800 MB
 most_numbers_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
 
-# Raises an error if a computation needs more than `most_numbers_at_once` numbers. `numbers`: how many it
-# needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
+# Raises an error if a computation needs more than `most_numbers_at_once` numbers. `numbers`:
+# how many it needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
 check_memory <- function(numbers, what, instead) {
   abort_if(numbers > most_numbers_at_once, "memory",
     "More than {number(most_numbers_at_once)} {what} need too much memory.",

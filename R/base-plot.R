@@ -215,7 +215,9 @@ facet_by <- function(table, column) {
 }
 
 # Horizontal space between facets, in points.
-space_between_facets <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
+space_between_facets <- function(points) {
+  ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
+}
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
@@ -345,27 +347,6 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     scale +
     plot_titles(...) +
     heat_theme(short_names(columns), length(rows))
-}
-
-# Theme of a heat map. The more names an axis has, the smaller they are. Names of columns are
-# rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
-heat_theme <- function(names, rows) {
-  text_size <- function(n) min(9, 190 / n)
-  rotated_text <- function(angle, ...) {
-    ggplot2::element_text(size = text_size(length(names)), angle = angle, hjust = 1, ...)
-  }
-  ggplot2::theme(
-    panel.grid = ggplot2::element_blank(),
-    axis.text.y = ggplot2::element_text(size = text_size(rows)),
-    axis.text.x = if (length(names) > 16L) {
-      rotated_text(90, vjust = 0.5)
-    } else if (sum(nchar(names)) > 45L) {
-      rotated_text(45, vjust = 1)
-    },
-    strip.text.x = ggplot2::element_text(hjust = 0.5), strip.clip = "off",
-    plot.margin = ggplot2::margin(5.5, 20, 5.5, 5.5),
-    strip.text.y = ggplot2::element_blank()
-  )
 }
 
 # Fill scale from 0 to 1, or from -1 to 1 if `negative` is TRUE.

@@ -260,25 +260,6 @@ glance.fallible_result <- function(x, ...) {
 
 # ---- One result for several variables or groups of cases ---
 
-# Calls the calling function again for each element of `inputs`, and combines the results. `inputs`
-# is a named list. An element is a list of arguments, or a value of argument `x`. All calls together
-# draw one seed, so that the user's random stream advances as in one call. `column`: "variable" or
-# "group".
-map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
-                          fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
-  call <- match.call(fn, call, envir = env)
-  call[[1L]] <- fn
-  if (column == "group") call$by <- NULL
-  with_one_seed(stack_results(Map(function(arguments, name) {
-    if (is.object(arguments)) arguments <- list(x = arguments)
-    # The call contains symbols, and not large values. Their names differ from variables of users.
-    argument_names <- paste0(".fallible_", names(arguments))
-    call[names(arguments)] <- lapply(argument_names, as.name)
-    values <- list2env(setNames(arguments, argument_names), parent = env)
-    name_variable_in_conditions(if (column == "variable") name, eval(call, values))
-  }, inputs, names(inputs)), column))
-}
-
 # Evaluates `code`, and adds the name of the variable to its errors and warnings. Changes nothing if
 # `variable` is NULL.
 name_variable_in_conditions <- function(variable, code) {

@@ -212,3 +212,43 @@ draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 
 # Runs code with a seed drawn from the user's random stream, which advances by this seed only.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)
+
+# Theme of a heat map. The more names an axis has, the smaller they are. Names of columns are
+# rotated if they would overlap. `names`: names of columns. `rows`: number of rows.
+heat_theme <- function(names, rows) {
+  text_size <- function(n) min(9, 190 / n)
+  rotated_text <- function(angle, ...) {
+    ggplot2::element_text(size = text_size(length(names)), angle = angle, hjust = 1, ...)
+  }
+  ggplot2::theme(
+    panel.grid = ggplot2::element_blank(),
+    axis.text.y = ggplot2::element_text(size = text_size(rows)),
+    axis.text.x = if (length(names) > 16L) {
+      rotated_text(90, vjust = 0.5)
+    } else if (sum(nchar(names)) > 45L) {
+      rotated_text(45, vjust = 1)
+    },
+    strip.text.x = ggplot2::element_text(hjust = 0.5), strip.clip = "off",
+    plot.margin = ggplot2::margin(5.5, 20, 5.5, 5.5),
+    strip.text.y = ggplot2::element_blank()
+  )
+}
+
+# Calls the calling function again for each element of `inputs`, and combines the results. `inputs`
+# is a named list. An element is a list of arguments, or a value of argument `x`. All calls together
+# draw one seed, so that the user's random stream advances as in one call. `column`: "variable" or
+# "group".
+map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
+                          fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
+  call <- match.call(fn, call, envir = env)
+  call[[1L]] <- fn
+  if (column == "group") call$by <- NULL
+  with_one_seed(stack_results(Map(function(arguments, name) {
+    if (is.object(arguments)) arguments <- list(x = arguments)
+    # The call contains symbols, and not large values. Their names differ from variables of users.
+    argument_names <- paste0(".fallible_", names(arguments))
+    call[names(arguments)] <- lapply(argument_names, as.name)
+    values <- list2env(setNames(arguments, argument_names), parent = env)
+    name_variable_in_conditions(if (column == "variable") name, eval(call, values))
+  }, inputs, names(inputs)), column))
+}

@@ -260,3 +260,17 @@ judge_pairs <- function(x, system = 0L) {
     agreeing = counts$agreeing[pairs]
   )
 }
+
+# Reason why agreement of pairs of judges cannot be tested; NULL if it can.
+reason_no_pairs <- function(x, settings) {
+  judges <- length(judge_names(x, settings))
+  if (has_counts(x)) {
+    reason_only_counts
+  } else if (judges < 4L) {
+    paste(judges, "raters and systems may have any agreement if their errors are independent")
+  } else if (judges > most_judges) {
+    sprintf("there are more than %s raters, which have too many pairs", number(most_judges))
+  } else if (nrow(judge_pairs(x, settings$system)) == 0L) {
+    "no two raters have 10 common cases"
+  }
+}

@@ -69,7 +69,8 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
 bias_of_pairs <- function(estimate, first, second) {
   bias <- estimates_from_ratings(estimate, seq_along(estimate$table$system))$bias
   same <- same_answer_shares(estimate$fit, first, second)
-  variance <- bias[first]^2 + bias[second]^2 - 2 * same^hidden_correlation_power * bias[first] * bias[second]
+  correlation <- same^hidden_correlation_power
+  variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
   sqrt(pmax(0, variance))
 }
 

@@ -83,9 +83,9 @@ influence_of_clusters <- function(estimate, measured, s) {
   rowsum(influence, cluster)[, 1L]
 }
 
-# Difference between two groups for one system. `sides`: list of two measurements, see group_measurement(),
-# named by group. The interval is computed from both intervals and the correlation of their errors
-# over common clusters (Zou and Donner, 2008).
+# Difference between two groups for one system. `sides`: list of two measurements, see
+# group_measurement(), named by group. The interval is computed from both intervals and the
+# correlation of their errors over common clusters (Zou and Donner, 2008).
 difference_of_sides <- function(sides, method) {
   first <- sides[[1L]]
   second <- sides[[2L]]

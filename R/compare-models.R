@@ -111,8 +111,8 @@ compared_terms <- function(fits, models) {
   )
 }
 
-# Warns if posterior medians of undecided models differ by more than `largest_shift` posterior standard
-# deviations, the threshold that check_fit() uses for other priors.
+# Warns if posterior medians of undecided models differ by more than `largest_shift` posterior
+# standard deviations, the threshold that check_fit() uses for other priors.
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {

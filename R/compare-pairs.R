@@ -113,14 +113,14 @@ draw_parts <- function(estimate, replicates, targets) {
     estimate$options["cluster"] <- list(NULL)
   }
   parts <- lapply(blocks, function(at) {
-    values <- draws(select_systems(estimate, at), replicates[, at, drop = FALSE])
+    values <- draws(estimate_of_systems(estimate, at), replicates[, at, drop = FALSE])
     if (is.character(values)) values else list(at = at, values = values)
   })
   if (is.character(parts[[1L]])) parts[[1L]] else parts
 }
 
 # Returns an estimate with only the systems that have the given indices.
-select_systems <- function(estimate, indices) {
+estimate_of_systems <- function(estimate, indices) {
   estimate$table <- estimate$table[indices, ]
   estimate$details <- estimate$details[indices, ]
   estimate$fit$x <- keep_systems(estimate$fit$x, indices)

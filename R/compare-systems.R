@@ -181,7 +181,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   # seed.
   evaluate <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
   comparison <- evaluate({
-    measured <- from_ratings <- replace_accuracy_by_metric(on_common_cases(without_gold(estimate), systems), plan)
+    from_ratings <- on_common_cases(without_gold(estimate), systems)
+    measured <- from_ratings <- replace_accuracy_by_metric(from_ratings, plan)
     if (!is.null(gold)) {
       measured$options$interval <- estimate$options$interval
       measured <- with_gold(measured, gold)

@@ -75,8 +75,11 @@ check_copying <- function(copying, raters, systems) {
   abort_argument_if(!has_columns || length(faulty_rows) > 0L, "copying",
     "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
         (the rater or system that copies) and {.val probability} (in [0, 1]).",
-    x = if (has_columns) escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".") else "It is
-        {describe(copying)}.",
+    x = if (has_columns) {
+      escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".")
+    } else {
+      "It is {describe(copying)}."
+    },
     i = c("Raters are {.val {raters}}.",
       if (length(systems) > 0L) "Systems are {.val {systems}}."), row = faulty_rows)
   data.frame(from = from, to = to, probability = as.double(copying$probability))

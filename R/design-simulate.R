@@ -280,7 +280,8 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
   }
   ranks <- vapply(at, function(point) {
     singular_values <- svd(
-      central_differences(function(moved) combination_probabilities(moved, point), unlist(point)), 0L, 0L
+      central_differences(function(moved) combination_probabilities(moved, point), unlist(point)),
+      0L, 0L
     )$d
     sum(singular_values > 1e-6 * singular_values[[1L]])
   }, 0)

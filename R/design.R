@@ -123,7 +123,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     missing = numbers_by_judge(missing, names(raters), "missing", 0, "rater"),
     copying = check_copying(copying, names(raters), names(systems)),
     matrices = check_matrices(matrices, judges, labels, nrow(strata)),
-    loading = numbers_by_judge(difficulty_settings$loading, judges, "loading", -1, "rater and system"),
+    loading = numbers_by_judge(
+      difficulty_settings$loading, judges, "loading", -1, "rater and system"
+    ),
     drift = numbers_by_judge(drift, judges, "drift", -1, "rater and system"),
     hidden = double(), covariates = case_kinds$covariates, by_kind = case_kinds$judges
   )

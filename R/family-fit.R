@@ -94,16 +94,17 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 # M-step of the EM algorithm would maximise.
 
 # Returns the optimisation problem: data and parameters of a fit, as a list.
-#   family              user-defined functions and strata of the model
-#   categories          labels of the categories
-#   pattern, row, cell  for each rating: number of its pattern of ratings, its row of `judged`, and
-#                       its index in the matrix rows of `judged` x ratings
-#   judged              data frame with a row for each combination of rater and covariates
-#   weight, known       for each pattern: its weight, and its true category (0 if unknown)
-#   base                design matrix of the base rates, see formula_design()
-#   shape               dimensions of the law: rows of `judged`, true categories, ratings, strata
-#   touched, set        rows of `judged` that a parameter affects, see add_parameter_sets()
-#   theta               parameters of the family, followed by coefficients of base rates
+# * family: user-defined functions and strata of the model
+# * categories: labels of the categories
+# * pattern, row, cell: for each rating: number of its pattern of ratings, its row of `judged`, and
+#   its index in the matrix rows of `judged` x ratings
+# * judged: data frame with a row for each combination of rater and covariates
+# * weight, known: for each pattern: its weight, and its true category (0 if unknown)
+# * base: design matrix of the base rates, see formula_design()
+# * shape: dimensions of the law: rows of `judged`, true categories, ratings, strata
+# * touched, set: rows of `judged` that a parameter affects, see add_parameter_sets()
+# * theta: parameters of the family, followed by coefficients of base rates.
+#
 # `system` is the number of a system that joins the raters, 0 for none. `like` and `theta` are the
 # design and the parameters of an earlier fit; without them, the problem has starting values.
 family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
@@ -279,8 +280,9 @@ max_newton_parameters <- 150L
 # likelihood is flat are left out. Attribute `flat` (logical) marks the parameters that change in
 # these directions.
 inverse_curvature <- function(problem, theta) {
-  negative_hessian <-
-    function(step) -central_differences(function(at) log_likelihood_gradient(problem, at), theta, step)
+  negative_hessian <- function(step) {
+    -central_differences(function(at) log_likelihood_gradient(problem, at), theta, step)
+  }
   hessian <- (4 * negative_hessian(4e-3) - negative_hessian(8e-3)) / 3 # correct to the fourth order
   spectrum <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   is_curved <- spectrum$values > 1e-7 * sum(problem$weight)
@@ -291,7 +293,8 @@ inverse_curvature <- function(problem, theta) {
 
 # Returns the derivatives of the log likelihood of each pattern, a matrix (patterns x parameters).
 pattern_scores <- function(problem, theta) {
-  central_differences(function(at) as.vector(compute_expectations(problem, at)$log_likelihood), theta)
+  log_likelihoods <- function(at) as.vector(compute_expectations(problem, at)$log_likelihood)
+  central_differences(log_likelihoods, theta)
 }
 
 # Checks whether ratings of the same raters, with the same covariates, can identify the parameters.

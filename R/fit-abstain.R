@@ -8,14 +8,15 @@ min_gain <- log(20)
 
 # Decides whether abstentions of a panel are modelled. Compares the fits for consensus labels that
 # ignore and that model abstentions. Returns a list:
-#   depends     are abstentions modelled?
-#   identified  "yes" if consensus labels are identified, otherwise a code of the reason
-#   by_replies  are labels identified only by who abstains, because answers carry no information?
-#   gain        gain in the log likelihood of the answers, given which raters answered
-#   z           test statistic of the association between replies
-#   weak        is the association of `answers`, or of all `replies`, not significant?
-#   constant    names of constant raters
-#   fits        the two fits: abstentions as missing ratings, and modelled
+# * depends: are abstentions modelled?
+# * identified: "yes" if consensus labels are identified, otherwise a code of the reason
+# * by_replies: are labels identified only by who abstains, because answers carry no information?
+# * gain: gain in the log likelihood of the answers, given which raters answered
+# * z: test statistic of the association between replies
+# * weak: is the association of `answers`, or of all `replies`, not significant?
+# * constant: names of constant raters
+# * fits: the two fits: abstentions as missing ratings, and modelled.
+#
 # The decision is made once per panel, and is reused for groups of its cases.
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)

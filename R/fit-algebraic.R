@@ -211,7 +211,8 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 # Creates the fit. `posterior` has a row per case. Patterns of ratings are split by posterior, so
 # that all cases of a pattern have the same posterior probabilities.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
-  posterior_group <- number_combinations(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
+  columns <- split_columns(posterior, x$categories)
+  posterior_group <- number_combinations(rep(1, nrow(posterior)), columns)
   x <- split_patterns(x, list(.posterior = posterior_group))
   posterior <- unname(
     posterior[match(x$patterns$values$.posterior, posterior_group), , drop = FALSE]

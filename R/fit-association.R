@@ -90,8 +90,8 @@ warn_unchecked <- function(fit) {
   if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
-    pattern_table <-
-      stats::xtabs(pattern_weights(x) ~ population + row_numbers_of_keys(as.data.frame(pattern_codes(x))))
+    ratings_key <- row_numbers_of_keys(as.data.frame(pattern_codes(x)))
+    pattern_table <- stats::xtabs(pattern_weights(x) ~ population + ratings_key)
     p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")

@@ -191,3 +191,44 @@ waic.draws_fit <- function(x, ...) { # nolint: object_name.
   likelihoods <- log_likelihood_draws(x)
   expand_to_cases(suppressWarnings(loo::waic(likelihoods$values, ...)), likelihoods, x)
 }
+
+facts_of_fit <- function(fit) {
+  x <- fit$x
+  log_likelihood <- stats::logLik(fit)
+  facts <- list(
+    agreement = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
+    chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy, cases = nrow(x),
+    raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
+    patterns = n_patterns(x), logLik = as.double(log_likelihood),
+    AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = stats::nobs(fit)
+  )
+  if (is.null(fit$centre)) return(facts)
+  pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]
+  if (!is.null(fit$model$abstain)) {
+    facts$abstain <- fit$model$abstain
+    names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
+    pooled_parameters[names(names)] <- fit$answering[names]
+  }
+  if (fit$identified != "yes") pooled_parameters[] <- NA_real_
+  c(facts, na_real(pooled_parameters))
+}
+
+# Returns the reason why a fit is not identified, NA if it is. `identified` is a code or a vector of
+# codes.
+reason_not_identified <- function(identified, agreement, categories) {
+  reasons <- c(
+    no_pairs = "no case was rated by two raters", unequal = need_unequal,
+    constant_raters = paste0(reason_constant,
+      "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
+    unrelated = "raters agree no better than by chance, given how often each uses each category",
+    labels_only = "ratings identify labels, but accuracies only with known truth",
+    replies = paste("raters agree no better than by chance, given how often each answers and",
+      "abstains"),
+    few_sources = sprintf(
+      "too few raters for %s categories: each separates one category from abstention", categories
+    )
+  )
+  by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
+    decimals(agreement), decimals(1 / categories))
+  as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
+}

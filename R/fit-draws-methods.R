@@ -135,7 +135,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
 # errors are not independent.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
-    return(paste("Assumed:", calibration_assumption(fit), format_sensitivity_to_lean(fit, fit$x$categories[[2L]])))
+    shift <- format_sensitivity_to_lean(fit, fit$x$categories[[2L]])
+    return(paste("Assumed:", calibration_assumption(fit), shift))
   }
   c(
     paste0(

@@ -12,14 +12,14 @@ NULL
 
 # Fits the model by posterior draws. `checked` is a list of resolve_known(): the ratings and what is
 # known of cases and raters. The fit has these fields in addition to those of other fits:
-#   draws        a matrix with a column per parameter, whose rows are ordered by chain
-#   terms        a data frame with a row per parameter, see new_terms()
-#   diagnostics  convergence diagnostics of the parameters for which is_watched() is TRUE
-#   systems      draws of the accuracies of systems, if only raters determine the truth
-#   prior        parameters of the priors, see resolve_prior()
-#   sampling     numbers of chains and of draws
-#   switched     share of draws in which categories have exchanged names
-#   task, seed   arguments of the sampler, with which the draws can be repeated
+# * draws: a matrix with a column per parameter, whose rows are ordered by chain
+# * terms: a data frame with a row per parameter, see new_terms()
+# * diagnostics: convergence diagnostics of the parameters for which is_watched() is TRUE
+# * systems: draws of the accuracies of systems, if only raters determine the truth
+# * prior: parameters of the priors, see resolve_prior()
+# * sampling: numbers of chains and of draws
+# * switched: share of draws in which categories have exchanged names
+# * task, seed: arguments of the sampler, with which the draws can be repeated
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
   check_drawn_model(model, x)

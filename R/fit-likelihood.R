@@ -122,9 +122,9 @@ model_of_fit <- function(fit) {
   core_model
 }
 
-# Returns the names of coefficients. `naturals` contains, for each coefficient, its kind (`term`),
-# the number of its rater or category (`of`, 0 if none), and the number of its threshold, level of
-# confidence or column of the formula (`part`, 0 if none).
+# Returns the names of coefficients. `naturals` has a row per coefficient. `term`: its kind. `of`:
+# number of its rater or category, 0 if none. `part`: number of its threshold, level of confidence
+# or column of the formula, 0 if none.
 latent_terms <- function(naturals, x, columns) {
   term <- naturals$term
   owner_number <- replace(naturals$of, naturals$of == 0L, NA)

@@ -394,24 +394,3 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
     conf.high = limits[, 2L], n = ifelse(is.na(rater), stats::nobs(x), n)
   )
 }
-
-facts_of_fit <- function(fit) {
-  x <- fit$x
-  log_likelihood <- stats::logLik(fit)
-  facts <- list(
-    agreement = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
-    chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy, cases = nrow(x),
-    raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
-    patterns = n_patterns(x), logLik = as.double(log_likelihood),
-    AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = stats::nobs(fit)
-  )
-  if (is.null(fit$centre)) return(facts)
-  pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]
-  if (!is.null(fit$model$abstain)) {
-    facts$abstain <- fit$model$abstain
-    names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
-    pooled_parameters[names(names)] <- fit$answering[names]
-  }
-  if (fit$identified != "yes") pooled_parameters[] <- NA_real_
-  c(facts, na_real(pooled_parameters))
-}

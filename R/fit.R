@@ -283,18 +283,20 @@ check_method <- function(method, model, x, has_known) {
 }
 
 # Creates a fit. All fits have these fields:
-#   x, model, method, known, given  the ratings and settings, see resolve_known()
-#   identified                      "yes", or a code of the reason why the fit is not identified
-#   agreement, kappa                from the algebraic fit
-#   rater_accuracy, base_rates      mean accuracy of raters, and base rates
-#   negative                        number of base rates that were estimated as negative
+# * x, model, method, known, given: the ratings and settings, see resolve_known()
+# * identified: "yes", or a code of the reason why the fit is not identified
+# * agreement, kappa: from the algebraic fit
+# * rater_accuracy, base_rates: mean accuracy of raters, and base rates
+# * negative: number of base rates that were estimated as negative.
+#
 # Other fields depend on the class, `kind`:
-#   k_fit          the algebraic fit of the K-model
-#   latent_fit     models that the core fits by likelihood
-#   draws_fit      posterior draws
-#   family_fit     user-defined models, see rater_family()
-#   posterior_fit  posterior probabilities that the user gives
-#   score_fit      a fit of scores of a classifier, which is also a posterior_fit
+# * k_fit: the algebraic fit of the K-model
+# * latent_fit: models that the core fits by likelihood
+# * draws_fit: posterior draws
+# * family_fit: user-defined models, see rater_family()
+# * posterior_fit: posterior probabilities that the user gives
+# * score_fit: a fit of scores of a classifier, which is also a posterior_fit.
+#
 # Each class has these methods:
 # * compute_posterior(): posterior probabilities of other ratings (patterns x categories)
 # * rating_probabilities(): an array, classes (true category within stratum) x ratings x raters
@@ -371,26 +373,6 @@ warn_kind.k_fit <- function(fit) {
              now zero. Join rare categories, or check the labels."
     )
   ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
-}
-
-# Returns the reason why a fit is not identified, NA if it is. `identified` is a code or a vector of
-# codes.
-reason_not_identified <- function(identified, agreement, categories) {
-  reasons <- c(
-    no_pairs = "no case was rated by two raters", unequal = need_unequal,
-    constant_raters = paste0(reason_constant,
-      "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
-    unrelated = "raters agree no better than by chance, given how often each uses each category",
-    labels_only = "ratings identify labels, but accuracies only with known truth",
-    replies = paste("raters agree no better than by chance, given how often each answers and",
-      "abstains"),
-    few_sources = sprintf(
-      "too few raters for %s categories: each separates one category from abstention", categories
-    )
-  )
-  by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
-    decimals(agreement), decimals(1 / categories))
-  as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }
 
 reason_of_fit <- function(fit) {

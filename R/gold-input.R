@@ -259,3 +259,24 @@ truth_of_variables <- function(known, x) {
   if (isTRUE(known) && any(has_truth)) lapply(has_truth, function(stored) if (stored) TRUE) else
     lapply(x, function(x) known)
 }
+
+# Increases the variance ratio of estimates `x` if gold cases are in clusters. If predictions
+# (`slope`) do not reduce the variance between clusters, the estimate is changed to the mean of gold
+# cases. `cluster`: cluster of each gold case, or NULL. `variance`: variance of a case.
+# `is_counted`: does a gold case count for a mean (gold cases x means)?
+in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
+  if (is.null(cluster)) return(x)
+  x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
+  enough_clusters <- x$clusters >= fewest_clusters
+  # A slope is one more fitted parameter, which reduces the degrees of freedom of few clusters.
+  ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
+  ratio_without <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  slope_harms <- which(enough_clusters & ratio >= ratio_without)
+  x$estimate[slope_harms] <- x$alone[slope_harms]
+  x$slope[slope_harms] <- 0
+  x$rest[, slope_harms] <- x$answers[, slope_harms]
+  x$ratio <- ifelse(enough_clusters, pmin(ratio, ratio_without), x$ratio)
+  x$at_hand <- x$at_hand * ifelse(enough_clusters, ratio_without / x$design, 1)
+  x$design <- ifelse(enough_clusters, ratio_without, x$design)
+  x
+}

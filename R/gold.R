@@ -43,7 +43,8 @@ select_gold <- function(evidence, used) {
   weight <- evidence$weight * used
   w <- evidence$w * used[at, , drop = FALSE]
   c(evidence[c("at", "truth", "cluster", "drawn")], list(
-    weight = weight, w = w, gold = colSums(w > 0), stands = represent_all_cases(weight, w, evidence$drawn)
+    weight = weight, w = w, gold = colSums(w > 0),
+    stands = represent_all_cases(weight, w, evidence$drawn)
   ))
 }
 
@@ -64,11 +65,11 @@ counts_too_many <- function(evidence) {
 }
 
 # Estimates quantities from gold cases and predictions; all measurements use this function.
-# `gold_data`: result of select_gold(). `y` (gold cases x quantities): value of each gold case, or its
-# influence on the quantity. `q` (patterns x quantities): prediction of `y` from ratings. `correct`:
-# function that computes corrected means, such as correct_share(). `settle`: function that converts
-# corrected means to the quantities. `variance`: function of the result that returns the variance of
-# a case.
+# `gold_data`: result of select_gold(). `y` (gold cases x quantities): value of each gold case, or
+# its influence on the quantity. `q` (patterns x quantities): prediction of `y` from ratings.
+# `correct`: function that computes corrected means, such as correct_share(). `settle`: function
+# that converts corrected means to the quantities. `variance`: function of the result that returns
+# the variance of a case.
 gold_quantity <- function(gold_data, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
   x <- settle(correct(y, q[gold_data$at, , drop = FALSE], prediction_of(q, gold_data$weight),
@@ -154,8 +155,8 @@ as_part <- function(x, share, is_part) {
   x
 }
 
-# Gold cases that system number `s` answered, in the form of select_gold(); NULL if there are none or
-# if they do not represent all cases that it answered.
+# Gold cases that system number `s` answered, in the form of select_gold(); NULL if there are none
+# or if they do not represent all cases that it answered.
 gold_of_system <- function(evidence, s) {
   gold_data <- select_gold(evidence, evidence$answer[, s] > 0L)
   if (gold_data$gold == 0L || !gold_data$stands) return(NULL)
@@ -376,27 +377,6 @@ most_explained <- 0.95 # upper limit of the share of variance that ratings may e
 
 # Least number of clusters with gold cases from which differences between clusters can be estimated.
 fewest_clusters <- 5L
-
-# Increases the variance ratio of estimates `x` if gold cases are in clusters. If predictions
-# (`slope`) do not reduce the variance between clusters, the estimate is changed to the mean of gold
-# cases. `cluster`: cluster of each gold case, or NULL. `variance`: variance of a case.
-# `is_counted`: does a gold case count for a mean (gold cases x means)?
-in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
-  if (is.null(cluster)) return(x)
-  x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
-  enough_clusters <- x$clusters >= fewest_clusters
-  # A slope is one more fitted parameter, which reduces the degrees of freedom of few clusters.
-  ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  ratio_without <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
-  slope_harms <- which(enough_clusters & ratio >= ratio_without)
-  x$estimate[slope_harms] <- x$alone[slope_harms]
-  x$slope[slope_harms] <- 0
-  x$rest[, slope_harms] <- x$answers[, slope_harms]
-  x$ratio <- ifelse(enough_clusters, pmin(ratio, ratio_without), x$ratio)
-  x$at_hand <- x$at_hand * ifelse(enough_clusters, ratio_without / x$design, 1)
-  x$design <- ifelse(enough_clusters, ratio_without, x$design)
-  x
-}
 
 # Variance ratio computed from sums of `deviations` over clusters, but at least `ratio`, the ratio
 # for independent cases. `fitted`: number of parameters fitted to gold cases.

@@ -74,8 +74,9 @@ replicates_in_blocks <- function(estimator, quantity, resampling, tick,
   tasks <- Map(function(first, replicates) {
     resampling[c("first", "replicates")] <- list(first, replicates)
     force(quantity)
-    function() core_replicates(do.call(make_estimator, estimator_arguments), quantity, resampling,
-      no_tick)
+    function() {
+      core_replicates(do.call(make_estimator, estimator_arguments), quantity, resampling, no_tick)
+    }
   }, block_ends[-length(block_ends)], diff(block_ends))
   block_names <- paste0("replicates ", block_ends[-length(block_ends)] + 1, " to ", block_ends[-1L])
   stack_rows(run_pieces(tasks, block_names))

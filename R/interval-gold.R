@@ -191,7 +191,9 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
     conf.low = pmax(lower_bound,
       blend$mean - add_error_to_half_width(sampling_width, blend$low, blend$mean)),
-    conf.high = pmin(1, blend$mean + add_error_to_half_width(sampling_width, blend$high, blend$mean)),
+    conf.high = pmin(
+      1, blend$mean + add_error_to_half_width(sampling_width, blend$high, blend$mean)
+    ),
     weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }

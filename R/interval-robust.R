@@ -100,12 +100,14 @@ robust_draws <- function(estimate, replicates) {
     paste("the sampling error of", shorten(unknown_systems), "is not known")
   )
   error <- normal_draws(
-    correlation * outer(sampling, sampling) + same_answers^hidden_correlation_power * outer(hidden, hidden)
+    correlation * outer(sampling, sampling) +
+      same_answers^hidden_correlation_power * outer(hidden, hidden)
   )
   # Systems with equal answers get exactly the same draws.
   error <- error[, max.col(same_answers == 1, "first"), drop = FALSE]
   n_draws <- nrow(error)
-  factors <- if (has_fixed_common(estimate$options)) rep(1, n_draws) else heavy_tail_factors(n_draws)
+  has_heavy_tails <- !has_fixed_common(estimate$options)
+  factors <- if (has_heavy_tails) heavy_tail_factors(n_draws) else rep(1, n_draws)
   structure(rep(centre, each = n_draws) + factors * error, times = factors)
 }
 

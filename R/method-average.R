@@ -34,8 +34,9 @@ average_of <- function(fit, options) {
 
 # A field of the estimates in the result of average_of(), a number per system; NA if `average` is
 # NULL. `n`: number of systems.
-of_average <- function(average, field, n_systems) average$point$numbers[[field]] %||%
-  rep(NA_real_, n_systems)
+of_average <- function(average, field, n_systems) {
+  average$point$numbers[[field]] %||% rep(NA_real_, n_systems)
+}
 
 estimate_average <- function(fit, options, average) {
   new_point(
@@ -86,8 +87,8 @@ parts_of_average <- function(value, average) {
   parts
 }
 
-# Range of the accuracy of each system over possible base rates. For the definition, see
-# src/core/accuracy/base_rates.hpp.
+# Range of the accuracy of each system over possible base rates, which are defined in the core, in
+# accuracy/base_rates.hpp.
 base_rate_ranges <- function(x, leans = panel_leans(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }

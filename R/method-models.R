@@ -38,7 +38,8 @@ estimate_latent <- function(fit, options, average) {
   correction <- correction_share(options, of_average(average, "typical", length(missing_values)))
   posterior <- named_posteriors(point, fit$x)
   if (is_corrected(correction)) {
-    posterior <- Map(correct_for_shared_errors, posterior, named_posteriors(points$shared, fit$x), correction)
+    shared <- named_posteriors(points$shared, fit$x)
+    posterior <- Map(correct_for_shared_errors, posterior, shared, correction)
   }
   new_point(
     correct_for_shared_errors(values[[method_end]], values$shared, correction),

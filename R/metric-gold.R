@@ -37,7 +37,7 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
     evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n_categories(plan)), `==`))
     measurement <- gold_accuracy(evidence, column[share_rows])
     measured <- share_rows[measurement$known]
-    reason[setdiff(share_rows[is.na(reason[share_rows])], measured)] <- reason_not_all_drawn
+    reason[share_rows[is.na(reason[share_rows]) & !measurement$known]] <- reason_not_all_drawn
     reason[measured] <- NA
     for (field in setdiff(names(measurement), c("rest", "answers", "known"))) {
       measurements[[field]] <- replace(measurements[[field]] %||% rep(NA_real_, nrow(rows)),
@@ -166,8 +166,8 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
 # Measures metrics by the influence of each case. `influence`: function of the row number of a
 # metric. It returns the change of the metric per case, for each pattern (or case) and each possible
 # truth, a matrix in the form of `predicted`. `scale`: see correct_mean(). `steepest`: largest
-# influence on each metric, see measurement_as_share(). `value`: function of corrected means and their slopes
-# that returns the metrics on the unit scale.
+# influence on each metric, see measurement_as_share(). `value`: function of corrected means and
+# their slopes that returns the metrics on the unit scale.
 gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
   columns <- vapply(seq_along(steepest), function(i) {
     case_influence <- influence(i)
@@ -177,7 +177,9 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
   correct <- function(...) correct_mean(..., scale = scale)
   x <- gold_quantity(
     gold_data, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
-    function(x) measurement_as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
+    function(x) {
+      measurement_as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
+    }
   )
   x[setdiff(names(x), c("rest", "answers"))]
 }

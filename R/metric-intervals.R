@@ -33,8 +33,9 @@ accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   table$metric <- names(plan$records)
   answered_share <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
   numbers <- c("estimate", interval_columns)
-  table[numbers] <- lapply(table[numbers], function(x) ifelse(answered_share %in% 0, 0,
-    answered_share * x))
+  table[numbers] <- lapply(table[numbers], function(x) {
+    ifelse(answered_share %in% 0, 0, answered_share * x)
+  })
   table$reason[answered_share %in% 0] <- NA
   table
 }

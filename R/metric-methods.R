@@ -212,13 +212,16 @@ good_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
 # of the metric.
 metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   tables_of <- function(counts) as_shares(counts, n_categories(plan))
-  values <- function(f, x) apply_in_blocks(draws, s, function(counts) f(x, tables_of(counts)))[, plan$row]
+  values <- function(f, x) {
+    apply_in_blocks(draws, s, function(counts) f(x, tables_of(counts)))[, plan$row]
+  }
   if (delta) {
     changes <- values(along_slopes, metric_slopes(plan, tables_of(counts)))
     return(centre + (changes - mean(changes, na.rm = TRUE)) / diff(ends_of_compared(plan)))
   }
   unit_values <- good_unit(values(metric_values, plan), plan)
-  if (has_stand_in(estimate)) as.vector(shift_replicates(matrix(unit_values), centre)) else unit_values
+  if (!has_stand_in(estimate)) return(unit_values)
+  as.vector(shift_replicates(matrix(unit_values), centre))
 }
 
 # Converts a comparison from the scale from 0 to 1 to the scale of the metric. The order of systems

@@ -149,3 +149,9 @@ as_shares <- function(counts, n) {
   counts[has_few_cases[, rep(seq_len(n), each = n)]] <- 0
   counts / rowSums(counts)
 }
+
+# Functions that compute metrics, named by values of the field `needs`. Their arguments are an
+# estimate, a plan, `interval` and `conf_level`. They return rows of tidy().
+metric_engines <- function() {
+  list(table = metrics_of_table, scores = metrics_of_scores, answered = accuracy_of_all)
+}

@@ -393,9 +393,3 @@ odds_of_shares <- function(table, at, z) {
   )
   table[!at | is.na(table$average), ]
 }
-
-# Functions that compute metrics, named by values of the field `needs`. Their arguments are an
-# estimate, a plan, `interval` and `conf_level`. They return rows of tidy().
-metric_engines <- function() {
-  list(table = metrics_of_table, scores = metrics_of_scores, answered = accuracy_of_all)
-}

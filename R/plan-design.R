@@ -70,7 +70,8 @@ replace_judges <- function(design, accuracies, kind) {
         shares of missing ratings.",
     i = "Use a design without these properties, or leave out arguments that describe {kind}s.")
   n <- length(accuracies)
-  new_fields <- c(lapply(by_judge, values_of_new_judges, n), list(matrices = rep(list(double()), n)))
+  new_fields <- lapply(by_judge, values_of_new_judges, n)
+  new_fields$matrices <- rep(list(double()), n)
   for (name in setdiff(names(new_fields), "missing")) {
     others <- design[[name]][!is_old]
     design[[name]] <- if (for_raters) c(new_fields[[name]], others) else
@@ -222,8 +223,9 @@ pilot_design <- function(pilot) {
 # Fits a model with an accuracy per rater or, if `equal_accuracy` or if this is not identified, the
 # K-model.
 fit_pilot <- function(x, equal_accuracy) {
-  fit_quietly <- function(model) suppressWarnings(fit_raters(x, model),
-    classes = "fallible_warning")
+  fit_quietly <- function(model) {
+    suppressWarnings(fit_raters(x, model), classes = "fallible_warning")
+  }
   if (!equal_accuracy && length(named_raters(x)) > 2L) {
     fit <- fit_quietly(rater_model("rater"))
     if (fit$identified == "yes") return(fit)

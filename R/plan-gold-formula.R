@@ -348,8 +348,9 @@ gold_costs <- function(table, quantities, estimate, settings) {
   }
   explained <- vapply(quantities, `[[`, 0, "explained")
   explained_shares <- list(explained, explained_by_more(explained, estimate, settings))
-  gold <- vapply(explained_shares, function(share) max(unlist(Map(labels_needed, quantities,
-    share))), 0)
+  gold <- vapply(explained_shares, function(share) {
+    max(unlist(Map(labels_needed, quantities, share)))
+  }, 0)
   cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     systems <- vapply(quantities, `[[`, "", "system")
     hardest_quantity <- quantities[[match(settled_row(table, settings)$system, systems)]]
@@ -361,21 +362,6 @@ gold_costs <- function(table, quantities, estimate, settings) {
     raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
     ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
   )
-}
-
-# Numbers of labels and ratings with the lowest total cost, if cases have no cost and nothing is
-# labelled or rated yet (Angelopoulos et al. 2025). The number of ratings is 0 if labels without
-# ratings cost less.
-best_split <- function(quantity, raters, settings) {
-  labels_only <- quantity$value * (1 - quantity$value) *
-    (normal_quantile(settings$conf_level) / settings$half_width)^2
-  unexplained <- min(1, 1 - quantity$explained)
-  # Cost of the ratings of a case, relative to the cost of a label.
-  relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
-  gold <- labels_only * (unexplained + sqrt(unexplained * (1 - unexplained) * relative_cost))
-  cases <- gold * sqrt((1 - unexplained) / (unexplained * relative_cost))
-  if (cases <= gold) return(list(gold = labels_only, ratings = 0))
-  list(gold = gold, ratings = cases * raters)
 }
 
 # Share of the variance explained with one more rater, for each quantity; NA for fewer than three

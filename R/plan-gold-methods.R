@@ -184,3 +184,18 @@ cost_note <- function(costs) {
     )
   )
 }
+
+# Numbers of labels and ratings with the lowest total cost, if cases have no cost and nothing is
+# labelled or rated yet (Angelopoulos et al. 2025). The number of ratings is 0 if labels without
+# ratings cost less.
+best_split <- function(quantity, raters, settings) {
+  labels_only <- quantity$value * (1 - quantity$value) *
+    (normal_quantile(settings$conf_level) / settings$half_width)^2
+  unexplained <- min(1, 1 - quantity$explained)
+  # Cost of the ratings of a case, relative to the cost of a label.
+  relative_cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]]
+  gold <- labels_only * (unexplained + sqrt(unexplained * (1 - unexplained) * relative_cost))
+  cases <- gold * sqrt((1 - unexplained) / (unexplained * relative_cost))
+  if (cases <= gold) return(list(gold = labels_only, ratings = 0))
+  list(gold = gold, ratings = cases * raters)
+}

@@ -183,8 +183,9 @@ unreached <- function(panels_at, tried, settings, i) {
 summarise_panels <- function(panels, settings) {
   absolute_error <- abs(panels$error)
   absolute_error[is.na(absolute_error)] <- Inf
-  error_quantile <- function(p) stats::quantile(absolute_error, min(max(p, 0), 1), type = 1L,
-    names = FALSE)
+  error_quantile <- function(p) {
+    stats::quantile(absolute_error, min(max(p, 0), 1), type = 1L, names = FALSE)
+  }
   half_width <- error_quantile(settings$conf_level)
   # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
   # error of the share of panels.

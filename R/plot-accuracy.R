@@ -70,7 +70,9 @@ plot_bins <- function(object) {
   probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
-    ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
+    ggplot2::geom_point(
+      aes_columns(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75
+    ) +
     facet_by(estimates, "system") +
     probability_axis(ggplot2::scale_x_continuous) +
     probability_axis(ggplot2::scale_y_continuous) +
@@ -202,7 +204,8 @@ plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
   compares_groups <- inherits(object, "group_comparison")
   pair_label <- paste(table[[1L]], "-", table[[2L]])
-  table$pair <- factor_from_top(if (compares_groups) paste(pair_label, table$system) else pair_label)
+  if (compares_groups) pair_label <- paste(pair_label, table$system)
+  table$pair <- factor_from_top(pair_label)
   excludes_zero <- (table$conf.low > 0 | table$conf.high < 0) %in% TRUE
   table$verdict <- ifelse(excludes_zero, "different", "undecided")
   n_hidden_pairs <- nrow(tidy(object)) - nrow(table)

@@ -62,7 +62,9 @@ plot_measures <- function(object, about) {
   picture(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(panel_columns) > 0L) ggplot2::facet_wrap(panel_columns, labeller = wrap_labeller())) +
+    (if (length(panel_columns) > 0L) {
+      ggplot2::facet_wrap(panel_columns, labeller = wrap_labeller())
+    }) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE

@@ -104,7 +104,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   n_without_score <- nrow(table) - nrow(scored_workers)
   picture(scored_workers, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(
-      aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75, show.legend = TRUE
+      aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75,
+      show.legend = TRUE
     ) +
     colour_scale(c("main", "accent"), name = NULL, drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 1), name = "known to be") +

@@ -39,7 +39,8 @@ plot_parameters <- function(object) {
   drawn_rows <- drop_missing(table, "estimate")
   picture(drawn_rows, "estimate", "label") +
     ggplot2::geom_vline(
-      aes_columns(xintercept = "at"), chance_line, linetype = "dashed", colour = plot_colours[["muted"]]
+      aes_columns(xintercept = "at"), chance_line, linetype = "dashed",
+      colour = plot_colours[["muted"]]
     ) +
     interval_lines() +
     main_points() +

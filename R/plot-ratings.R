@@ -90,7 +90,9 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     (if (n_systems(x) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
     }) +
-    (if (needs_labels) ggplot2::geom_text(aes_columns(label = "label", colour = "ink"), size = 2.4)) +
+    (if (needs_labels) {
+      ggplot2::geom_text(aes_columns(label = "label", colour = "ink"), size = 2.4)
+    }) +
     ggplot2::scale_colour_identity() +
     common_layers +
     ggplot2::theme(

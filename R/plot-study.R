@@ -80,7 +80,8 @@ plot_performance <- function(object, estimators) {
 # numbers of cases, all labels contain the number of cases.
 label_designs <- function(table) {
   has_several_sizes <- any(tapply(table$n, table$design, function(n) length(unique(n)) > 1L))
-  factor_in_order(if (has_several_sizes) paste0(table$design, ", n = ", number(table$n)) else table$design)
+  if (!has_several_sizes) return(factor_in_order(table$design))
+  factor_in_order(paste0(table$design, ", n = ", number(table$n)))
 }
 
 # Two rows for each row of `replicates`: one with the expected accuracy as `truth`, one with the

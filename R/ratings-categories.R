@@ -189,8 +189,8 @@ warn_labels <- function(labels, input) {
   warn_about(labels[is_rare_variant], "Some categories differ in capitals or blanks, or in one
       letter, from frequent ones: {.val {suspects}}.", c(
     paste0(
-      "They count as different. To merge them, give {.code categories = c(", escape_braces(recoding),
-      ")}."
+      "They count as different. To merge them, give {.code categories = c(",
+      escape_braces(recoding), ")}."
     ),
     if (any(is_cleanable)) "{.code clean_labels = TRUE} merges labels that differ only in capitals
         and blanks."

@@ -194,7 +194,8 @@ select_columns <- function(data, quo, arg) {
     abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
       x = if (names_are_known) "There is no column {.val {unknown}}.",
       i = c(
-        if (names_are_known) similar_values_hint(unknown, columns), "The columns are {.val {columns}}."
+        if (names_are_known) similar_values_hint(unknown, columns),
+        "The columns are {.val {columns}}."
       ),
       arg = arg, parent = if (!names_are_known) cnd)
   }

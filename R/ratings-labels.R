@@ -205,7 +205,8 @@ single_labels <- function(x, several) {
         {.val {as.character(x$cases[entries$unit[is_multi][1L]])}}.",
     i = "Use {.code several = \"omit\"} to leave these answers out, or {.arg label} to ask about one
         label at a time.")
-  replace_ratings(x, lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multi), x$categories)
+  kept <- lapply(entries[judgement_fields], `[`, entries$label > 0L & !is_multi)
+  replace_ratings(x, kept, x$categories)
 }
 
 one_label <- function(x, label) {

@@ -221,7 +221,8 @@ rating_table <- function(x) {
     case = x$cases[row], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
     confidence = if (!is.null(levels)) {
-      factor(confidence_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE)
+      confidence <- confidence_of_ratings(x, row, ratings$rater)
+      factor(confidence, seq_along(levels), levels, ordered = TRUE)
     },
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL
@@ -246,7 +247,8 @@ summarise_ratings <- function(x) {
 }
 
 # Words about raters for the reason or note of a result: Fleiss' kappa is not above 0.
-agreement_by_chance_words <- "agree no better than by chance, given how often they use each category"
+agreement_by_chance_words <-
+  "agree no better than by chance, given how often they use each category"
 
 # Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of a case.
 kappa_of_agreement <- function(x, agreement) {
@@ -323,7 +325,8 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   for (arg in names(by_variable)) {
     unknown <- setdiff(names2(by_variable[[arg]]), names(variables))
     abort_argument_if(unknown, arg, "must have names of variables.",
-      x = "There is no variable {.val {unknown}}.", i = similar_values_hint(unknown, names(variables)))
+      x = "There is no variable {.val {unknown}}.",
+      i = similar_values_hint(unknown, names(variables)))
   }
   shares_abstain <- !is.null(options$abstain)
   if (shares_abstain) call$abstain <- structure(options$abstain, shared = TRUE)

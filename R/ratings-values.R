@@ -100,8 +100,9 @@ check_case_values <- function(value, x, arg) {
 # can be. `has_right_type`: does it have a type that the argument accepts?
 why_no_order <- function(value, x, has_right_type = is.atomic(value)) {
   if (!has_right_type || !is.null(dim(value)) || length(value) != nrow(x)) {
-    escape_braces("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
-      ", and `x` has ", count_noun(nrow(x), "case"), ".")
+    escape_braces("It is ", describe(value),
+      if (is.factor(value)) paste(" and length", length(value)), ", and `x` has ",
+      count_noun(nrow(x), "case"), ".")
   } else if (!identical(x$rows, "cases")) {
     "Values without names are matched to cases by position. This needs data with a row per case, and
      all of these cases in their original order."

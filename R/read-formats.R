@@ -182,3 +182,25 @@ left_out <- function(is_dropped, noun, description, verb = "Left out") {
 }
 
 taken_missing <- function(...) left_out(..., verb = "Taken for missing")
+
+# Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that a label
+# is spelt in the same way in both tables. Converts counts from text to numbers.
+resolve_labels <- function(tables, columns, na, clean, na_given) {
+  counts <- columns$counts
+  tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
+  label_columns <- list(
+    ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE)
+  )
+  label_columns$systems <- head(
+    intersect(c("prediction", label_columns$ratings), names(tables$systems)), 1L
+  )
+  label_columns <- label_columns[names(tables)]
+  labels <- unlist(Map(`[`, tables, label_columns), recursive = FALSE)
+  if (setequal(na, default_na())) na <- without_minus(na, distinct(labels))
+  labels <- take_missing(labels, na, na_given)
+  if (clean) labels <- clean_columns(labels)
+  table_name <- rep(names(label_columns), lengths(label_columns))
+  for (name in names(label_columns))
+    tables[[name]][label_columns[[name]]] <- unname(labels[table_name == name])
+  tables
+}

@@ -74,7 +74,8 @@ add_references <- function(paragraph) {
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
   about_all_systems <- is.na(table$system) & !table$may
-  table$sentence <- paste0(ifelse(about_all_systems, "", part_sentence_start(table[1L])), table$sentence)
+  start <- ifelse(about_all_systems, "", part_sentence_start(table[1L]))
+  table$sentence <- paste0(start, table$sentence)
   table[about_all_systems, 1L] <- NA
   structure(unique(table), class = c("said_sentences", class(table)))
 }

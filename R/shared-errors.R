@@ -225,7 +225,8 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
   # limits.
   first_percent <- floor(100 * interval[, 1L] + 1e-9)
   last_percent <- ceiling(100 * interval[, 2L] - 1e-9)
-  limits_key <- row_numbers_of_keys(data.frame(matrix(limits[c(table$one, table$two), ], nrow(table))))
+  pair_limits <- matrix(limits[c(table$one, table$two), ], nrow(table))
+  limits_key <- row_numbers_of_keys(data.frame(pair_limits))
   for (rows in split(seq_along(limits_key), limits_key)) {
     first <- limits[table$one[[rows[[1L]]]], ]
     second <- limits[table$two[[rows[[1L]]]], ]

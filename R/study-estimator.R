@@ -116,7 +116,8 @@ apply_estimator <- function(estimator, x, systems, seed) {
       if (inherits(x, "error")) stop(x)
       # Warnings about missing estimates are not needed, because `reason` contains their text.
       suppressWarnings(
-        with_run_seed(seed, check_estimator_result(estimator(x), systems)), classes = "fallible_warning"
+        with_run_seed(seed, check_estimator_result(estimator(x), systems)),
+        classes = "fallible_warning"
       )
     },
     error = identity

@@ -52,7 +52,8 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   margin <- check_level(margin, "margin")
   rows <- study_estimates(object)
   # Standard errors treat panels as independent. Systems that share a panel are not independent.
-  rows$cell <- row_numbers_of_keys(rows[c("design", "n", if (object$panels == "separate") "system")])
+  cell_columns <- c("design", "n", if (object$panels == "separate") "system")
+  rows$cell <- row_numbers_of_keys(rows[cell_columns])
   rows$panel <- row_numbers_of_keys(rows[c("cell", "run")])
   answer_key <- row_numbers_of_keys(rows[c("panel", "system")])
   rows$left_out <- check_flag(common, "common") & answer_key %in% answer_key[is.na(rows$estimate)]

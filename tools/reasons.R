@@ -9,7 +9,8 @@ asking <- c(
   "sub", "gsub"
 )
 words <- c(
-  "reason", "notes_of", "reason_of_fit", "reason_notes", "no_interval", "gold_unused", "near_copies_message"
+  "reason", "notes_of", "reason_of_fit", "reason_notes", "no_interval", "gold_unused",
+  "near_copies_message"
 )
 is_prose <- function(x) {
   is.character(x) && length(x) == 1 && !is.na(x) && grepl("^[A-Za-z][a-z]*( [a-z]+)+$", x)
