@@ -43,7 +43,7 @@
 #' half of the error probability (Bonferroni). Limits are basic bootstrap limits (twice the value
 #' minus a quantile of the replicates), which correct the bias of the bounds. In simulated panels of
 #' the K-model (200 and 1000 cases), nominal 90% sets covered the whole range in .85 to .93 of
-#' panels (`bench/bounds.R`).
+#' panels (`bench/bounds.R`). Each replicate of a fit by posterior draws has 400 draws of one chain.
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.

@@ -127,7 +127,7 @@ test_that("a pooled prior goes with free errors of each rater", {
   expect_identical(dawid_skene(), dawid_skene("pooled"))
   expect_identical(rater_model("rater", "free", "strata")$prior, weak_prior)
   expect_identical(glance(dawid_skene())$prior, "pooled")
-  expect_output(print(dawid_skene()), "centre of the panel")
+  expect_output(print(dawid_skene()), "mean rows of the panel")
 })
 
 test_that("systems are judged around the centre, with a skill of their own", {
