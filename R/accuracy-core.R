@@ -37,7 +37,7 @@ estimator_setup <- function(fit, method, options) {
     if (method$model == "any") list(model = model_for(fit$model, x, fitting), fitting = fitting),
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
     if (method$model == "own") list(
-      ordered = x$ordered, common = core_common(options), used = used_categories(x)
+      ordered = x$ordered, common = common_for_core(options), used = used_categories(x)
     )
   )
   list(weight = weight, setup = setup)
@@ -60,7 +60,7 @@ many_systems <- 100L # with more systems, replicates are approximations
 
 # Returns the correction for shared errors as a number from 0 (independent errors) to 1 (all errors
 # are shared), or "typical". NULL if the method has no correction.
-core_common <- function(options) {
+common_for_core <- function(options) {
   common <- common_of(options)
   if (is.character(common)) switch(common, none = 0, all = 1, common) else common
 }
@@ -126,7 +126,7 @@ core_options <- function(estimator) {
   if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
   # For methods other than the average, `common` is NULL unless the user specified it. The interval
   # then allows for shared errors.
-  options$common <- if (is_average || has_fixed_common(options)) core_common(options)
+  options$common <- if (is_average || has_fixed_common(options)) common_for_core(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
   options[c(
@@ -171,7 +171,7 @@ has_typical_common <- function(options) identical(common_of(options), common_wor
 # Correction of each system for shared errors, from 0 (independent) to 1 (all shared). `typical`:
 # the correction that the average over models gives, which is used if `common` is "typical".
 correction_share <- function(options, typical) {
-  common <- core_common(options)
+  common <- common_for_core(options)
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
 }
 

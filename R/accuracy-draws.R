@@ -103,7 +103,7 @@ refit_without_truth <- function(fit) {
 # Estimates accuracy from a fit by the sampler. `chosen_ratings`: ratings of the fit with the
 # answers of the systems to evaluate. `gold`: a random sample of gold cases, or NULL.
 draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
-  fit <- fit_with(fit, chosen_ratings)
+  fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
   # Posterior from the raters without systems, with a row per pattern of the chosen ratings.
   fit$posterior <- unmixed_draws$posterior

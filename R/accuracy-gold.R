@@ -371,10 +371,10 @@ gold_details <- function(table, has_gold, measured, from_ratings, settings, no_g
   test_columns <- list()
   if (any(has_gold)) {
     interval <- corrected_interval(measured, settings$target, settings$conf_level)
-    rating_estimates <- table[has_gold, ]
+    estimates_from_ratings <- table[has_gold, ]
     test_columns <- c(
       gold_test(measured, from_ratings),
-      gold_common(interval, rating_estimates$independent, rating_estimates$shared)
+      gold_common(interval, estimates_from_ratings$independent, estimates_from_ratings$shared)
     )
   }
   columns_tibble(

@@ -16,7 +16,7 @@ select_systems <- function(x, at) {
   interval <- x$options$interval
   all_ratings <- x$fit$x
   x <- without_gold(x)
-  x$fit <- fit_with(x$fit, join_patterns(keep_systems(all_ratings, at)))
+  x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, at)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
   system_names <- x$table$system[at]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])

@@ -94,7 +94,7 @@
 #' tidy(published, "bins")
 #' @export
 estimate_accuracy <- function(x, ...) {
-  check_given()
+  check_required_arguments()
   UseMethod("estimate_accuracy")
 }
 
@@ -159,7 +159,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   check_no_fit_of_one_rater(x)
   by <- by_of_cases(rlang::enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
-  if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
+  if (!is.null(systems)) x <- replace_answers(x, choose_systems(x$x, systems))
   if (is.null(known_truth) && is_known_judge(x)) {
     class(x) <- c("judge_fit", class(x))
     return(estimate_from_fit(x, by, mget(c(settled, "bins", "resampling"))))

@@ -219,7 +219,7 @@ NULL
 # Computes one measure as a number, without an interval.
 bare_measure <- function(x, id, scale_weights = NULL,
                          pooling = c("pairs", "cases", "fleiss-cuzick")) {
-  check_given(2L)
+  check_required_arguments(2L)
   input <- as_compared(x, scale_weights)
   settings <- list(
     interval = "none", pooling = check_choice(pooling),

@@ -28,7 +28,9 @@
 #' @param null Value to test: of the agreement or, with `y`, of the difference. In \[-1, 1), by
 #'   default 0.
 #' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
-#' @param interval How influences are computed: `"analytic"` (the default) or `"jackknife"`.
+#' @param interval How the influence of each case on the measure is computed, from which standard
+#'   errors follow: by formula (`"analytic"`, the default), or by leaving each case out
+#'   (`"jackknife"`).
 #' @return A tibble of class `agreement_test`. Without `y` its columns are `measure`,
 #'   `scale_weights`, `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`,
 #'   `method`, `reason`.
@@ -58,7 +60,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
                               conf_level = default_conf_level(),
                               interval = c("analytic", "jackknife"), ...,
                               pooling = c("pairs", "cases", "fleiss-cuzick")) {
-  check_given()
+  check_required_arguments()
   check_dots_empty(...)
   if (is_variables(x)) {
     if (is.null(y)) return(map_variables(x))
@@ -106,7 +108,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
 # differ. `samples`: their views and settings. `panels`: the user's arguments `x` and `y`.
 check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
-    if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} must have its cases")
+    if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} needs single cases")
     is_table <- inherits(panels[[arg]], "table")
     abort_argument_if(is_table || !is.null(samples[[arg]]$view$x$weights), arg,
       "Two panels can only be compared if each case is a row, so that cases can be matched.",

@@ -7,15 +7,16 @@
 NULL
 
 # Raises an error if the calling function was called without an argument that has no default.
-# `up`: number of calls between that function and this one. `but`: arguments that may be missing.
-check_given <- function(up = 1L, but = NULL) {
-  frame <- rlang::caller_env(up)
-  required <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
+# `frames_up`: number of calls between that function and this one. `except`: arguments that may be
+# missing.
+check_required_arguments <- function(frames_up = 1L, except = NULL) {
+  frame <- rlang::caller_env(frames_up)
+  required <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(frames_up))))
   # The call contains the function missing() itself and not its name, because the frame may have an
   # argument called "missing".
   missing_arguments <- Filter(function(arg) {
     eval(rlang::call2(missing, as.name(arg)), frame)
-  }, setdiff(names(required), c("...", but)))
+  }, setdiff(names(required), c("...", except)))
   abort_argument_if(missing_arguments, missing_arguments,
     "{.arg {missing_arguments}} must be given.", call = frame)
 }

@@ -57,7 +57,7 @@
 #' tidy(checks, "pairs")
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2)) {
-  check_given()
+  check_required_arguments()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)

@@ -147,7 +147,7 @@
 compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous = FALSE,
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
-  check_given()
+  check_required_arguments()
   if (inherits(x, "results_by_variable") || is_variables(x)) {
     return(map_variables(unclass(x)))
   }
@@ -252,7 +252,7 @@ on_common_cases <- function(estimate, systems) {
 # ratings with these answers.
 estimate_again <- function(estimate, x) {
   if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
-  fit <- fit_with(estimate$fit, x)
+  fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
   # An interval without draws is not needed for a comparison. It is only computed if it found a

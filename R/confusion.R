@@ -40,7 +40,7 @@
 #' @export
 confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 1, error_range = 0,
                              base_rates = NULL, normalise = c("expected", "row")) {
-  check_given()
+  check_required_arguments()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise)
   accuracy <- check_number(accuracy, "accuracy", 0, 1)

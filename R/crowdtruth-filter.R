@@ -28,7 +28,7 @@
 #' @export
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
                          below = NULL, sd = 1) {
-  check_given()
+  check_required_arguments()
   x <- as_crowdtruth(x)
   what <- check_choice(what)
   # Arguments for the other value of `what` would have no effect, so they are an error.
@@ -143,7 +143,7 @@ flagged_names <- function(flagged, x) {
 #' @export
 merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clear = 0.6,
                               similar = 0.6) {
-  check_given()
+  check_required_arguments()
   x <- as_crowdtruth(x)
   if (is.null(into)) {
     kinds <- annotation_kinds(x, other, frequent, clear, similar)

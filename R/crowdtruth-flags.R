@@ -69,7 +69,7 @@ spam_sign <- c(
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
                          votes = min(2L, length(metrics)), min_cases = 1L) {
-  check_given()
+  check_required_arguments()
   if (inherits(x, "rater_fit")) {
     abort_argument_if(!is.null(x$x$voted), "x",
       "must not be a fit in which groups or reruns of raters are one vote.",

@@ -85,7 +85,7 @@
 #' @export
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
-  check_given()
+  check_required_arguments()
   x <- as_answers(x)
   check_dots_empty(...)
   if (identical(as.character(version), "2")) version <- "2.0"

@@ -4,7 +4,8 @@
 # for; `keys`, a data frame of keys with a row per distinct row; and `cases`, a lazy table with the
 # same keys and a row per case.
 
-# Reduces wide data, or counts of ratings per category.
+# Reduces a lazy table with a row per case (wide data, or counts of ratings per category) to its
+# distinct rows.
 reduce_rows <- function(origin) {
   roles <- origin$roles
   raters <- numbered_names("r", length(roles$raters))

@@ -40,8 +40,8 @@
 #' functions raise an error of class `fallible_error_database`. For a group of cases, use
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' There are three other reasons for an error of this class: a table changes between two queries, the
-#' connection is lost, or the database counts a rating but does not return it.
+#' There are three other reasons for an error of this class: a table changes between two queries,
+#' the connection is lost, or the database counts a rating but does not return it.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and works with \pkg{dbplyr}

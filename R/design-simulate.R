@@ -22,7 +22,7 @@
 #' estimate_accuracy(x)
 #' @export
 simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
-  check_given()
+  check_required_arguments()
   check_design(design)
   check_panel_memory(design, check_count(n, "n"))
   rater_kind <- check_rater_kind(rater_kind)
@@ -86,7 +86,7 @@ check_design <- function(design) {
 #' true_accuracy(x)
 #' @export
 truth <- function(x) {
-  check_given()
+  check_required_arguments()
   check_truth(x)
   tibble::tibble(case = x$cases, category = category_factor(x$truth$category, x))
 }
@@ -94,7 +94,7 @@ truth <- function(x) {
 #' @rdname truth
 #' @export
 true_accuracy <- function(x, systems = NULL) {
-  check_given()
+  check_required_arguments()
   check_truth(x)
   x <- choose_systems(x, systems)
   tibble::tibble(

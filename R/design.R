@@ -87,7 +87,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          base_rates = "uniform", concentration = 1, dispersion = 1,
                          error_range = 0, difficulty = 0, missing = 0, copying = NULL,
                          matrices = list(), drift = 0, covariates = NULL) {
-  check_given()
+  check_required_arguments()
   labels <- check_category_labels(categories)
   raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
   systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
@@ -163,7 +163,7 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #' lehner_design(8)
 #' @export
 lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
-  check_given()
+  check_required_arguments()
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)

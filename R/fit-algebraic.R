@@ -194,7 +194,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #' estimate_accuracy(fit, resampling = list(replicates = 200))
 #' @export
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
-  check_given()
+  check_required_arguments()
   check_dots_empty(...)
   x <- as_ratings(x)
   if (in_database(x)) abort_no_cases("{.arg posterior} needs single cases")
@@ -309,13 +309,13 @@ check_has_model <- function(fit, task) {
 }
 
 # Returns the fit with other answers of systems. Cases and ratings of `x` are those of the fit.
-fit_with <- function(fit, x) UseMethod("fit_with")
+replace_answers <- function(fit, x) UseMethod("replace_answers")
 
-fit_with.posterior_fit <- function(fit, x) {
+replace_answers.posterior_fit <- function(fit, x) {
   new_posterior_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
 }
 
-fit_with.rater_fit <- function(fit, x) {
+replace_answers.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
   at <- matching_patterns(fit$x, x)
   fit$posterior <- fit$posterior[at, , drop = FALSE] # NULL stays NULL

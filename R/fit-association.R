@@ -83,15 +83,15 @@ warn_weakly_identified <- function(fit) {
 
 # Warns if the model cannot be tested because there are only two raters. Two raters suffice if there
 # are populations with different base rates.
-warn_unchecked <- function(fit) {
+warn_association_untested <- function(fit) {
   x <- without_constant_raters(fit$x)
   untestable <- fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
     uses_abstentions(fit$model) || length(unique(rating_rater(x))) != 2L
   if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
-    ratings_key <- row_numbers_of_keys(as.data.frame(pattern_codes(x)))
-    pattern_table <- stats::xtabs(pattern_weights(x) ~ population + ratings_key)
+    key <- list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x))))
+    pattern_table <- tapply(pattern_weights(x), key, sum, default = 0)
     p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")

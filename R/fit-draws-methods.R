@@ -42,7 +42,7 @@
 #' mean(all[["sens[serology]"]] > all[["sens[stool]"]])
 #' @export
 draws <- function(x) {
-  check_given()
+  check_required_arguments()
   check_class(x, "draws_fit", "x", "Make one with {.code fit_raters(method = \"bayes\")}.")
   chains <- x$sampling$chains
   kept <- x$sampling$kept
@@ -244,7 +244,8 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
   weight <- weight / sum(weight)
   measures <- simplify2array(lapply(parameters_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
-    numbers <- test_numbers(add_combined(matrices, both), drop(weight %*% law$base_rates), rates)
+    base_rates <- drop(weight %*% law$base_rates)
+    numbers <- test_numbers(add_combined_tests(matrices, both), base_rates, rates)
     back_transform(numbers)
   }))
   quantiles <- apply(measures, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2,

@@ -194,7 +194,7 @@ drawn_weight <- function(gold, rows) {
 #' true_accuracy(tired(100))
 #' @export
 with_truth <- function(x, truth, expected = NULL) {
-  check_given()
+  check_required_arguments()
   x <- as_ratings(x)
   code <- case_truth(truth, x)
   abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",

@@ -300,7 +300,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
     if (starts_from_fit) start_of(object))
   if (missing(x) && is.null(new)) fit$design <- object$design
-  warn_unchecked(fit)
+  warn_association_untested(fit)
   add_differential_test(fit)
 }
 

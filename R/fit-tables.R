@@ -186,7 +186,7 @@ view_of_fit <- function(x, ...) {
 #' confusion(fit)[[1]]
 #' @export
 base_rates <- function(fit, newdata = NULL) {
-  check_given()
+  check_required_arguments()
   fit <- as_fit(fit)
   if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
   rates <- setNames(as.list(fit$base_rates), fit$x$categories)
@@ -196,7 +196,7 @@ base_rates <- function(fit, newdata = NULL) {
 #' @rdname base_rates
 #' @export
 confusion <- function(x, ...) {
-  check_given()
+  check_required_arguments()
   UseMethod("confusion")
 }
 

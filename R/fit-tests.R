@@ -80,7 +80,7 @@
 #' @export
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
                           conf_level = default_conf_level(), positive = NULL) {
-  check_given()
+  check_required_arguments()
   check_tested_fit(fit)
   categories <- fit$x$categories
   if (!is.null(positive)) check_choice(positive, categories)
@@ -170,7 +170,7 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   if (length(both) > 0L && !is.null(answered)) {
     answered <- rbind(answered, answered[rep(both[[1L]], 2L), ] * answered[rep(both[[2L]], 2L), ])
   }
-  transformed <- test_numbers(add_combined(fit$matrices, both), base_rates, rates, answered)
+  transformed <- test_numbers(add_combined_tests(fit$matrices, both), base_rates, rates, answered)
   error <- test_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
     # The curvature treats the mean rows of the pooled prior as known. The lower bound is the
@@ -245,7 +245,7 @@ check_combined <- function(combine, raters) {
 # contains probabilities of answers (raters x truth x answer), and `both` the numbers of the pair.
 # Errors are assumed to be independent given the truth. With `variance`, the function returns
 # variances instead of probabilities, by the delta method.
-add_combined <- function(p, both, variance = NULL) {
+add_combined_tests <- function(p, both, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)
   a <- p[both[[1L]], , ]
@@ -336,7 +336,7 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_para
   has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
   numbers <- function(theta) {
     estimates <- predict_parameters(fit, theta, group)
-    as.vector(test_numbers(add_combined(estimates$matrices, both), estimates$rates, rates))
+    as.vector(test_numbers(add_combined_tests(estimates$matrices, both), estimates$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
   jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
@@ -384,10 +384,10 @@ predict_parameters <- function(fit, theta, group = NULL) {
 
 # Returns the standard errors that test_errors() would return if the true categories were known.
 errors_given_truth <- function(fit, rates, both = integer()) {
-  p <- add_combined(fit$matrices, both)
+  p <- add_combined_tests(fit$matrices, both)
   # raters x truth x answer
   variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
-  variance <- add_combined(fit$matrices, both, variance)
+  variance <- add_combined_tests(fit$matrices, both, variance)
   base_rates <- fit$base_rates
   out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
     weights <- base_rates[-k] / sum(base_rates[-k])

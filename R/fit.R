@@ -173,7 +173,7 @@
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
-  check_given()
+  check_required_arguments()
   x <- with_votes(as_ratings(x))
   with_design <- if (!is.null(design)) resolve_design(x, design)
   check_dots_empty(...)
@@ -188,7 +188,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
     "{.arg design} needs a model with a formula of base rates and {.code method = \"likelihood\"}.",
     x = "{.arg model} is the {format(model)}.")
   fit$design <- with_design$design
-  warn_unchecked(fit)
+  warn_association_untested(fit)
   add_differential_test(fit)
 }
 
@@ -302,7 +302,7 @@ check_method <- function(method, model, x, has_known) {
 # * rating_probabilities(): an array, classes (true category within stratum) x ratings x raters
 # * covariance_of(): covariances or variances of the coefficients
 # * drawing_law(): distributions from which simulate() draws
-# * fit_with(): the same fit with other answers of systems
+# * replace_answers(): the same fit with other answers of systems
 # * refitting(): a function that returns the posterior for other weights of patterns
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
 # * rule_field() of its model: name of the function that a method of estimation uses

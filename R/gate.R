@@ -50,7 +50,7 @@
 #' gate(e, at_least = 0.7)$status
 #' @export
 gate <- function(x, at_least) {
-  check_given()
+  check_required_arguments()
   first_result <- first_single_result(x)
   is_comparison <- inherits(first_result, "system_comparison")
   abort_argument_if(!is_comparison && !inherits(first_result, "accuracy_estimate"), "x",

@@ -36,7 +36,7 @@
 #' estimate_accuracy(x, known_truth = gold)
 #' @export
 gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL) {
-  check_given()
+  check_required_arguments()
   new_result("gold_cases",
     truth = truth, sample = sample,
     target = check_choice(target), widen = check_widen(widen)

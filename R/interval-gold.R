@@ -156,10 +156,10 @@ contradiction <- function(prior, value, error) {
   list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
 }
 
-# Averages two intervals: `corrected`, from gold cases, and the result of `blend`, a function of
-# `x`, `prior` and the corrected estimate. `ratings_weight`: weight of the second. Elements stay
-# unchanged if the prior or the corrected interval is missing, or if the truth of all cases is
-# known.
+# Averages two intervals of each quantity: `corrected`, which is from gold cases, and the interval
+# that blend(x, prior, estimate) computes, with the weight `ratings_weight`. The interval of a
+# quantity is not changed if its prior or its corrected interval is missing, or if the truth of all
+# cases is known.
 average_intervals <- function(x, prior, corrected, ratings_weight, blend) {
   corrected$weight <- rep(1, length(corrected$estimate))
   is_used <- ratings_weight > 0 & x$gold < x$cases &
@@ -251,7 +251,8 @@ sequence_interval <- function(x, from_ratings, target, conf_level) {
   size <- pmin(most_information, interval$size)
   for (i in which(!is.na(size) & (target != "cases" | x$gold < x$cases))) {
     accuracy <- interval$estimate[[i]]
-    mean_ratio <- mean_likelihood(accuracy, size[[i]], lapply(from_ratings, `[[`, i), x$cases[[i]])
+    estimate <- lapply(from_ratings, `[[`, i)
+    mean_ratio <- average_likelihood_ratio(accuracy, size[[i]], estimate, x$cases[[i]])
     log_threshold <- log(mean_ratio) + log(1 - conf_level)
     log_excess <- function(theta) log_ratio(theta, accuracy, size[[i]]) - log_threshold
     interval$conf.low[[i]] <- if (accuracy > 0) crossing(log_excess, c(0, accuracy)) else 0
@@ -270,7 +271,7 @@ log_ratio <- function(theta, share, size) {
 # Likelihood averaged over a mixture distribution, relative to the maximum likelihood. Half of the
 # mixture is the normal prior from ratings, as wide as for very many gold cases. The other half is
 # Beta(1/2, 1/2). The average is over `n` values with equal probability under Beta(1/2, 1/2).
-mean_likelihood <- function(share, size, from_ratings, cases) {
+average_likelihood_ratio <- function(share, size, from_ratings, cases) {
   n <- 2000L
   probability <- (seq_len(n) - 0.5) / n
   accuracy <- sin(pi * probability / 2)^2

@@ -87,8 +87,8 @@ parts_of_average <- function(value, average) {
   parts
 }
 
-# Range of the accuracy of each system over possible base rates, which are defined in the core, in
-# accuracy/base_rates.hpp.
+# Range of the accuracy of each system over possible base rates. The core defines these base rates
+# in accuracy/base_rates.hpp.
 base_rate_ranges <- function(x, leans = panel_leans(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }

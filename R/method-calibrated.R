@@ -27,7 +27,7 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
       interval_record = interval_record
   )
   by <- by_of_cases(rlang::enquo(by), x$x)
-  x <- fit_with(x, choose_systems(x$x, systems))
+  x <- replace_answers(x, choose_systems(x$x, systems))
   check_has_systems(x$x)
   answering <- setdiff(x$x$systems, x$x$constant)
   abort_if(answering, "system",

@@ -324,7 +324,7 @@ measures <- function(kind = c("agreement", "metric")) {
 register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              kind = c("agreement", "metric"), raters = NULL,
                              better = c("high", "low"), reference = "") {
-  check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
+  check_required_arguments(except = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
   kernel_arguments <- if (of_metric) {
     list(category = c("tp", "fn", "fp", "tn"), table = "table")

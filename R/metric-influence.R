@@ -57,12 +57,12 @@ slopes_by_answer <- function(slopes, weight) {
 
 # Slopes of a metric of the whole table, a number per cell; NA if the metric is undefined.
 slopes_of_table <- function(record, plan, joint_table, occurs) {
-  table <- as.vector(t(joint_table))
-  if (record$form == "cell") return(slopes_of_cells(record, plan, table))
-  slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L)))) {
-    NA_real_ * table
+  cells <- as.vector(t(joint_table))
+  if (record$form == "cell") return(slopes_of_cells(record, plan, cells))
+  slope <- if (is.na(values_of_tables(record, plan, matrix(cells, 1L)))) {
+    NA_real_ * cells
   } else if (is.null(record$gradient)) {
-    numeric_slopes(record, plan, table, which(occurs))
+    numeric_slopes(record, plan, cells, which(occurs))
   } else {
     gradient <- do.call(record$gradient, c(list(joint_table), plan$settings[record$settings]))
     as.vector(t(gradient - sum(joint_table * gradient)))

@@ -19,18 +19,19 @@
 #'
 #' Instead of a [rater_design()], `design` may be a function of the number of cases that returns
 #' ratings with their truth, as in [simulation_study()]. It defines raters and systems, so arguments
-#' about their number and accuracy cannot be given. Unless the function draws one case after the
-#' other, different numbers of cases are compared on different panels.
+#' about their number and accuracy cannot be given. Such a function should draw one case after the
+#' other. Otherwise a larger panel does not begin with the cases of a smaller one, and comparisons
+#' of numbers of cases are less precise.
 #'
 #' @section Simulation:
 #' A panel is a set of simulated ratings and answers. Panels are simulated for a few numbers of
 #' cases, as by [simulation_study()]; a panel with more cases begins with the cases of the panel
 #' with fewer. The probit of the probability is modelled as linear in the square root of the number
-#' of cases. This is true for an unbiased estimate with normal errors. The line is fitted near the
-#' required probability, and the result is the smallest number of cases at which the line reaches
-#' it. The standard error of this number treats panels as independent. An estimate that is `NA`
-#' counts as outside the half-width. If no number of cases is enough, usually because the estimate
-#' is biased, the result is `NA`, with the reason and the highest simulated probability.
+#' of cases. For an unbiased estimate with normal errors this is nearly true. The line is fitted
+#' near the required probability, and the result is the smallest number of cases at which the line
+#' reaches it. The standard error of this number treats panels as independent. An estimate that is
+#' `NA` counts as outside the half-width. If no number of cases is enough, usually because the
+#' estimate is biased, the result is `NA`, with the reason and the highest simulated probability.
 #'
 #' @section The paper's advice:
 #' Lehner (2015) gives advice for three raters, five categories, a margin of .1 and probability .9:

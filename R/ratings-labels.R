@@ -184,7 +184,7 @@ format_answers <- function(x) {
 #' ground_truth(single_label(x, several = "omit"))
 #' @export
 single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
-  check_given()
+  check_required_arguments()
   check_dots_empty(...)
   x <- as_answers(x)
   several <- check_choice(several)

@@ -110,7 +110,7 @@ category_counts <- function(x) {
 #' agreement_matrix(x, "rater1", "system")
 #' @export
 agreement_matrix <- function(x, rater1, rater2) {
-  check_given()
+  check_required_arguments()
   x <- as_ratings(x)
   pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"

@@ -76,7 +76,7 @@
 #' as_ratings(agreement_matrix(x, "rater1", "rater2"))
 #' @export
 as_ratings <- function(x, ...) {
-  check_given()
+  check_required_arguments()
   UseMethod("as_ratings")
 }
 

@@ -117,7 +117,7 @@
 read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
                          systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
                          raters = NULL, file = list(), counts = NULL, abstain = NULL, ...) {
-  check_given()
+  check_required_arguments()
   check_flag(clean_labels, "clean_labels")
   na_given <- !missing(na)
   file <- check_file_settings(file, na)
@@ -296,12 +296,12 @@ fill_mapping <- function(mapping, contents) {
 
 abort_mapping <- function(arg, contents) {
   choices <- if (arg == "rating") contents$choices
-  abort_fallible("file", "Give the name of the column of the {arg}, {.arg {arg}}.",
+  abort_fallible("file", "Give {.arg {arg}}, the name of the column of the {arg}.",
     x = "The file looks like {contents$format$words}, with the columns
         {.val {names(contents$table)}}.",
     i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
-        rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
-        {.arg raters}; one with a column of counts for each category, {.arg counts}."),
+        rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
+        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}."),
     path = contents$path)
 }
 

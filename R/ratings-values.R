@@ -75,7 +75,7 @@ case_values_hint <- function(arg) {
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {
-    abort_no_cases("{.arg {arg}} has values of cases",
+    abort_no_cases("{.arg {arg}} needs single cases",
       hint = "For one group, filter the table in the database with {.code dplyr::filter()}.")
   }
   is_name <- is_string(value) && is.null(names(value))

@@ -189,7 +189,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL, abstain = NULL) {
   check_dots_empty(..., .but = c("na", "clean_labels"))
-  check_given()
+  check_required_arguments()
   na <- list(...)[["na"]]
   clean <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)

@@ -3,7 +3,8 @@
 read_json_array <- function(input) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input, "is not an array of records.", i = "Its fields are those of one object.")
+    abort_file(input, "is a single object or empty, not an array of records.",
+      i = "Put the records into the brackets of one array.")
   }
   table <- record_table(document, input, input$keep)
   check_nested_fields(names(table), input)

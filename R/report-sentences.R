@@ -31,7 +31,7 @@
 #' may_say(agreement(x))$sentence
 #' @export
 may_say <- function(x, what = c("sentences", "methods")) {
-  check_given()
+  check_required_arguments()
   what <- check_choice(what)
   supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   fit_classes <- c("draws_fit", "fit_check")

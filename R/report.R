@@ -46,7 +46,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             date = Sys.Date(), conf_level = default_conf_level(),
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
                             positive = NULL) {
-  check_given()
+  check_required_arguments()
   check_dots_empty(..., .but = c("by", "known_raters"))
   dots <- rlang::enquos(...)
   known_raters <- rlang::eval_tidy(dots$known_raters)
@@ -194,7 +194,7 @@ report_format <- function(file) {
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
 #' @export
 disputed_cases <- function(x, most = 15L) {
-  check_given()
+  check_required_arguments()
   x <- as_ratings_of_several(x)
   most <- check_count(most, "most", 1L)
   counts <- category_counts(x)

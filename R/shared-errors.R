@@ -79,7 +79,7 @@
 #' @export
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
                           conf_level = default_conf_level(), ...) {
-  check_given()
+  check_required_arguments()
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit

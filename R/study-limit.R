@@ -18,7 +18,7 @@
 #' exact_limit(design, function(x) fit_raters(x)$rater_accuracy)
 #' @export
 exact_limit <- function(design, estimator = "binned") {
-  check_given()
+  check_required_arguments()
   check_design(design)
   as_designs(design)
   check_fixed(design)

@@ -94,7 +94,7 @@
 simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs = 10L, n = NULL,
                              panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
-  check_given()
+  check_required_arguments()
   if (!is.null(n)) n <- check_distinct_counts(n, "n")
   study <- new_study(
     as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
@@ -186,7 +186,7 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 #'   result of the estimator of this row for this panel; its errors and warnings occur again.
 #' @export
 replay <- function(study, row, what = c("panel", "estimate")) {
-  check_given()
+  check_required_arguments()
   check_class(study, "simulation_study", "study", "Make a study with {.fun simulation_study}.")
   results <- study$results
   row <- check_count(row, "row", max = length(results$cell))

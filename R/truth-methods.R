@@ -1,11 +1,12 @@
 #' Tables of ground truth
 #'
-#' `tidy()` returns the labels as a long table, or a summary of each category. `glance()` returns a
-#' summary of all labels.
+#' `tidy(x)` returns the labels as a long table, and `tidy(x, "categories")` a summary of each
+#' category. `glance()` returns a summary of all labels, and `autoplot()` draws the probabilities.
 #'
 #' @param x A [ground_truth()] result.
 #' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL`, the default,
-#'   is 0.7 for labels that are mixed with vote shares, and 0.8 for other labels.
+#'   is 0.7 if [ground_truth()] mixed vote shares into the probabilities (argument `votes`), and 0.8
+#'   otherwise.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per case and category. Columns: `case`, `category` (a
 #'   factor) and `probability`.

@@ -136,7 +136,7 @@
 #' @export
 ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NULL,
                          known_truth = NULL, gold_sample = NULL) {
-  check_given()
+  check_required_arguments()
   format <- check_choice(format)
   if (!is.null(rho)) check_number(rho, "rho", 0, 1)
   if (!is.null(votes)) check_number(votes, "votes", 0, 1)
@@ -210,7 +210,7 @@ predict.ground_truth <- function(object, ...) {
 #' @order 1
 #' @export
 calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
-  check_given()
+  check_required_arguments()
   probability <- probability_matrix(x, "x")
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)

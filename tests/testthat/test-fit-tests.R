@@ -102,7 +102,7 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
   # In two, specificity does not move with base rates.
   x <- withr::with_seed(3, simulate_ratings(rater_design(c(0.8, 0.7, 0.9), NULL, 2, 400)))
   fit <- quiet(fit_raters(x, dawid_skene("none"), known_truth = truth(x)))
-  numbers <- test_numbers(add_combined(fit$matrices, 1:2), fit$base_rates, fit$base_rates)
+  numbers <- test_numbers(add_combined_tests(fit$matrices, 1:2), fit$base_rates, fit$base_rates)
   expect_equal(
     array(errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
     test_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3

@@ -81,7 +81,8 @@ class Member {
   // Posterior of the truth under this member, for the data to which it was fitted: rows x
   // categories.
   virtual std::vector<double> posterior(const JointData& data) const = 0;
-  // True if all cases are equally difficult and judges have no separate error rates.
+  // True if errors are independent given the truth in this member: all cases are equally difficult,
+  // and no judge has separate error probabilities.
   virtual bool has_no_shared_errors() const { return false; }
 
   // True if this member is fitted in the first round. The evidence of these members shows which

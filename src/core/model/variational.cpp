@@ -22,8 +22,9 @@ constexpr int own_error_rounds = 20;
 constexpr int own_error_steps = 8;
 constexpr double own_error_gain = 1e-3;
 
-// Parameters of the mean matrices of all judges, and the expected numbers from which they are
-// computed: `counts` of ratings (judges x ratings x truths) and `classes` of cases.
+// State of the iterations. `accuracy`, `mean` and `dispersion` are the parameters of the prior mean
+// of each judge's confusion matrix. They are computed from expected numbers: `counts` of ratings
+// (judges x ratings x truths) and `classes` of cases.
 struct State {
   std::vector<double> accuracy;
   double mean = accuracy_guess, dispersion = 0;
