@@ -59,9 +59,9 @@
 #' gold cases. Results are of class `group_comparison`: `tidy()` has columns `group1`, `group2`,
 #' `system`, `estimate` (the first group minus the second), `std.error`, `conf.low`, `conf.high`,
 #' `probability` (that the first is better), `correlation`, `n`, `method` and `reason`. Argument
-#' `reference` is then the name of a group, and `simultaneous` intervals are adjusted (Bonferroni). In
-#' simulations (50 gold cases in each of two versions, 2000 panels), the coverage of 90% intervals
-#' was .91 without and .92 with paired clusters.
+#' `reference` is then the name of a group. The error probability of `simultaneous` intervals is
+#' divided by their number (Bonferroni). In simulations (50 gold cases in each of two versions, 2000
+#' panels), the coverage of 90% intervals was .91 without and .92 with paired clusters.
 #'
 #' @section All pairs at once:
 #' With many pairs, some intervals miss the true difference by chance, and the highest estimate is
