@@ -326,8 +326,8 @@ resolve_sources <- function(table, sources, interval) {
 # error. `cases`: number of cases from which they would be drawn if the target is the accuracy of
 # these cases, Inf if it is the accuracy of a population.
 equivalent_labels_of_sources <- function(rows, cases) {
-  variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
-  labels <- 1 / (ifelse(is.na(rows$size), variance, 1 / rows$size) + 1 / cases)
+  relative_variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
+  labels <- 1 / (ifelse(is.na(rows$size), relative_variance, 1 / rows$size) + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 

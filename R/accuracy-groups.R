@@ -165,7 +165,7 @@ labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_
 # Gold cases for labels, in the form of resolve_gold(); NULL if there are none.
 resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (!is.null(known_truth) && in_database(x)) {
-    abort_no_cases("{.arg known_truth} names cases")
+    abort_no_cases("{.arg known_truth} needs single cases")
   }
   gold <- resolve_gold(known_truth, gold_sample, x)
   warn_if(identical(gold$sample, "undeclared"), "hand_picked",

@@ -36,24 +36,24 @@
 #' Ratings do not identify how many errors a system shares with the raters ("correlated errors").
 #' Columns `shared` and `independent` are the ends of the range. With methods `"joint"` and
 #' `"shared"` they are computed from their `model`. With the other methods, `independent` is the
-#' average, and `shared` is the mean posterior under a hierarchical Dawid-Skene model of the raters
-#' without systems (averaged with its one-coin limit). `common` sets the assumed share `c` of shared
-#' errors; the estimate is `independent - c (independent - shared)`. (On cases with known truth, the
-#' two columns differ only by the effect of the prior of `independent`, and `"typical"` does not
-#' correct this effect.)
+#' estimate of method `"average"` without correction. `shared` is then the mean posterior under a
+#' hierarchical Dawid-Skene model of the raters without systems (averaged with its one-coin limit).
+#' `common` sets the assumed share `c` of shared errors; the estimate is
+#' `independent - c (independent - shared)`.
 #'
 #' `"none"` is `c = 0` and `"all"` is `c = 1`. `"typical"` is `c = s / sqrt(N - 1)`:
 #' * `N` is the number of categories that raters used (in the whole panel, also with `by`).
 #' * `s = max(0, 1 - 2 w)`, column `dependence_weight` of details, is the prior weight of
-#'   dependence. `w` is the weight of the models in which cases are equally difficult and judges
-#'   have no separate error rates. These models are fitted to the raters without systems, so that
-#'   `s` does not depend on which systems are evaluated. `s` is 1 if the raters' error rate is above
-#'   .9 times that of guessing, because models with such raters are no evidence of independence.
+#'   dependence, from 0 to 1. `w` is the weight of the models in which cases are equally difficult
+#'   and judges have no separate error rates. These models are fitted to the raters without systems,
+#'   so that `s` does not depend on which systems are evaluated. `s` is 1 if the raters' error rate
+#'   is above .9 times that of guessing, because models with such raters are no evidence of
+#'   independence.
 #' * `1 / sqrt(N - 1)` approximates the probability that two wrong answers to a case are the same.
 #'   It would be `1 / (N - 1)` if wrong answers were spread evenly. In public data it was about
 #'   `1 / sqrt(N - 1)`, because some wrong answers are more popular than others. With many
 #'   categories, shared errors are visible as wrong answers that coincide too often. With two
-#'   categories they are never visible.
+#'   categories all wrong answers to a case are the same, so they are not visible in this way.
 #'
 #' The correction is a heuristic. It is too large if errors are truly independent, raters are
 #' unequal, and there are many cases and two categories.
@@ -88,9 +88,10 @@
 #' `"average"` is centred on `estimate + o (.65 - estimate) / 2` (column `centre` of details). Its
 #' variance is `sampling^2 + (.17 o)^2`, whatever the ratings are. The interval may be too wide for
 #' an easy task. High agreement does not show that a task is easy. With kappa above .7, the error
-#' was below .01 in two sources, and .14 and .44 in two others. If the truth of 20 random cases is
-#' given, they replace this interval. A difference of two systems is the difference of such centres.
-#' Other metrics keep their estimate as centre, and the confusion matrix is that of the estimate.
+#' was below .01 in two sources, and .14 and .44 in two others. Known truths of random cases
+#' (`known_truth`), even of 20, make the interval narrower. A difference of two systems is the
+#' difference of such centres. Other metrics keep their estimate as centre, and the confusion matrix
+#' is that of the estimate.
 #'
 #' *Quantiles.* Errors vary between families of data sets, with heavier tails than the normal
 #' distribution. The multiples of the standard error are therefore quantiles of Student's
@@ -98,10 +99,10 @@
 #' 1.64, 2.14 and 3.55 at the levels .8, .9, .95 and .99.
 #'
 #' *Coverage.* In 43 public sources in which people rate, 90% intervals contained the true accuracy
-#' in .94 of cases (standard error over sources .02); their mean width was .30. Two constants were
-#' widened because coverage was only .67 in 7 of these sources. If each constant is chosen without
-#' the source in question, coverage is .90 (.04). Expect about .9 for your data, and much less in
-#' some sources: one of the 43 was covered in a third of cases, and two in half.
+#' of .94 of the systems (standard error over sources .02); their mean width was .30. Two constants
+#' were widened because coverage was only .67 in 7 of these sources. If each constant is chosen
+#' without the source in question, coverage is .90 (.04). Expect about .9 for your data, and much
+#' less in some sources: in one of the 43, a third of the systems were covered, and in two, half.
 #'
 #' In 20 public sources in which machines rate (10 language models, 10 programs), coverage was .91
 #' (.03), with a mean width of .54. If machines are not declared as such, coverage is .72 (.07),
@@ -115,8 +116,7 @@
 #'   and there is a warning if they are many.
 #' * If clipping, few cases or the choice between modes bias the estimate, replicates have this bias
 #'   twice, and the interval is asymmetric. If the bias exceeds the spread of the replicates, the
-#'   interval does not contain the estimate, and there is a warning. Reflected and bias-corrected
-#'   percentiles would not help.
+#'   interval does not contain the estimate, and there is a warning.
 #' * The interval is `NA`, with a reason, in three cases: replicates do not vary (as for a system
 #'   that is always right); most replicates have no estimate; or weights are not counts.
 #'
@@ -143,8 +143,9 @@
 #' .008 (standard error .004). If no case has two other ratings, the accuracy is `NA`.
 #'
 #' @section Degenerate data:
-#' * *Agreement no better than by chance*, or no case with ratings by two raters: all values are
-#'   `NA`, with a reason.
+#' * *No case with ratings by two raters*, or pairs of raters that agree in at most 1 / N of the
+#'   cases: all values are `NA`, with a reason. If raters agree in more cases, but no better than by
+#'   chance given how often they use each category, the interval is wide (see *Intervals*).
 #' * *Perfect agreement*, two raters, unused categories, raters below chance among better ones, and
 #'   repeated ratings: there are estimates, and priors keep them inside (0, 1). Repeated ratings are
 #'   independent unless they are reruns, see [ratings()].

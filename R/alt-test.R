@@ -103,13 +103,13 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   count_by_rater <- function(selected) {
     core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
   }
-  n_nearer <- count_by_rater(comparison > 0L)
-  n_farther <- count_by_rater(comparison < 0L)
+  n_system_nearer <- count_by_rater(comparison > 0L)
+  n_rater_nearer <- count_by_rater(comparison < 0L)
   n_cases <- count_by_rater(rep(TRUE, length(comparison)))
   has_enough <- n_cases >= options$min_cases
   n_used <- replace(n_cases, !has_enough, NA_real_)
-  lead <- (n_farther - n_nearer) / n_used
-  p_values <- compute_lead_p_value(lead, n_nearer, n_farther, n_used, options$epsilon)
+  lead <- (n_rater_nearer - n_system_nearer) / n_used
+  p_values <- compute_lead_p_value(lead, n_system_nearer, n_rater_nearer, n_used, options$epsilon)
   too_few_cases <- paste(
     "fewer than", options$min_cases, "cases with", options$min_raters, "ratings"
   )
@@ -117,7 +117,7 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   as_cases <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
     system = rep(x$systems[[system_number]], length(n_cases)), rater = x$raters,
-    advantage = (n_used - n_farther) / n_used, lead = lead, p.value = p_values,
+    advantage = (n_used - n_rater_nearer) / n_used, lead = lead, p.value = p_values,
     won = stats::p.adjust(p_values, "BY") <= options$q, n = as_cases(n_cases),
     reason = ifelse(has_enough, NA_character_, too_few_cases)
   )
@@ -130,12 +130,12 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
   ))
 }
 
-# One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_nearer` and
-# `n_farther` are the numbers of cases in which the system has a higher and a lower score than the
-# rater. If all cases have the same difference, the p-value is 0 or 1.
-compute_lead_p_value <- function(lead, n_nearer, n_farther, n_cases, epsilon) {
-  squares <- n_nearer * (1 + lead)^2 + n_farther * (1 - lead)^2 +
-    (n_cases - n_nearer - n_farther) * lead^2
+# One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_system_nearer`
+# and `n_rater_nearer` are the numbers of cases in which the system has a higher and a lower score
+# than the rater. If all cases have the same difference, the p-value is 0 or 1.
+compute_lead_p_value <- function(lead, n_system_nearer, n_rater_nearer, n_cases, epsilon) {
+  squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
+    (n_cases - n_system_nearer - n_rater_nearer) * lead^2
   statistic <- (lead - epsilon) / sqrt(squares / (n_cases - 1) / n_cases)
   stats::pt(replace(statistic, is.nan(statistic), Inf), n_cases - 1)
 }

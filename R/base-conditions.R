@@ -1,7 +1,7 @@
 #' Conditions
 #'
-#' Every error and warning of the package has a separate class, so that programs can catch it. The
-#' condition is a list. Its fields contain the values that caused it.
+#' Every error and warning of the package has a class for its topic, so that programs can catch it.
+#' The condition is a list. Its fields contain the values that caused it.
 #'
 #' Errors inherit from `fallible_error`. The class of an error is `fallible_error_` followed by one
 #' of these topics:
@@ -56,6 +56,7 @@
 #' | `weakly_identified` | data contain little information on parameters or category shares |
 #' | `dependence` | a model has shared errors, or equally good models give different estimates |
 #' | `differential` | a test finds that errors of raters depend on covariates, see [regression] |
+#' | `prior` | priors contradict the order of categories that was asked for |
 #' | `switched` | classes of a fit seem to have exchanged their labels |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they do not count in its `n` |
@@ -84,7 +85,7 @@
 #'
 #' @section Reasons: If a result is `NA`, its column `reason` explains why, as text. For programs,
 #' the stored tables (`x$table` of an estimate, `x$differences` of a comparison) also have a column
-#' `why` with a code. The code is `NA` if the numbers show the reason. Codes are:
+#' `why` with a code. The code is `NA` if other columns show the reason. Codes are:
 #' * `chance`: there is an estimate, but raters agree no better than by chance.
 #' * `uncalibrated`: a category has no case in the calibration sample.
 #' * `judge`: the rater is no better than chance in the calibration sample.

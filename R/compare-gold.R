@@ -31,7 +31,7 @@ compare_with_gold <- function(comparison, estimate, pairs) {
 }
 
 # Measures each difference by gold, as gold_accuracy() does. Returns a list of vectors with an
-# element per pair. Without usable gold, only `known`, which is FALSE, has values.
+# element per pair. Without usable gold cases, `known` is FALSE and all other vectors are NA.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && counts_too_many(evidence)) evidence <- NULL

@@ -9,11 +9,11 @@
 #'   is estimated from them. Fewer than 50 cases are a problem, fewer than 200 a doubt. Lehner
 #'   (2015) advises at least 200 cases if agreement is weak.
 #' * *Raters*: fewer than three raters are a doubt, since two raters identify only the [k_model()].
-#'   The check also counts cases with a single rating, which are not informative.
-#' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. At or below 0, accuracy
-#'   is not identified without gold cases. If all raters have the same error rates, accuracy is also
-#'   not identified if the share of agreeing pairs is at most 1 / number of categories. Models in
-#'   which raters have different error rates may still be identified.
+#'   The check also counts cases with a single rating, which do not contribute to agreement.
+#' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. At or below 0,
+#'   raters agree no better than by chance, given how often they use each category. Ratings then
+#'   contain little information on accuracy. Models in which all raters have the same error rates
+#'   are not identified if the share of agreeing pairs is at most 1 / number of categories.
 #' * *Constant raters*: raters who always choose the same category, more often than is probable by
 #'   chance. The method `"average"` and [ground_truth()] of ratings leave them out.
 #' * *Duplicated raters or systems*: pairs that share at least 20 cases and differ in at most 1% of
@@ -37,7 +37,7 @@
 #'   `question`; `answer`, `"yes"`, `"assumption"` (only under an assumption), `"gold"` (only with
 #'   gold cases) or `"no"`; and `reason`. For a list of ratings, a list of `data_check` objects;
 #'   their tables have a column `variable`.
-#' @templateVar where Advice on numbers of cases is
+#' @templateVar where Advice on numbers of cases
 #' @template ref-lehner
 #' @family data
 #' @seealso [check_k_properties()] for tests of model assumptions, [plan_cases()] and [plan_gold()]

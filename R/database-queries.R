@@ -124,9 +124,10 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
 }
 
-# Converts long ratings to a query with a row per case. `rows` and `given` are the numbers of rows
-# and of ratings of the case. `weight` and `lightest` are the highest and the lowest weight of its
-# rows, and `lacking` is the number of rows without weight; they differ if weights are invalid.
+# Converts long ratings to a query with a row per case. The query has the columns
+# `rows` and `given`, the numbers of rows and of ratings of the case; `lacking`, the number of its
+# rows without weight; and `weight` and `lightest`, the highest and the lowest weight of its rows,
+# which are equal if the weights are valid.
 cases_query <- function(origin, cells) {
   roles <- origin$roles
   weights <- if (!is.null(roles$weights)) {

@@ -182,7 +182,7 @@ parameters_of_values <- function(fit, values) {
   )
 }
 
-# Posterior probabilities of other cases are means over 200 of the draws.
+# For ratings that were not fitted, posterior probabilities are means over 200 of the draws.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)

@@ -12,7 +12,7 @@ simulated_parts <- function(settings, seed) {
       panels_by_size[[key]] <- panels_by_size[[key]] %||% plan_panels(settings, i, n, seed)
     }
     answer <- if (is.null(settings$cases)) {
-      search_cases(panels_at, settings, i)
+      search_n_cases(panels_at, settings, i)
     } else {
       plan_row(panels_at(settings$cases), settings, i)
     }
@@ -56,7 +56,7 @@ start_cases <- 100 # number of cases at which the search begins
 
 # Smallest number of cases with which the probability reaches `conf_level`, as a row of the table of
 # answers. `panels_at`: function that simulates panels with n cases.
-search_cases <- function(panels_at, settings, i) {
+search_n_cases <- function(panels_at, settings, i) {
   target <- settings$conf_level
   bracket <- bracket_cases(
     function(n) mean(panels_at(n)$near), start_cases, target, settings$max_cases,

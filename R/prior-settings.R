@@ -144,9 +144,11 @@ resolve_rate_law <- function(law, categories) {
     if (has_names) setequal(names(parameters), categories) else n > 2L ||
       length(unique(parameters)) == 1L
   abort_if(!is_valid, "prior",
-    "The prior of base rates must be a number, or a vector with names {.val {categories}}.",
+    "The prior of base rates must be a positive number for all categories, or a vector of positive
+        numbers with names {.val {categories}}.",
     not = parameters,
-    i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.")
+    i = if (n == 2L) "With {.code list(a, b)} the base rate of the second category has the prior
+        Beta(a, b).")
   as.double(if (has_names) parameters[categories] else parameters)
 }
 

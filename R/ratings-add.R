@@ -1,7 +1,7 @@
 # Adds ratings to a ratings object. Their cases and raters may be new or already in the object.
 
 add_ratings <- function(x, new) {
-  if (in_database(x)) abort_no_cases("{.arg new} names cases")
+  if (in_database(x)) abort_no_cases("{.arg new} needs single cases")
   check_can_grow(x, "No ratings can be added to the ratings of the fit.",
     c("Groups of raters, or reruns, have become one vote each." = !is.null(x$voted)))
   new <- new_ratings_long(replace_key_columns(new, names(x$keys)), x)

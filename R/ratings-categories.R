@@ -37,10 +37,10 @@ plain_integers <- function(x) {
   high_word <- words[2L, ]
   values <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
   if (all(abs(values) <= 2^53, na.rm = TRUE)) return(values)
-  if (reads_integer64()) as.character(x) else x
+  if (bit64_is_loaded()) as.character(x) else x
 }
 
-reads_integer64 <- function() isNamespaceLoaded("bit64")
+bit64_is_loaded <- function() isNamespaceLoaded("bit64")
 
 # Converts values to labels (strings). Equal numbers have the same label: 1e5 is "100000", and -0 is
 # "0".

@@ -126,7 +126,7 @@ draw_scores <- function(estimate, panel, scored_systems, n_values, measure) {
 
 score_intervals <- function(rows, estimate, plan, scored_system, draws, record, conf_level) {
   ends <- ranges_of_plan(plan)
-  values <- around_estimate(to_unit(draws, ends), to_unit(rows$estimate, ends), plan)
+  values <- centre_on_estimate(to_unit(draws, ends), to_unit(rows$estimate, ends), plan)
   rows <- if (record$spread == "percentile") {
     unit_percentiles(rows, values, ends, conf_level)
   } else {
@@ -154,7 +154,7 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 
 # Moves replicates of calibration errors, so that their median is the estimate. A calibration error
 # is a sum of absolute gaps, which is larger in resampled data than in the original data.
-around_estimate <- function(values, estimate, plan) {
+centre_on_estimate <- function(values, estimate, plan) {
   is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(is_calibration_error)) {
     centre <- apply(values[, is_calibration_error, drop = FALSE], 2L, stats::median, na.rm = TRUE)

@@ -137,7 +137,8 @@ List member_table(const std::vector<MemberResult>& members) {
 //     of them);
 //   for "binned" and "unbinned": clip ("bin", "overall" or "none") and bin_width;
 //   for "joint" and "shared": model, and fitting ("likelihood" or "pairs");
-//   for "joint": deviance, if the maximum is also searched along a profile.
+//   for "joint": deviance, the drop of the deviance at which a profile of the accuracy ends; 0 or
+//     absent if no profile is searched.
 // `tick` receives the progress of a long fit in percent.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {

@@ -256,9 +256,9 @@ test_that("a factor level for missing values is no category", {
 without_bit64 <- function(envir = parent.frame()) {
   package <- asNamespace("fallible")
   set <- function(value) {
-    unlockBinding("reads_integer64", package)
-    assign("reads_integer64", value, package)
-    lockBinding("reads_integer64", package)
+    unlockBinding("bit64_is_loaded", package)
+    assign("bit64_is_loaded", value, package)
+    lockBinding("bit64_is_loaded", package)
   }
   withr::defer(set(original), envir)
   original <- package$reads_integer64

@@ -32,9 +32,9 @@ struct ErrorParts {
 };
 
 // Centre and standard error of the interval. For people, the bias increases with `gap`,
-// `rater_error` and `range`. For machines, shared errors leave no trace in the ratings. Their bias
-// is that of other panels, and the centre is moved half way to the accuracy in those panels. If
-// raters agree at chance, the weight of dependence is 1.
+// `rater_error` and `range`. If machines rate, the ratings do not show the bias. It is then taken
+// from public panels of machines, and the centre is moved half way to the accuracy in these panels.
+// If raters agree at chance, the weight of dependence is 1.
 RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);
 
 // Sets the standard error, and limits at `margin` standard errors on both sides of `value`, within

@@ -26,7 +26,8 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
                                      const ConfusionOptions& options,
                                      const std::vector<double>& factor);
 
-// Draws the multipliers of step 4: categories x categories, all 1 if `error_range` is 0.
+// Draws the factors that multiply the error probabilities in step 4: categories x categories, all 1
+// if `error_range` is 0.
 std::vector<double> error_factors(int categories, double error_range, Stream& stream);
 
 // Share of right answers that is expected for these base rates.
