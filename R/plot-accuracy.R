@@ -254,7 +254,7 @@ plot_ranks <- function(object) {
 #'   whole table. Likelihood ratios and odds ratios have a logarithmic axis if no other metrics are
 #'   drawn.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(found)
+#' plot(estimates)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
 autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
