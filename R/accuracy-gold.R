@@ -118,7 +118,7 @@ check_no_sample <- function(gold_sample) {
 
 warn_no_gold <- function() {
   warn_fallible("gold_none", "{.arg known_truth} contains no truth, so only the ratings are used.",
-    i = "Leave out {.arg known_truth}, or check whether all of its values are missing.")
+    i = "Leave out {.arg known_truth} or check whether all of its values are missing.")
 }
 
 # Stops if known truths cannot be used with a fit. Gold cases can only measure an estimate if the

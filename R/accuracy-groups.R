@@ -169,8 +169,8 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   }
   gold <- resolve_gold(known_truth, gold_sample, x)
   warn_if(identical(gold$sample, "undeclared"), "hand_picked",
-    "{length(gold$case)} case{?s} with known truth {?does/do} not affect labels of other cases.",
-    i = "If the cases were drawn at random, {.code gold_sample = \"random\"} also calibrates the
+    "{length(gold$case)} case{?s} with known truth {?does/do} not calibrate the labels of others.",
+    i = "If the cases were drawn at random, {.code gold_sample = \"random\"} calibrates the
          labels of the other cases.", cases = length(gold$case))
   if (length(gold$case) > 0L) gold
 }

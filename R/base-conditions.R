@@ -135,7 +135,7 @@ add_bullets <- function(message, x, i) {
 # Raises an error about the argument named `arg`. If the message begins with "must", the name of the
 # argument is put in front of it.
 abort_argument <- function(arg, message, ..., call = user_frame(), .envir = parent.frame()) {
-  subject <- if (startsWith(message[[1L]], "must ")) paste0("{.arg ", arg, "} ")
+  subject <- if (grepl("^[a-z]", message[[1L]])) paste0("{.arg ", arg, "} ")
   message[[1L]] <- paste0(subject, message[[1L]])
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }

@@ -52,7 +52,7 @@ join_cases <- function(x, columns, kept = "case") {
   take_columns(joined, c(kept, temporary_names))
 }
 
-# Copies a data frame to the database of the lazy table `like`, as a temporary table. Package
+# Copies a data frame to the database of the lazy table `lazy_table`, as a temporary table. Package
 # RPostgreSQL cannot write temporary tables (and fails in dbplyr::copy_inline()). For this driver
 # the values become part of the query.
 copy_to_database <- function(table, lazy_table) {
@@ -104,8 +104,8 @@ take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(column
 # Converts long data to a query with a row per case. Each row of the data frame `cells` becomes a
 # column, with the name `prefix` and a number. `cells` has a column `rater` and, if raters may
 # repeat ratings, a column `rating` (both keys). Without `rating`, the new column contains the
-# rating by the rater. With `rating`, it contains how often the rater gave this rating. `also`
-# contains expressions for further columns.
+# rating by the rater. With `rating`, it contains how often the rater gave this rating.
+# `extra_columns` contains expressions for further columns.
 pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   rows <- dplyr::transmute(
     data, case = !!rlang::sym(columns[["case"]]), rater = !!key_expr(columns[["rater"]]),
@@ -167,7 +167,7 @@ long_count_query <- function(cases, columns) {
 }
 
 # Returns a query with a row per distinct value of `columns`: `times`, the number of cases with
-# these values; the sums in `also`; `off`, the number of cases whose weight is invalid; and
+# these values; the sums in `sums`; `off`, the number of cases whose weight is invalid; and
 # `weight`, the sum of weights.
 count_query <- function(cases, columns, sums = list()) {
   weights <- if ("weight" %in% colnames(cases)) {

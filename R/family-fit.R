@@ -163,7 +163,7 @@ log_cells <- function(problem, parameters) {
   shape <- problem$shape
   abort_argument_if(length(probabilities) != prod(shape), "law",
     "{.arg law} of the family of models must always return an array of the same shape.",
-    x = "It returned {describe(law)}.", call = NULL)
+    x = "It returned {describe(probabilities)}.", call = NULL)
   logs <- array(log(pmax(probabilities, .Machine$double.xmin)), shape)
   matrix(aperm(logs, c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
 }

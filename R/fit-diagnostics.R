@@ -156,7 +156,7 @@ criteria_of_fit <- function(fit) {
   list(table = table, of_case = waic[row[fit$x$index], "elpd"])
 }
 
-# Runs loo::loo() on rows of cases. `found` is a result of log_likelihood_draws().
+# Runs loo::loo() on rows of cases. `likelihoods` is a result of log_likelihood_draws().
 loo_rows <- function(fit, likelihoods, ...) {
   chain <- rep(seq_len(fit$sampling$chains), each = fit$sampling$kept)
   size <- loo::relative_eff(exp(likelihoods$values - max(likelihoods$values)), chain_id = chain)

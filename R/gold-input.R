@@ -219,7 +219,7 @@ warn_gold <- function(gold, x) {
     i = "Cases that were selected by their truth are no random sample. Draw gold cases at random; or
         give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n)
   warn_if(n == nrow(x), "gold_all",
-    "The truth of all {n} cases is known, so accuracies are computed without the ratings.",
+    "The truth of all {n} cases is known, so the ratings add no information.",
     cases = n)
 }
 

@@ -123,7 +123,7 @@ normal_draws <- function(covariance) {
 }
 
 # The eigenvectors of a covariance matrix as rows, each times the standard deviation along it.
-# `parts`: result of eigen().
+# `eigen_parts`: result of eigen().
 scaled_vectors <- function(eigen_parts) sqrt(pmax(0, eigen_parts$values)) * t(eigen_parts$vectors)
 
 # Factors that convert `n` normal draws to draws with the heavy tails of robust intervals, see

@@ -33,7 +33,7 @@ average_of <- function(fit, options) {
 }
 
 # A field of the estimates in the result of average_of(), a number per system; NA if `average` is
-# NULL. `n`: number of systems.
+# NULL. `n_systems`: number of systems.
 of_average <- function(average, field, n_systems) {
   average$point$numbers[[field]] %||% rep(NA_real_, n_systems)
 }

@@ -196,7 +196,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   `average` (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` if it is not an
 #'   average); `category` (`NA` for averages and for metrics of the whole table); `estimate`,
 #'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases with a rating that the system
-#'   answered; `method`; `reason`, why a value is `NA`; and `why`, a code for it (see [conditions]).
+#'   answered; `method`; and `reason`, why a value is `NA`.
 #'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
 #'   string with one line. `augment()`: a tibble with a row per case, system and true category:

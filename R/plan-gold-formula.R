@@ -67,8 +67,8 @@ foresee_precision <- function(estimate, predicted, s, category) {
   foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
 }
 
-# Share of correct answers among the cases with `counts`. `predicted`: predicted probability that
-# the answer is correct, by pattern.
+# Share of correct answers among the cases that count (`is_counted`). `predicted`: predicted
+# probability that the answer is correct, by pattern.
 foresee_share <- function(x, predicted, is_counted) {
   weight <- planned_weight(x, is_counted)
   q <- fill_unrated(predicted, weight)

@@ -137,7 +137,7 @@ gold_plan_notes <- function(x, settled) {
     if (is.na(settled$worth_lowest)) {
       paste0("Planned from the accuracy and the worth in the given gold cases",
         if (settled$more %in% 0) ", which are enough" else if (!is.na(settled$more))
-          ": label the cases of augment(), and plan again")
+          ": label these cases, and plan again")
     } else if (settled$labelled > 0) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else if (x$raters == 1L) {
@@ -162,7 +162,7 @@ gold_plan_notes <- function(x, settled) {
         "from strata of uncertainty"), "; see augment()"
     ),
     if (x$in_database) {
-      "No cases are drawn from a database: use plan_gold() on dplyr::collect() of the ratings"
+      "No cases are drawn from a database. Use plan_gold() on dplyr::collect() of the ratings"
     },
     cost_note(x$costs), x$reruns
   )

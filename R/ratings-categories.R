@@ -197,22 +197,22 @@ warn_labels <- function(labels, input) {
   ), labels[is_rare_variant | labels %in% frequent_variant[is_rare_variant]])
   warn_about(find_lookalikes(labels), "Some categories look the same, or are the same number:
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
-      stored, or in how digits are written.", "They count as different. If they mean the same, use
-      the same characters in {.arg data}.")
+      stored, or in how digits are written.", "They count as different. Use the same characters
+      in {.arg data} if they mean the same.")
   missing_labels <- missing_codes(labels)
   warn_about(missing_labels, "Some categories look like codes for missing ratings:
       {.val {suspects}}.",
-    paste0("They count as categories. If they are missing ratings, make them {.code NA}",
+    paste0("They count as categories. Make them {.code NA} if they are missing ratings",
       if (!isTRUE(input$na_given)) ", or give them as {.arg na}",
-      ". If they are categories, give {.arg categories}. If they are replies, such as
-      {.emph cannot tell}, give them as {.arg abstain}."))
+      ". Give {.arg categories} if they are categories. Give them as {.arg abstain} if they are
+      replies such as {.emph cannot tell}."))
   n_rows <- if (is.null(input$times)) input$rows else sum(input$times)
   has_many <- length(labels) > 20L && length(labels) > n_rows / 2
   warn_about(if (has_many) c(length(labels), n_rows),
     "There are {suspects[[1L]]} categories in {suspects[[2L]]} row{?s}.",
     c("Check the columns of ratings, or give {.arg categories}.",
-      if (all(grepl("^[0-9]*[.]", labels))) "If these are probabilities of systems, give them as
-          {.arg scores}."), labels)
+      if (all(grepl("^[0-9]*[.]", labels))) "Give probabilities of systems as {.arg scores}."),
+    labels)
 }
 
 # Warns of raters who use no category that any other rater uses. Their column then contains no
@@ -260,17 +260,18 @@ encode_labels <- function(x, categories, column, role, rows = seq_along(x)) {
     distinct_values <- unique(x)
     match(as_label(distinct_values), categories)[match(x, distinct_values)]
   }
-  if (anyNA(code)) {
+  is_unknown <- is.na(code) & !is.na(x)
+  if (any(is_unknown)) {
     subject <- c(system = "A system uses", truth = "The truth of a case is", rater = "A rater uses")
     labels <- as_label(x)
-    unknown <- labels[is.na(code) & !is.na(x)][1L]
+    unknown <- labels[is_unknown][1L]
     similar <- near_names(unknown, categories)[1L]
-    check_values(labels, is.na(x) | !is.na(code), column, "category",
+    check_values(labels, !is_unknown, column, "category",
       paste(subject[[role]], "a category that is not declared."),
       i = c("The categories are {.val {categories}}. Correct the label, or add it to
           {.arg categories}.",
         if (!is.na(similar)) "If {.val {unknown}} means {.val {similar}}, add
-          {.code {similar} = \"{unknown}\"} to {.arg categories}."), rows = rows)
+          {.code \"{similar}\" = \"{unknown}\"} to {.arg categories}."), rows = rows)
   }
   code
 }

@@ -66,11 +66,11 @@
 #' limited: see [fallible-limits].
 #'
 #' @section Labels:
-#' Labels are compared with `na` regardless of capitals and surrounding blanks. A warning of
-#' class `fallible_warning_missing` lists the labels that became missing ratings, with their
-#' numbers, except empty fields and `NA`. `clean_labels = TRUE` merges labels that differ only in
-#' capitals and blanks into the most frequent of them. Similar names of cases or raters are not
-#' merged; a warning of class `fallible_warning_names` lists them.
+#' Labels are compared with `na` regardless of capitals and surrounding blanks. A warning of class
+#' `fallible_warning_missing` (a message, if `na` is given) lists the labels that became missing
+#' ratings, with their numbers, except empty fields and `NA`. `clean_labels = TRUE` merges labels
+#' that differ only in capitals and blanks into the most frequent of them. Similar names of cases or
+#' raters are not merged; a warning of class `fallible_warning_names` lists them.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files (names of the vector, if any, name the files); or a folder with

@@ -117,7 +117,7 @@ repeat_sections <- function(text, variables) {
   c(text[seq_len(marks[[1L]] - 1L)], unlist(repeated), text[-seq_len(marks[[2L]])])
 }
 
-# Copies the rendered report `made` to `file`.
+# Copies the rendered report `rendered_file` to `file`.
 put_report <- function(rendered_file, file) {
   is_written <- replace_file(
     file, function(temporary) file.copy(rendered_file, temporary, overwrite = TRUE),

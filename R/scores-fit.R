@@ -259,7 +259,7 @@ evidence_rows <- function(x, codes, truth, is_used) {
 }
 
 # Starting values of the posterior: the mean of ratings, of scores that are probabilities, and of
-# answers without such scores. `at`: the number of a case of each pattern.
+# answers without such scores. `case_of_pattern`: the number of a case of each pattern.
 start_of_evidence <- function(x, truth, is_used, case_of_pattern) {
   categories <- n_categories(x)
   rating_is_used <- is_used[rating_rater(x)]

@@ -246,8 +246,8 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
 
 # Lowest and highest correlation of two raters that agree on the share `agreement` of the cases.
 # Searches a grid of accuracies, which is refined around the best points. `first` and `second`:
-# limits of the accuracy of each rater. `least_same`: smallest share of equal answers among the
-# cases on which both are wrong. The formulas are in the help page of shared_errors().
+# limits of the accuracy of each rater. `least_coinciding`: smallest share of equal answers among
+# the cases on which both are wrong. The formulas are in the help page of shared_errors().
 open_range <- function(agreement, first, second, least_coinciding) {
   correlation_at <- function(a, b, highest) {
     lower <- pmax(0, (a + b - 1 + agreement) / 2)
@@ -313,8 +313,8 @@ effective_raters <- function(raters, correlation) {
 }
 
 # The table of tidy(what = "raters"), with a row per rater. `effective`: effective number of raters
-# without this rater. `change`: its difference from the effective number with the rater. `size`:
-# mean number of ratings per case.
+# without this rater. `change`: its difference from the effective number with the rater.
+# `mean_ratings`: mean number of ratings per case.
 rater_table <- function(table, raters, answers, mean_ratings) {
   rater_count <- length(raters)
   rater_pairs <- table[table$kind == "raters", ]
@@ -353,7 +353,7 @@ mean_of_known <- function(x, weight) {
 }
 
 # One row with results for all raters together: the mean correlation, the effective number of
-# raters, and their intervals or ranges. `size`: mean number of ratings per case.
+# raters, and their intervals or ranges. `mean_ratings`: mean number of ratings per case.
 panel_summary <- function(table, answers, raters, mean_ratings) {
   rater_pairs <- table[table$kind == "raters", ]
   mean_rho <- mean_correlation(rater_pairs)

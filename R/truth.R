@@ -279,8 +279,8 @@ true_categories <- function(x, truth, categories) {
   known_codes(truth_table, as_label(x$case), categories, "truth")
 }
 
-# Number of the true category of each case, 0 if it is not given. `given`: result of
-# as_truth_table().
+# Number of the true category of each case, 0 if it is not given. `truth_table`:
+# result of as_truth_table().
 known_codes <- function(truth_table, case, categories, arg) {
   code <- truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)]
   replace(code, is.na(code), 0L)

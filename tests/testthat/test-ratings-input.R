@@ -261,7 +261,7 @@ without_bit64 <- function(envir = parent.frame()) {
     lockBinding("bit64_is_loaded", package)
   }
   withr::defer(set(original), envir)
-  original <- package$reads_integer64
+  original <- package$bit64_is_loaded
   set(function() FALSE)
 }
 
