@@ -117,7 +117,7 @@ confusion_draws <- function(estimate) {
   n_cells <- n_categories(estimate$fit$x)^2
   replicates <- estimate$options$replicates
   reason <- why_no_interval(interval_bootstrap, estimate)
-  if (is.null(reason) && n_cells * nrow(estimate$table) * replicates > most_numbers) {
+  if (is.null(reason) && n_cells * nrow(estimate$table) * replicates > max_numbers) {
     reason <- paste0(
       "the cells of all replicates take too much memory (use fewer replicates than ",
       number(replicates), ")"

@@ -55,7 +55,7 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
   )
 }
 
-many_cases <- 1e6 # sum of weights that were given as probabilities
+many_cases <- 1e6 # weights that are probabilities are scaled to this number of cases
 many_systems <- 100L # with more systems, replicates are approximations
 
 # Returns the correction for shared errors as a number from 0 (independent errors) to 1 (all errors
@@ -192,12 +192,12 @@ common_note <- function(x) {
   if (is.null(common) || all(is.na(correction))) return(NULL)
   no_evidence <- has_typical_common(x$options) && max(correction, na.rm = TRUE) == 0
   if (no_evidence && panel_kind(x) != "machines") {
-    return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
+    return("Assumed: independent errors; ratings neither show nor rule out shared errors.")
   }
   assumption <- switch(if (no_evidence) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
-    paste0(if (is.character(common)) "typical ", "shared errors, ", correction_words(correction),
-      " of the way")
+    paste0(if (is.character(common)) "typical ", "shared errors (", correction_words(correction),
+      " of the range)")
   )
   paste0("Assumed: ", assumption, "; ratings cannot test this.")
 }
@@ -212,8 +212,8 @@ explain_common <- function(estimate) {
   correction <- estimate$details$common
   no_evidence <- has_typical_common(estimate$options) && max(correction, na.rm = TRUE) == 0
   text <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
-    `no sign` = "These models take errors to be independent given the truth; the ratings show no
-      sign of shared errors, nor rule them out, so the average was not corrected.",
+    `no sign` = "These models take errors to be independent given the truth; the ratings
+      neither show nor rule out shared errors, so the average was not corrected.",
     typical = "These models take errors to be independent given the truth; since raters and systems
       tend to err on the same cases, the average was moved towards the accuracy that the system has
       if it shares the raters' errors (the mean posterior probability of its answers under models
@@ -244,8 +244,9 @@ explain_estimate <- function(record, estimate) {
   gsub("\\s+", " ", sentences)
 }
 
-# Sets the results of the average that robust intervals need, for systems with scores, which have no
-# average. The dependence weight is 1, because scores do not show whether errors are independent.
+# Sets the results that robust intervals need for systems with scores. No average is computed for
+# these systems. The dependence weight is 1, because scores do not show whether errors are
+# independent.
 parts_of_scores <- function(average_results, fit, value) {
   n_raters <- fit$scored$raters
   is_missing <- is.na(value)

@@ -237,10 +237,10 @@ expected_error_rate <- function(fit) {
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
-# of the ratings may be wrong. `most_vague_draws` is the limit of this share for many gold cases.
+# of the ratings may be wrong. `max_vague_draws` is the limit of this share for many gold cases.
 # Half of it is reached at `half_vague_draws` gold cases. "combined" intervals replace more
-# (`most_vague`), because draws already contain part of the uncertainty about the model.
-most_vague_draws <- 0.3
+# (`max_vague`), because draws already contain part of the uncertainty about the model.
+max_vague_draws <- 0.3
 half_vague_draws <- 10
 
 # Resamples the draws of each system. Their weight is the probability of the number of correct
@@ -254,7 +254,7 @@ resample_by_gold <- function(draws, x, gold) {
     n_right <- sum(answers[, s] == gold$truth) # an answer is 0 if it is missing
     old_accuracy <- draws$accuracy[, s]
     n_draws <- length(old_accuracy)
-    is_vague <- stats::runif(n_draws) < most_vague_draws / (1 + (half_vague_draws / n_gold)^2)
+    is_vague <- stats::runif(n_draws) < max_vague_draws / (1 + (half_vague_draws / n_gold)^2)
     accuracy <- ifelse(is_vague, stats::rbeta(n_draws, 0.5, 0.5), old_accuracy)
     log_weight <- stats::dbinom(n_right, n_gold, accuracy, log = TRUE)
     weight <- exp(log_weight - max(log_weight))

@@ -185,14 +185,14 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object
 }
 
-# Reasons why there is no interval if gold cases are in too few clusters: a string per quantity, or
-# NA.
-why_no_clusters <- function(x) {
+# For each quantity, the reason why there is no interval if its gold cases are in too few clusters;
+# NA otherwise.
+why_few_clusters <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- paste0(
     no_interval, "gold cases are in ", number(n_clusters), " cluster",
     ifelse(n_clusters == 1, "", "s"),
-    ", but at least ", fewest_clusters, " are needed to estimate how clusters differ"
+    ", but at least ", min_clusters, " are needed to estimate how clusters differ"
   )
-  ifelse(n_clusters < fewest_clusters, reason, NA_character_)
+  ifelse(n_clusters < min_clusters, reason, NA_character_)
 }

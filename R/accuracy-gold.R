@@ -233,7 +233,7 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   no_gold_reason <- unlist(lapply(
     system_numbers, function(s) why_no_gold(estimate, s) %||% NA_character_
   ))
-  few_clusters_reason <- fill_known(has_gold, why_no_clusters(measured))
+  few_clusters_reason <- fill_known(has_gold, why_few_clusters(measured))
   sources <- source_rows(
     ratings_table["system"], ratings_table, has_gold, measured, from_ratings,
     ifelse(is.na(no_gold_reason), few_clusters_reason, no_gold_reason), "share", settings,
@@ -242,7 +242,7 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   is_finite_target <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
   n_cases <- measured$cases[match(sources$system, ratings_table$system[has_gold])]
-  sources$labels <- equivalent_labels_of_sources(sources, ifelse(is_finite_target, n_cases, Inf))
+  sources$labels <- labels_of_sources(sources, ifelse(is_finite_target, n_cases, Inf))
   estimate$gold$sources <- sources[names(no_gold_sources)]
   estimate$gold$details <- gold_details(
     ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason
@@ -325,7 +325,7 @@ resolve_sources <- function(table, sources, interval) {
 # Equivalent number of labels: how many gold cases without ratings would give the same standard
 # error. `cases`: number of cases from which they would be drawn if the target is the accuracy of
 # these cases, Inf if it is the accuracy of a population.
-equivalent_labels_of_sources <- function(rows, cases) {
+labels_of_sources <- function(rows, cases) {
   relative_variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
   labels <- 1 / (ifelse(is.na(rows$size), relative_variance, 1 / rows$size) + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)

@@ -102,11 +102,11 @@ resampling_note <- function(estimate) {
   n_clusters <- count_clusters(estimate)
   paste0(
     "bootstrap of ", count_noun(n_clusters, "cluster"),
-    if (n_clusters < few_clusters) " (few, so intervals are too short)"
+    if (n_clusters < few_clusters) " (few, so intervals are too narrow)"
   )
 }
 
-few_clusters <- 20L # with fewer clusters, bootstrap intervals are too short
+few_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow
 
 # Ratio of two sampling errors of each system: with clusters resampled, divided by with cases
 # resampled. 1 without clusters. Both are errors of method "joint", because its bootstrap is fast.
@@ -175,7 +175,7 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (length(gold$case) > 0L) gold
 }
 
-# Computes labels by method "average". If at least `least_gold` gold cases are a sample, the result
+# Computes labels by method "average". If at least `min_gold` gold cases are a sample, the result
 # also contains `blind`, labels that do not use them. The comparison of `blind` with the gold cases
 # is used to calibrate the labels of the other cases.
 labels_with_gold <- function(x, gold = NULL, votes = NULL) {
@@ -189,10 +189,10 @@ labels_with_gold <- function(x, gold = NULL, votes = NULL) {
   labels$certain <- truth_of_patterns(labels$x) > 0L
   labels$one_judge <- all(pattern_lengths(x) < 2L)
   n_rated_gold <- sum(rated_patterns(labels$x)[labels$x$index[gold$case]])
-  if (labels$one_judge || n_rated_gold < least_gold || !is_sample(gold, x)) return(labels)
+  if (labels$one_judge || n_rated_gold < min_gold || !is_sample(gold, x)) return(labels)
   blind <- suppressWarnings(average_labels(x), classes = "fallible_warning")
   if (is.null(blind$reason)) labels[c("gold", "blind")] <- list(gold, blind)
   labels
 }
 
-least_gold <- 5L # number of rated gold cases that calibration needs
+min_gold <- 5L # number of rated gold cases that calibration needs

@@ -167,7 +167,7 @@ accuracy_notes <- function(x, record) {
     if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(x$fit$x)) note_of_one_rater(x)),
     if (has_range) {
       note(paste(c(
-        "Range: if errors are shared with the raters, or independent (not bounds).", assumption
+        "Range: from errors shared with the raters to independent errors (not bounds).", assumption
       ), collapse = " "), "assumption", report = NULL)
     } else {
       assumption
@@ -179,7 +179,7 @@ accuracy_notes <- function(x, record) {
       shorten(x$fit$x$categories[x$fit$base_rates == 0])
     ),
     if (length(outside_interval) > 0L) paste(
-      "Estimate outside its own interval, a sign of bias:",
+      "The estimate is outside its interval, which indicates bias:",
       shorten_names(table$system[outside_interval])
     ),
     if (!all(is.na(table$conf.low))) {

@@ -217,7 +217,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
 breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   check_dots_empty(...)
   abort_argument_if(is.null(better_than), "better_than",
-    "{.arg better_than} must be an accuracy, or name a rater or a system.")
+    "must be an accuracy in [0, 1], or name a rater or a system.")
   abort_argument_if(is.null(x$estimate), "x",
     "These bounds were computed from ratings or a fit, not from an estimate.",
     i = "Compute them with {.code accuracy_bounds(estimate_accuracy(x))}.")

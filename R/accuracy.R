@@ -274,7 +274,7 @@ draft_estimate <- function(fit, options) {
   draft$parts <- parts_of_average(estimates, draft$average)
   if (has_scores) draft$parts <- parts_of_scores(draft$parts, fit, estimates)
   draft$n <- judged_cases(fit)
-  draft$reason <- draft$point$reason %||% reason_no_estimate(
+  draft$reason <- draft$point$reason %||% why_no_estimate(
     identification_of(fit), fit$agreement, n_categories(fit$x), estimates, draft$n,
     used_categories(fit$x)
   )
@@ -290,7 +290,7 @@ judged_cases <- function(fit) {
 # Result of a method, with a number or list element per system. value: the estimate. estimator:
 # computes replicates of the estimate. shared, independent: accuracy with shared and with
 # independent errors; if NULL, the accuracies of the average are used. reason: why values are NA; if
-# NULL, reason_no_estimate() is used. posterior: matrices, patterns of ratings x categories. bins:
+# NULL, why_no_estimate() is used. posterior: matrices, patterns of ratings x categories. bins:
 # tables with the columns of no_bins. uninformative: share of cases in bins without information.
 # mean_posterior: mean posterior probability of the system's answers.
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
@@ -374,14 +374,14 @@ new_accuracy_estimate <- function(draft, interval, ...) {
 # Reasons why estimates are NA, a string per estimate; NA if there is an estimate. `identified` and
 # `agreement` are fields of the fit of each estimate, or of the fit of all. `n`: number of rated
 # cases that each system answered. `used`: number of categories that raters used.
-reason_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
+why_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
   reason <- rep(NA_character_, length(estimate))
   is_missing <- is.na(estimate)
   reason[is_missing] <- "no category stands out in any case, so answers carry no information"
   if (used < 2L) reason[is_missing] <- "raters used one category only"
   reason[is_missing & n == 0] <- "no case of the system has a rating"
   not_identified <- is_missing & identified != "yes"
-  reason[not_identified] <- reason_not_identified(
+  reason[not_identified] <- why_not_identified(
     rep_len(identified, length(not_identified))[not_identified],
     rep_len(agreement, length(not_identified))[not_identified], categories
   )

@@ -245,7 +245,7 @@ inform_level <- function(measure, scale_name) {
 
 # Creates the exported function of a measure, with arguments `x` and `scale_weights` and, if
 # `pooled`, `pooling`.
-create_measure_function <- function(id, pooled = TRUE) {
+make_measure_function <- function(id, pooled = TRUE) {
   pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
     c(alist(x = , scale_weights = NULL), pooling), rlang::call2(
@@ -256,39 +256,39 @@ create_measure_function <- function(id, pooled = TRUE) {
 
 #' @rdname agreement_measures
 #' @export
-percent_agreement <- create_measure_function("percent_agreement")
+percent_agreement <- make_measure_function("percent_agreement")
 
 #' @rdname agreement_measures
 #' @export
-chance_kappa <- create_measure_function("chance_kappa")
+chance_kappa <- make_measure_function("chance_kappa")
 
 #' @rdname agreement_measures
 #' @export
-bennett_s <- create_measure_function("bennett_s")
+bennett_s <- make_measure_function("bennett_s")
 
 #' @rdname agreement_measures
 #' @export
-cohen_kappa <- create_measure_function("cohen_kappa", pooled = FALSE)
+cohen_kappa <- make_measure_function("cohen_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-scott_pi <- create_measure_function("scott_pi", pooled = FALSE)
+scott_pi <- make_measure_function("scott_pi", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-fleiss_kappa <- create_measure_function("fleiss_kappa")
+fleiss_kappa <- make_measure_function("fleiss_kappa")
 
 #' @rdname agreement_measures
 #' @export
-conger_kappa <- create_measure_function("conger_kappa")
+conger_kappa <- make_measure_function("conger_kappa")
 
 #' @rdname agreement_measures
 #' @export
-light_kappa <- create_measure_function("light_kappa", pooled = FALSE)
+light_kappa <- make_measure_function("light_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-gwet_ac <- create_measure_function("gwet_ac")
+gwet_ac <- make_measure_function("gwet_ac")
 
 #' @rdname agreement_measures
 #' @export

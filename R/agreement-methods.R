@@ -148,7 +148,8 @@ agreement_notes <- function(table, about) {
 }
 
 # Note that names the scale weights, and explains measures that are easily confused if weights are
-# used. Without weights, it says for ordered categories which kinds of measures use the order.
+# used. Without weights, the note for ordered categories lists the kinds of measures that use the
+# order.
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name == unweighted) {

@@ -218,14 +218,14 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' @return Nothing; this page describes limits.
 NULL
 
-most_numbers <- 1e8 # numbers that a result may contain: 800 MB
-most_numbers_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
+max_numbers <- 1e8 # numbers that a result may contain: 800 MB
+max_numbers_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
 
-# Raises an error if a computation needs more than `most_numbers_at_once` numbers. `numbers`:
+# Raises an error if a computation needs more than `max_numbers_at_once` numbers. `numbers`:
 # how many it needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
 check_memory <- function(numbers, what, instead) {
-  abort_if(numbers > most_numbers_at_once, "memory",
-    "More than {number(most_numbers_at_once)} {what} need too much memory.",
+  abort_if(numbers > max_numbers_at_once, "memory",
+    "More than {number(max_numbers_at_once)} {what} need too much memory.",
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 

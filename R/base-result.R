@@ -94,18 +94,18 @@ plain_words <- function(words) {
 #   first number holds for columns that are not named.
 # * level: confidence level of the intervals, for their heading.
 # * left: numbers of the printed columns that are aligned to the left.
-# * most: largest number of printed rows. At most `longest_view` rows are stored.
+# * most: largest number of printed rows. At most `max_view_rows` rows are stored.
 # * title: line above the table. total: number of rows of the complete table.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
   headings <- ifelse(names2(columns) == "", columns, names(columns))
   force(total)
-  table <- head(plain_data_frame(table), longest_view)[columns]
+  table <- head(plain_data_frame(table), max_view_rows)[columns]
   list(table = table, headings = headings, digits = digits, level = level, left = left,
     most = most, title = title, total = total)
 }
 
-longest_view <- 1000L # rows
+max_view_rows <- 1000L # rows
 
 # View of a matrix with any labels as names of rows and columns. `row_heading`: heading of the
 # column with the names of rows.
@@ -143,7 +143,7 @@ print_view <- function(view, most = view$most) {
   if (view$total == 0L || most == 0) return(invisible())
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
   print(align_left(shown_view(view, most), view$left), row.names = FALSE)
-  n_hidden <- view$total - min(most, longest_view)
+  n_hidden <- view$total - min(most, max_view_rows)
   if (n_hidden > 0L) cat("... and", number(n_hidden), "more; see tidy()\n")
 }
 
@@ -209,11 +209,11 @@ print_schema <- function(x, schema, n = NULL, details = NULL) {
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
   notes <- vapply(schema$notes, `[[`, "", "text")
   more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
-  has_no_details <- length(details) == 0L
-  if (has_no_details) notes <- c(notes, more)
+  has_details <- length(details) > 0L
+  if (!has_details) notes <- c(notes, more)
   if (length(notes) > 0L) cat_lines("", notes)
   for (view in details) print_view(view)
-  if (!has_no_details) cat_lines("", more)
+  if (has_details) cat_lines("", more)
 }
 
 #' @rdname fallible_result

@@ -1,4 +1,5 @@
-# Helpers for tables, numbers, intervals, random seeds and computations in several processes.
+# Helpers for tables, numbers, intervals, random seeds and several variables, and for computations
+# in several processes.
 
 # Binds the rows of tables that are lists of columns (vectors or lists) with the same names.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
@@ -109,7 +110,7 @@ clip01 <- function(x) pmin(pmax(x, 0), 1)
 # derivative are both about 1e-10.
 slope_step <- 1e-5
 
-# Absolute steps at parameters: relative to values above 1 in absolute value.
+# Step for each parameter: `step` times the absolute value of the parameter, at least `step`.
 step_sizes <- function(values, step = slope_step) step * pmax(abs(values), 1)
 
 # Derivatives of `f` at the parameters `at`, by central differences. Returns a number per parameter,

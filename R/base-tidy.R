@@ -142,7 +142,7 @@ print.result_summary <- function(x, ...) {
   invisible(x)
 }
 
-most_document_rows <- 40L # largest number of rows of a table in a document
+max_document_rows <- 40L # largest number of rows of a table in a document
 
 # The knit_print() method: a Markdown table of the result with a caption and notes, or, in inline
 # code, the text of format().
@@ -154,12 +154,12 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   }
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
   if (is.null(table)) return(knitr::normal_print(x))
-  n_hidden <- nrow(table) - most_document_rows
+  n_hidden <- nrow(table) - max_document_rows
   notes <- c(if (n_hidden > 0L) paste("... and", n_hidden, "rows more"), document_notes(x))
   align_right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
-      table_as_text(head(table, most_document_rows)), caption = literal(schema_of(x)$caption),
+      table_as_text(head(table, max_document_rows)), caption = literal(schema_of(x)$caption),
       row.names = FALSE, align = ifelse(align_right, "r", "l")
     ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
   )

@@ -28,8 +28,8 @@
 #'
 #' *Patterns with few cases.* Among a few cases, the shares of a system's answers are near 0 or 1 by
 #' chance, and the range of a single pattern is too narrow. With one case per pattern, both bounds
-#' equal `shared`. Therefore patterns of fewer than `group_size` cases are merged to groups, in the
-#' order of their highest posterior probability, and the sums are over groups. Within a group,
+#' equal `shared`. Therefore patterns of fewer than `group_size` cases are merged into groups, in
+#' the order of their highest posterior probability, and the sums are over groups. Within a group,
 #' categories are replaced by their rank in each case, from the most to the least probable. Ranks
 #' and groups do not depend on the system's answers, so they cannot make the range of a distribution
 #' narrower. In simulated panels of three raters (200 to 1000 cases), the highest accuracy is too
@@ -48,7 +48,7 @@
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.
 #' @param systems Names of the systems whose bounds are computed; `NULL`, the default, for all.
-#' @param group_size Number of cases; patterns with fewer cases are merged to groups. `NULL`, the
+#' @param group_size Number of cases; patterns with fewer cases are merged into groups. `NULL`, the
 #'   default, is four times the square root of the number of cases, or 0 if case weights are not
 #'   counts. With 0 or 1, no patterns are merged.
 #' @param interval `"bootstrap"` (the default) or `"none"`.

@@ -176,7 +176,7 @@ resolve_priors <- function(priors, fit) {
 raised_prior <- function(prior, power) {
   raise_density <- function(a) {
     # replace(), and not pmax() only, because NULL must stay NULL.
-    replace(a, TRUE, pmax(1 + power * (a - 1), least_parameter))
+    replace(a, TRUE, pmax(1 + power * (a - 1), min_parameter))
   }
   prior["raters"] <- list(lapply(prior$raters, raise_density))
   prior["system"] <- list(raise_density(prior$system))
@@ -197,11 +197,11 @@ prior_shifts <- function(fit, priors) {
   tibble::tibble(
     term = rep(terms, length(priors)),
     prior = rep(as.character(names(priors)), each = length(terms)),
-    shift = shift, flagged = !is.na(shift) & abs(shift) > largest_shift
+    shift = shift, flagged = !is.na(shift) & abs(shift) > max_shift
   )
 }
 
-largest_shift <- 0.3 # largest shift that is not flagged, in posterior standard deviations
+max_shift <- 0.3 # largest shift that is not flagged, in posterior standard deviations
 
 # ---- Printed form -------------------------------------------------------------------------------
 
@@ -273,7 +273,7 @@ fit_check_notes <- function(fit, mixing, x) {
     ),
     if (nrow(x$sensitivity) > 0L) paste(
       "Columns of other priors: shift of the mean in posterior standard deviations; * above",
-      largest_shift
+      max_shift
     )
   )
 }
@@ -311,7 +311,7 @@ alternative_rows <- function(x, alternative, settings) {
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
   settings$system <- 0L
   null_model <- first_identified(x, settings, axes(c("rater", "common"), "uniform", "none"))$null
-  reason <- reason_untestable(x) %||% if (is.null(null_model)) {
+  reason <- why_untestable(x) %||% if (is.null(null_model)) {
     "the null model has more parameters than the ratings can identify"
   }
   if (!is.null(reason)) return(lapply(names(alternative), model_row, reason = reason))

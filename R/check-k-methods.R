@@ -161,7 +161,7 @@ caveats_of <- function(x, about) {
 
 # ---- Checks of raters that need no model ---
 
-least_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
+min_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
 nearly_always <- 0.95 # share of a rater's ratings in one category
 
 # The test for raters who nearly always choose one category although other raters do not, as a row
@@ -171,7 +171,7 @@ one_category_row <- function(x) {
   if (has_counts(x)) return(new_row(reason = reason_only_counts))
   if (!weights_are_counts(x)) return(new_row(reason = "weights are not counts"))
   raters <- favourite_categories(x)
-  raters <- raters[raters$ratings >= least_ratings & raters$others > 0, ]
+  raters <- raters[raters$ratings >= min_ratings & raters$others > 0, ]
   if (nrow(raters) == 0L) {
     return(new_row(reason = "no rater has 10 ratings of cases that others rated too"))
   }
@@ -181,7 +181,7 @@ one_category_row <- function(x) {
   new_row(
     statistic = max(raters$share), p_value = worst$p[[1L]],
     concerns = shorten(sprintf(
-      "%s says %s (%s of ratings)", worst$rater, worst$category, percent(worst$share)
+      "%s chooses %s (%s of ratings)", worst$rater, worst$category, percent(worst$share)
     ), "; ", 4L)
   )
 }
@@ -227,7 +227,7 @@ below_chance_row <- function(x, alpha) {
   if (fit$identified == "no_pairs") return(new_row(reason = reason_of_fit(fit)))
   is_contradiction <- fit$agreement <= chance
   all_raters <- sprintf("all raters agree in %s of pairs", percent(fit$agreement))
-  has_pairs <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(most_judges)
+  has_pairs <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(max_judges)
   pairs <- if (has_pairs) judge_pairs(x)
   if (NROW(pairs) == 0L) {
     return(new_row(
@@ -246,7 +246,7 @@ below_chance_row <- function(x, alpha) {
   )
 }
 
-# A row per pair of judges with at least `least_ratings` common cases: both judges, the number of
+# A row per pair of judges with at least `min_ratings` common cases: both judges, the number of
 # common cases, and the number in which they agree. Judges are the raters and, if `system` (an
 # index) is not 0, that system as the last one.
 judge_pairs <- function(x, system = 0L) {
@@ -254,7 +254,7 @@ judge_pairs <- function(x, system = 0L) {
   patterns <- pick_systems(x$patterns, system)
   check_pair_numbers(n, 4)
   counts <- core_pair_counts(patterns, pattern_weights(x), seq_len(n), n)
-  pairs <- which(upper.tri(counts$pairs) & counts$pairs >= least_ratings, arr.ind = TRUE)
+  pairs <- which(upper.tri(counts$pairs) & counts$pairs >= min_ratings, arr.ind = TRUE)
   data.frame(
     judge1 = pairs[, 1L], judge2 = pairs[, 2L], cases = counts$pairs[pairs],
     agreeing = counts$agreeing[pairs]
@@ -262,14 +262,14 @@ judge_pairs <- function(x, system = 0L) {
 }
 
 # Reason why agreement of pairs of judges cannot be tested; NULL if it can.
-reason_no_pairs <- function(x, settings) {
+why_no_pairs <- function(x, settings) {
   judges <- length(judge_names(x, settings))
   if (has_counts(x)) {
     reason_only_counts
   } else if (judges < 4L) {
-    paste(judges, "raters and systems may have any agreement if their errors are independent")
-  } else if (judges > most_judges) {
-    sprintf("there are more than %s raters, which have too many pairs", number(most_judges))
+    paste("with", judges, "raters and systems, independent errors allow any agreement")
+  } else if (judges > max_judges) {
+    sprintf("more than %s raters and systems have too many pairs", number(max_judges))
   } else if (nrow(judge_pairs(x, settings$system)) == 0L) {
     "no two raters have 10 common cases"
   }

@@ -317,7 +317,7 @@ pair_table <- function(result, judges) {
 # * pairs, residual: are the statistics of disagreeing pairs and of residual agreement computed?
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k <- function(x, settings) {
-  untestable <- reason_untestable(x)
+  untestable <- why_untestable(x)
   # In tests of other properties, errors depend on distance if there are ordered categories.
   other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(other_errors, other_errors, "uniform")
@@ -347,7 +347,7 @@ plan_k <- function(x, settings) {
       axes(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
     independence = list(test("independence", NULL, axes("rater", errors_to_try, strata),
-      reason = reason_no_pairs(x, settings), residual = TRUE))
+      reason = why_no_pairs(x, settings), residual = TRUE))
   ))
   # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
@@ -358,7 +358,7 @@ plan_k <- function(x, settings) {
 }
 
 # Reason why no test of models is possible; NULL if tests are possible.
-reason_untestable <- function(x) {
+why_untestable <- function(x) {
   fit <- fit_algebraic(x)
   if (!weights_are_counts(x)) {
     "weights are not counts, so there are no cases to resample"
@@ -391,5 +391,5 @@ axes <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }
 
-most_judges <- 2000L # largest number of judges whose pairs are all compared
+max_judges <- 2000L # largest number of judges whose pairs are all compared
 reason_only_counts <- "raters are not identified: there are only counts"

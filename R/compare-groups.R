@@ -94,10 +94,10 @@ difference_of_sides <- function(sides, method) {
   reason <- if (!is.na(missing_side)) paste0(
     names(sides)[[missing_side]], ": ", reasons$reason[[missing_side]]
   )
-  cluster_reason <- why_no_clusters(first$x) %||% why_no_clusters(second$x) %||% NA_character_
+  cluster_reasons <- stats::na.omit(c(why_few_clusters(first$x), why_few_clusters(second$x)))
   c(
     difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
-    n = first$n + second$n, method = method, reason = reason %||% cluster_reason,
+    n = first$n + second$n, method = method, reason = reason %||% cluster_reasons[1L],
     why = reasons$why[missing_side]
   )
 }

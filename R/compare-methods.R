@@ -47,10 +47,10 @@ new_comparison <- function(x) {
   against <- options$against
   table <- x$differences
   has_ranks <- nrow(x$ranks) > 0L
-  hide_pairs <- is.null(against) && nrow(table) > most_pairs_shown
+  hide_pairs <- is.null(against) && nrow(table) > max_pairs_shown
   first_rank <- x$ranks[x$ranks$rank == 1L, ]
-  has_no_leader <- nrow(first_rank) == 0L || anyNA(first_rank$probability)
-  leader <- if (has_no_leader) NA_integer_ else which.max(first_rank$probability)
+  has_leader <- nrow(first_rank) > 0L && !anyNA(first_rank$probability)
+  leader <- if (has_leader) which.max(first_rank$probability) else NA_integer_
   facts <- list(
     systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]],
     left_out = x$left_out, best = first_rank$system[leader],
@@ -120,7 +120,7 @@ against_words <- function(x) {
 }
 
 # With more pairs, print() shows for each system the difference from the best system instead.
-most_pairs_shown <- 6L
+max_pairs_shown <- 6L
 
 # A view with a row per ranked system, the best first: estimate, probability of being best and mean
 # rank. `show_differences`: does it also have the difference from the best system?

@@ -111,14 +111,14 @@ compared_terms <- function(fits, models) {
   )
 }
 
-# Warns if posterior medians of undecided models differ by more than `largest_shift` posterior
+# Warns if posterior medians of undecided models differ by more than `max_shift` posterior
 # standard deviations, the threshold that check_fit() uses for other priors.
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
     apply(fit$draws[, terms$term, drop = FALSE], 2L, stats::sd)
   }))
-  differing <- terms[terms$highest - terms$lowest > largest_shift * largest_sd, ]
+  differing <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
   shown <- head(differing, 4L)
   warn_if(nrow(differing) > 0L, "dependence",
     "These ratings cannot distinguish models with different estimates: report all of them.",

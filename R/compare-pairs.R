@@ -178,7 +178,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   simultaneous_intervals(table, blocks, conf_level, interval_centre)
 }
 
-most_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
+max_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
 
 # Divides pairs into blocks whose draws are processed together. `parts`: see comparison_draws().
 # `centre`: estimates of all systems around which draws with heavy tails are centred. Returns a list
@@ -200,7 +200,7 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
     covariance <- if (!is.null(tail_factor)) {
       stats::cov((values - rep(centre[part$at], each = nrow(values))) / tail_factor)
     }
-    size <- max(1, floor(most_differences / nrow(values)))
+    size <- max(1, floor(max_differences / nrow(values)))
     blocks <- c(blocks, lapply(split_in_runs(pair_indices, size), function(at) {
       a <- first[at]
       b <- second[at]
@@ -228,7 +228,7 @@ same_answer_shares <- function(fit, first, second) {
 # of vectors for the pairs with numbers `at`. Returns a list of the vectors for all pairs. `answer`:
 # answers, patterns x systems.
 compute_by_blocks <- function(answer, first, f) {
-  size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
+  size <- ceiling(max_differences / 4 / max(nrow(answer), 1L))
   blocks <- lapply(split_in_runs(seq_along(first), size), f)
   # All fields of any block, because a block without data may have fewer fields than others.
   fields <- rlang::set_names(unique(unlist(lapply(blocks, names))))

@@ -169,7 +169,7 @@ merge_targets <- function(into, categories) {
   } else if (length(unknown) > 0L) {
     "There is no annotation {.val {unknown}}."
   } else if (anyDuplicated(names) > 0L) {
-    "{.val {names[duplicated(names)]}} is named more than once."
+    "{.val {repeated_values(names)}} {?is/are} named more than once."
   }
   abort_argument_if(problem, "into",
     "must name each merged annotation and its target: {.code c(from = \"into\")}.",

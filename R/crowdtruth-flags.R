@@ -95,7 +95,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   table <- x$workers[c("worker", "units", metrics)]
   table$score <- rule$score
   table$flagged <- rule$score > 0
-  table$known <- rule$known # adds no column if it is NULL, as the next line
+  table$known <- rule$known # this line and the next add no column for NULL
   table$held_out <- rule$held_out
   missing_metrics <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
   table$reason <- ifelse(

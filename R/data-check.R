@@ -74,7 +74,7 @@ finding <- function(check, found, problem = NULL, doubt = NULL) {
 
 look_at_cases <- function(x) {
   n_cases <- count_cases(x, pattern_lengths(x) >= 2L)
-  advice <- "Report intervals. `plan_cases()` says how many cases are enough."
+  advice <- "Report intervals. `plan_cases()` computes how many cases are needed."
   finding("cases",
     paste0(count_noun(n_cases, "case"), " with two or more ratings; sampling error up to +-",
       percent(1.645 * sqrt(0.25 / max(n_cases, 1)))),
@@ -137,10 +137,10 @@ look_at_constant <- function(x) {
 raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
 
 # With more raters and systems in total, duplicates are not searched for, to save time.
-max_compared <- 200L
+max_compared_judges <- 200L
 
 look_at_copies <- function(x) {
-  pairs <- if (n_raters(x) + n_systems(x) <= max_compared) compared_answers(x)
+  pairs <- if (n_raters(x) + n_systems(x) <= max_compared_judges) compared_answers(x)
   if (is.null(pairs)) return(NULL)
   constant <- constant_raters(x) # they agree even if their answers have no common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
@@ -233,7 +233,7 @@ look_at_categories <- function(x) {
       "A system that always gives this answer seems accurate: look at metrics by category."
     },
     if (length(weaknesses) > 0L) {
-      "A rare category cannot be estimated by itself; join categories, or add cases of it."
+      "A rare category cannot be estimated by itself; merge categories, or add cases of it."
     }
   )
 }

@@ -29,7 +29,7 @@ explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   if (!is.null(x)) check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
   if (!is.null(port)) check_count(port, "port", 1L, max = 65535L)
   max_size <- check_number(max_size, "max_size", 0, 1e6, open_min = TRUE)
-  max_cells <- check_number(max_cells, "max_cells", 1, most_numbers_at_once)
+  max_cells <- check_number(max_cells, "max_cells", 1, max_numbers_at_once)
   for (package in c("shiny", "bslib", "ggplot2")) {
     check_installed(package, "for an interactive page")
   }

@@ -206,7 +206,7 @@ warn_abstain <- function(x, decision, depends = decision$depends) {
   if (isTRUE(decision$weak[1L + depends])) warn_weak(no_better_than_chance)
   only <- unique(rating_category(x))
   if (length(only) == 1L && depends) {
-    warn_weak(escape_braces("only ", x$categories[only],
-      " is ever answered; the other category is identified only by abstentions"))
+    warn_weak(escape_braces("all answers are ", x$categories[only],
+      "; the other category is identified only by abstentions"))
   }
 }

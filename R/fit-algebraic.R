@@ -147,9 +147,9 @@ level_terms <- function(levels) {
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
   probability <- t(matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L))
-  has_level <- which(rating_levels(fit$x, fit$model)[at] > 0L)
-  list(levels = levels, case = row[has_level], rater = rater[has_level],
-    code = draw_categories(probability, 2L - right[has_level]))
+  with_level <- which(rating_levels(fit$x, fit$model)[at] > 0L)
+  list(levels = levels, case = row[with_level], rater = rater[with_level],
+    code = draw_categories(probability, 2L - right[with_level]))
 }
 
 # Fits of user-defined models. The user gives the posterior probabilities.

@@ -41,7 +41,7 @@ shows_unequal_raters <- function(x) {
 
 need_unequal <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
 
-# Returns the code from which reason_not_identified() chooses the words. "unequal": the K-model is
+# Returns the code from which why_not_identified() chooses the words. "unequal": the K-model is
 # not identified, but a model in which raters differ is.
 identification_of <- function(fit) {
   if (fit$identified == "chance" && shows_unequal_raters(fit$x)) "unequal" else fit$identified
@@ -98,15 +98,15 @@ warn_association_untested <- function(fit) {
     }
   } else if (used_categories(x) == 2L && fit$method != "bayes") {
     warn_weak(paste(
-      "with two raters and two categories, it fits all possible ratings, so that ratings cannot",
-      "check its assumptions"
+      "with two raters and two categories, it fits all possible ratings, so its assumptions",
+      "cannot be tested"
     ))
   }
 }
 
 warn_weak <- function(why) {
   warn_fallible("weakly_identified", "The model is only weakly identified: {why}.",
-    i = "Give the truth of some cases by {.arg known_truth}, or use more raters.", why = why)
+    i = "Give the truth of some cases as {.arg known_truth}, or use more raters.", why = why)
 }
 
 # Do the ratings have less information about base rates than the prior? The information in the

@@ -109,7 +109,7 @@ integrated_time <- function(rho, n) {
 log_likelihood_draws <- function(fit) {
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
-    "Fit with fewer draws, by {.code sampling = list(draws = )}.")
+    "Use fewer draws, by {.code sampling = list(draws = )}.")
   options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
   drawn <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
   list(values = drawn$log_likelihood, weight = drawn$weight, row = drawn$row)
@@ -215,12 +215,12 @@ facts_of_fit <- function(fit) {
 
 # Returns the reason why a fit is not identified, NA if it is. `identified` is a code or a vector of
 # codes.
-reason_not_identified <- function(identified, agreement, categories) {
+why_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
-    unrelated = "raters agree no better than by chance, given how often each uses each category",
+    unrelated = paste("raters", agreement_by_chance_words),
     labels_only = "ratings identify labels, but accuracies only with known truth",
     replies = paste("raters agree no better than by chance, given how often each answers and",
       "abstains"),

@@ -217,7 +217,7 @@ population_in_fit <- function(fit, values) {
     x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
   population <- population_of(values, table)
   unknown <- unique(population_labels(values[names(table)])[is.na(population)])
-  abort_argument_if(unknown, "newdata", "must be of populations of the fit.",
+  abort_argument_if(unknown, "newdata", "must contain only populations of the fit.",
     x = "{.val {unknown}} {?is/are} not among {.val {population_labels(table)}}.")
   population
 }

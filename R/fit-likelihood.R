@@ -98,7 +98,7 @@ check_model_size <- function(x, max_parameters = 1e7) {
     "A model of errors has a parameter for each
         rater, true category and rating, and can have at most {number(max_parameters)} parameters.",
     x = "{count_noun(raters, 'rater')} and {number(categories)} categories have
-        {number(raters * categories^2)}.", i = "Join rare categories.
+        {number(raters * categories^2)}.", i = "Merge rare categories.
         {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
 }
 
@@ -227,7 +227,7 @@ warn_latent <- function(fit) {
   warn_if(switched, "switched",
     "In the fitted model, raters mostly confuse these categories with each other:
         {.val {switched}}.",
-    i = "The likelihood does not determine which latent class is which category. Join categories,
+    i = "The likelihood does not determine which latent class is which category. Merge categories,
         choose a simpler model, or check who the raters are.", categories = switched)
 }
 

@@ -164,13 +164,13 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   )
 }
 
-# Raises an error if a panel would have too many ratings for the memory. Weights can stand for many
-# cases.
+# Raises an error if a panel would have too many ratings for the memory. A weight can represent
+# many cases.
 check_panel_size <- function(x, max_ratings = 1e8) {
   n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
   abort_if(n_ratings > max_ratings, "weights",
     "A panel with more than {number(max_ratings)} ratings cannot be drawn.",
-    x = "The weights of its cases stand for {number(n_ratings)}.",
+    x = "The weights of its cases represent {number(n_ratings)} ratings.",
     i = "Fit with smaller weights, or draw from a {.fun rater_design} with
         {.fun simulate_ratings}.", row = which.max(x$weights))
 }

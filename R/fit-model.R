@@ -34,8 +34,9 @@ k_model <- function() plain_k_model
 #'
 #' @section Ordinal errors:
 #' The model is cumulative probit. A case of the k-th of K categories gives a rater a signal. It is
-#' normal with variance 1 and mean `slope * (k - (K + 1) / 2)`. The answer is the category between
-#' whose thresholds the signal is. A slope of 0 is guessing; strict and mild raters have different
+#' normal with variance 1 and mean `slope * (k - (K + 1) / 2)`. The thresholds divide
+#' the range of the signal into categories, and the answer is the category that contains the signal.
+#' With slope 0, answers are guesses; strict and mild raters have different
 #' thresholds. There are a slope and K - 1 thresholds for all raters, or for each rater
 #' (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered, and are
 #' treated as equally spaced. With two categories, the order is not needed, and the model is the

@@ -159,8 +159,8 @@ format_calibration <- function(fit) {
     toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
 }
 
-# Returns a sentence that shows how sensitive an estimate is to a change of the judge, for two
-# categories: the shift if it gives `category` to a share `share` of cases more, whatever the truth.
+# Returns a sentence on the sensitivity of the estimate, for two categories. It gives the shift if
+# the judge rated a further share `share` of the cases as `category`, whatever their truth.
 format_sensitivity_to_lean <- function(fit, category, share = 0.05) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(

@@ -254,8 +254,8 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
   out <- errors$covariance
   if (is.null(out)) {
     n <- length(terms)
-    abort_argument_if(n > most_covariances, "object",
-      "The covariance matrix of a fit can have at most {most_covariances} parameters.",
+    abort_argument_if(n > max_covariances, "object",
+      "The covariance matrix of a fit can have at most {max_covariances} parameters.",
       x = "The fit has {n}.", i = "Use {.fun tidy} for standard errors.")
     out <- matrix(NA_real_, n, n)
     diag(out) <- errors$variance %||% NA_real_
@@ -278,7 +278,7 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
 
 # Largest number of parameters for which vcov() returns a matrix without covariances (NA outside the
 # diagonal).
-most_covariances <- 5000L
+max_covariances <- 5000L
 
 # Returns a list: `covariance`, the covariance matrix of the coefficients, and `variance`, their
 # variances. Both are NULL if they are not available.
@@ -353,7 +353,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #'   `glance()` then also has `draws` and `chains`, their numbers; `thin`, sweeps per draw;
 #'   `worst_rhat` and `worst_ess`, the largest Rhat and the smallest effective sample size; and
-#'   `switched`, the share of draws in which categories swapped names.
+#'   `switched`, the share of draws in which categories have exchanged names.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

@@ -115,7 +115,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
 # and `rater`. `numbers` is a list of tested(), with an entry per row. `notes` has a note per rater.
 tested_table <- function(fit, rows, numbers, notes) {
   numbers <- lapply(numbers, as.vector)
-  # For Youden's index, `numbers` contain (index + 1) / 2, which is a probability.
+  # For Youden's index, `numbers` contains (index + 1) / 2, which is a probability.
   scale <- ifelse(rows$measure == "youden", 2, 1)
   rescale <- function(x) scale * x - (scale - 1)
   on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)

@@ -31,7 +31,7 @@
 #'   distinguishable from chance, or base rates depend mostly on the prior. It is also given if
 #'   raters who use the labels in the opposite sense gave over a third of the ratings. Finally, it
 #'   is given if an interval from a calibration sample is wider than .5.
-#' * `fallible_warning_switched`, for other models: latent classes have swapped names.
+#' * `fallible_warning_switched`, for other models: latent classes have exchanged names.
 #'
 #' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
 #' least squares (footnote 5 of the paper). Errors are uniform or by distance. The weight of a pair
@@ -228,7 +228,7 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   check_model(model)
   check_memory(
     as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
-    "Use fewer cases, or join categories."
+    "Use fewer cases, or merge categories."
   )
   has_known <- !is.null(known_truth) || !is.null(known_raters)
   if (!has_known) check_several_raters(x)
@@ -370,7 +370,7 @@ warn_kind.k_fit <- function(fit) {
            sign that the model does not fit. The other base rates were rescaled to sum to one.",
     if (n_contradicted > 0) c(
       "!" = "In {count_noun(n_contradicted, 'case')} every rater chose a category whose base rate is
-             now zero. Join rare categories, or check the labels."
+             now zero. Merge rare categories, or check the labels."
     )
   ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
 }
@@ -379,7 +379,7 @@ reason_of_fit <- function(fit) {
   categories <- n_categories(fit$x)
   if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
   if (!is.null(fit$calibrated)) return(unname(fit$calibrated$lack))
-  reason_not_identified(identification_of(fit), fit$agreement, categories)
+  why_not_identified(identification_of(fit), fit$agreement, categories)
 }
 
 reason_of_parameters <- function(model, categories) {

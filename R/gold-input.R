@@ -267,7 +267,7 @@ truth_of_variables <- function(known, x) {
 in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
-  enough_clusters <- x$clusters >= fewest_clusters
+  enough_clusters <- x$clusters >= min_clusters
   # A slope is one more fitted parameter, which reduces the degrees of freedom of few clusters.
   ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
   ratio_without <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)

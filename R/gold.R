@@ -368,15 +368,15 @@ explained_deviation <- 0.2
 # estimate with limits. `explained`: result of explained_by_ratings().
 equivalent_labels <- function(explained, conf_level) {
   margin <- normal_quantile(conf_level) * explained_deviation
-  explained_limits <- pmin(pmax(explained + c(0, -margin, margin), 0), most_explained)
+  explained_limits <- pmin(pmax(explained + c(0, -margin, margin), 0), max_explained)
   setNames(1 / (1 - explained_limits), c("estimate", "conf.low", "conf.high"))
 }
-most_explained <- 0.95 # upper limit of the share of variance that ratings may explain
+max_explained <- 0.95 # upper limit of the share of variance that ratings may explain
 
 # ---- Clusters ------------------------------------------------------------------------------------
 
 # Least number of clusters with gold cases from which differences between clusters can be estimated.
-fewest_clusters <- 5L
+min_clusters <- 5L
 
 # Variance ratio computed from sums of `deviations` over clusters, but at least `ratio`, the ratio
 # for independent cases. `fitted`: number of parameters fitted to gold cases.

@@ -100,17 +100,17 @@ bootstrap_interval <- function(draft, table) {
 }
 
 # Note on the interval: what was resampled, and how many replicates have no estimate. If these are
-# more than the replicates outside the interval on one side, it is called too short.
+# more than the replicates outside the interval on one side, it is called too narrow.
 bootstrap_note <- function(x) {
   failed_range <- range(x$details$failed)
   paste0(
-    "sampling error alone; ", resampling_note(x), ", ",
+    "sampling error only; ", resampling_note(x), ", ",
     number(x$options$replicates), " replicates",
     if (failed_range[[2L]] > 0L) {
       paste0(
         ", ", paste(unique(failed_range), collapse = " to "), " of them without an estimate",
         if (failed_range[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates)
-          " (too short)"
+          " (too narrow)"
       )
     }
   )
@@ -143,7 +143,7 @@ posterior_note <- function(x) {
   parts <- colMeans(x$parts)
   percent <- paste0(round(100 * parts / sum(parts)), "%")
   if (is.null(x$options$common) || has_fixed_common(x$options)) {
-    return("quantiles of posterior draws; sampling error alone, given the assumption")
+    return("quantiles of posterior draws; sampling error only, given the assumption")
   }
   paste0(
     "quantiles of posterior draws. Of its variance ", percent[[1L]], " is sampling, ",
@@ -220,7 +220,7 @@ interval_profile <- new_interval(
   "profile",
   likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",
   find = profile_interval,
-  note = function(estimate) "sampling error alone, from the log posterior.",
+  note = function(estimate) "sampling error only, from the log posterior.",
   explain = "The {interval} is from the profile of the log posterior; it covers sampling error
     only."
 )

@@ -32,7 +32,7 @@ effective_gold_size <- function(x, target, conf_level) {
   if (is.null(x$clusters)) return(size)
   # Adjusts for the quantile of the t distribution with few clusters.
   t_value <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
-  ifelse(x$clusters < fewest_clusters, NA_real_, (normal_quantile(conf_level) / t_value)^2 * size)
+  ifelse(x$clusters < min_clusters, NA_real_, (normal_quantile(conf_level) / t_value)^2 * size)
 }
 
 # Squared standard error of a mean, relative to the variance of one case (`x$variance`). For the
@@ -70,8 +70,8 @@ quantile_of_few <- function(x, conf_level) {
 # sampling error). The prior is normal if there are few gold cases. With more gold cases it also has
 # a uniform (flat) part, so that gold cases can contradict it.
 
-least_prior_variance <- 1e-4 # lower limit of the variance of the prior.
-most_vague <- 0.7 # weight of the flat part of the prior with very many gold cases.
+min_prior_variance <- 1e-4 # lower limit of the variance of the prior.
+max_vague <- 0.7 # weight of the flat part of the prior with very many gold cases.
 half_vague <- 10 # number of gold cases at which the flat part has half of this weight.
 default_widen <- 1.25 # relative increase of the variance of the prior with very many gold cases
 
@@ -86,12 +86,13 @@ widened_by_gold <- 5.9
 # Number of gold cases from which the flat part has most of the weight, so that gold cases can
 # contradict ratings. In the worst public data set, 90% intervals covered .80 with this number, and
 # .71 with half of it.
-fewest_contradicting <- 20
+min_contradicting <- 20
 # Errors differ between the cells of a confusion matrix more than between systems. This is the ratio
 # of the standard deviations of the bias from shared errors.
 cell_bias <- 2
-least_bias <- 0.1 # least bias of a difference, per share of cases on which the answers differ
-most_information <- 1e5 # upper limit of the effective number of cases in a likelihood
+# Lower limit of the bias of a difference, per share of cases on which the answers differ.
+min_bias <- 0.1
+max_information <- 1e5 # upper limit of the effective number of cases in a likelihood
 
 # Prior from ratings: centre, variance, standard deviation `sd` of the normal part, and weight
 # `vague` of the flat part. The estimate from ratings may be precise and far from the truth, because
@@ -103,14 +104,14 @@ most_information <- 1e5 # upper limit of the effective number of cases in a like
 ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error = 0, unit = 1) {
   # Subtracts the sampling error of the cases, because the estimate from gold cases has it, too.
   sampling <- from_ratings$std.error^2 - case_variance / cases
-  variance <- pmax(sampling, from_ratings$bias^2, least_prior_variance * pmin(1, unit))
+  variance <- pmax(sampling, from_ratings$bias^2, min_prior_variance * pmin(1, unit))
   many_gold <- 1 / (1 + (half_vague / gold)^2)
   widened_variance <- (1 + widen %||% default_widen) * variance
   if (is.null(widen)) widened_variance <- widened_variance + widened_by_gold * error
   list(
     centre = from_ratings$estimate, variance = variance,
     sd = sqrt((1 - many_gold) * variance + many_gold * widened_variance),
-    vague = most_vague * many_gold
+    vague = max_vague * many_gold
   )
 }
 
@@ -126,7 +127,7 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
   )
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_share) {
-    size <- pmin(most_information, effective_gold_size(x, "cases", conf_level))
+    size <- pmin(max_information, effective_gold_size(x, "cases", conf_level))
     measured <- list(value = corrected_share, size = size)
     interval <- blended_interval(x, measured, prior, size, NULL, target, conf_level)
     half_width <- normal_quantile(conf_level) * prior$sd
@@ -146,7 +147,7 @@ case_variance_of_ratings <- function(x, from_ratings) {
 weight_of_ratings <- function(x, prior, estimate, error, conf_level, widen) {
   p_value <- contradiction(prior, estimate, error)$p.value
   weight <- clip01(p_value / (1 - conf_level) - 0.5)
-  replace(weight, !is.null(widen) | x$gold < fewest_tested, 1)
+  replace(weight, !is.null(widen) | x$gold < min_tested, 1)
 }
 
 # Test of the difference between gold cases (`value`, with squared standard error `error`) and the
@@ -204,7 +205,7 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
 # difference of a case. `x$all`: number of cases.
 combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
-  from_ratings$bias <- pmax(from_ratings$bias, least_bias * x$differ)
+  from_ratings$bias <- pmax(from_ratings$bias, min_bias * x$differ)
   case_variance <- pmax(x$one_right - from_ratings$estimate^2, 0)
   size <- effective_gold_size(x, "cases", conf_level)
   error <- x$variance / size
@@ -223,7 +224,7 @@ combined_difference <- function(x, from_ratings, target, conf_level, widen = def
   })
 }
 
-fewest_tested <- 5L # number of gold cases from which they can contradict the ratings
+min_tested <- 5L # number of gold cases from which they can contradict the ratings
 
 # Tests whether gold cases contradict the estimate from ratings: z statistic and p-value per system,
 # NA with fewer than five gold cases.
@@ -231,7 +232,7 @@ gold_test <- function(x, from_ratings) {
   case_variance <- case_variance_of_ratings(x, from_ratings)
   prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$at_hand)
   test <- contradiction(prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases"))
-  lapply(test, replace, x$gold < fewest_tested, NA_real_)
+  lapply(test, replace, x$gold < min_tested, NA_real_)
 }
 
 # ---- Anytime -------------------------------------------------------------------------------------
@@ -248,7 +249,7 @@ gold_test <- function(x, from_ratings) {
 # cases replaces their number. Coverage is then approximate (see bench/gold.R).
 sequence_interval <- function(x, from_ratings, target, conf_level) {
   interval <- corrected_interval(x, target, conf_level)
-  size <- pmin(most_information, interval$size)
+  size <- pmin(max_information, interval$size)
   for (i in which(!is.na(size) & (target != "cases" | x$gold < x$cases))) {
     accuracy <- interval$estimate[[i]]
     estimate <- lapply(from_ratings, `[[`, i)
@@ -340,30 +341,30 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
         if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate),
         if (is_pass_rate(estimate)) "pass rate in the "))
     },
-    explain = paste("On the cases with known truth the mean error of what ratings predict was
-      measured, and the mean prediction over all cases corrected by it (prediction-powered
-      inference, Angelopoulos et al. 2023). The {interval}", explained)
+    explain = paste("On the cases with known truth, the mean error of the predictions from
+      ratings was measured. The mean prediction over all cases was corrected by this error
+      (prediction-powered inference, Angelopoulos et al. 2023). The {interval}", explained)
   )
 }
 
 interval_combined <- gold_interval(
   "combined", combined_interval, combined_difference,
-  "gold cases with ratings, and ratings alone as far as gold cases do not contradict them",
-  "takes the estimate from ratings alone as a prior, as far as gold cases do not contradict it.",
+  "gold cases with ratings; the estimate from ratings is also used unless gold cases contradict it",
+  "uses the estimate from ratings only as a prior, unless gold cases contradict it.",
   believes = TRUE
 )
 
 interval_corrected <- gold_interval(
   "corrected", corrected_interval, difference_interval,
   "gold cases with ratings, valid whatever errors are shared",
-  "is Wilson's, for as many cases as gold cases and ratings are worth; it holds whatever errors
-    raters and systems share."
+  "is Wilson's, for the effective number of gold cases. It is valid for any amount of shared
+    errors."
 )
 
 interval_anytime <- gold_interval(
   "anytime", sequence_interval, sequence_difference,
   "gold cases with ratings, valid after every batch of gold cases",
-  "is a confidence sequence, which holds however often it is looked at as gold cases come in.",
+  "is a confidence sequence: it stays valid if it is computed after every new gold case.",
   anytime = TRUE
 )
 

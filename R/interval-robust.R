@@ -179,11 +179,11 @@ robust_note <- function(x) {
 # End of a sentence that begins with "sampling error": the other errors that the interval contains.
 allowance_words <- function(x) {
   if (has_fixed_common(x$options)) {
-    " alone, given the assumption"
+    " only, given the assumption"
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
   } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {
-    " alone (no sign of shared errors)"
+    " only (no sign of shared errors)"
   } else {
     " and an allowance for shared errors"
   }

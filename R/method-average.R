@@ -175,7 +175,7 @@ warn_doubtful <- function(estimate) {
   doubts <- doubts_of(estimate)
   few_data <- doubts$few_data
   warn_if(few_data, "few_data", paste0(
-    "There are few data: sampling error alone makes the ",
+    "There are few data: sampling error by itself makes the ",
     interval_title(estimate$options$conf_level), " of ", system_words(few_data), " as wide as ",
     decimals(min(1, max(doubts$width[few_data])), 2L),
     ". {.fun plan_cases} computes how many cases are needed."

@@ -192,7 +192,7 @@ raw_pass_rate <- function(estimate) {
 # ratings by the same rater (Spearman-Brown formula). `squared_correlation`: squared correlation
 # between the truth and one rating. `reliability`: correlation between two ratings of a case.
 equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
-  1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), most_explained))
+  1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), max_explained))
 }
 
 # Sentence on the value of one more rating of each case by the same rater; NULL if it cannot be

@@ -62,7 +62,7 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   wanted <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !needs_no_gold
   reason <- rep_len(unname(reason), nrow(rows))
   rows[wanted, interval_columns] <- NA_real_
-  rows$reason[wanted] <- ifelse(is.na(reason), why_no_clusters(x),
+  rows$reason[wanted] <- ifelse(is.na(reason), why_few_clusters(x),
     paste0(no_interval, reason))[wanted]
   measured <- which(wanted & is.na(reason))
   if (length(measured) == 0L) return(rows)
@@ -198,9 +198,9 @@ values_by_row <- function(plan, tables) {
 # variance ratios are multiplied so that the standard error stays the same.
 #
 # If fewer than half a case of one kind was seen, or there are very few cases, gold cases hardly
-# vary. The error is then at least the error of a share of few cases: so few that one of them
-# changes the share as much as the most influential case changes the metric (`steepest`; 0 for no
-# such bound). See also add_standard_errors().
+# vary. The error is then at least the error of a share of few cases. Their number is such that one
+# of them changes the share as much as the most influential case changes the metric (`steepest`; 0
+# for no such bound). See also add_standard_errors().
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
     share <- (equivalent_cases * value + 0.5) / (equivalent_cases + 1)
@@ -208,12 +208,12 @@ measurement_as_share <- function(x, value, alone, steepest) {
   }
   value[x$variance <= 1e-18] <- NA
   equivalent_cases <- x$gold * variance_of_share(x$gold) / x$variance
-  variance <- variance_of_share(pmin(most_information, pmax(x$gold, equivalent_cases)))
+  variance <- variance_of_share(pmin(max_information, pmax(x$gold, equivalent_cases)))
   least_cases <- x$gold / steepest
-  few_cases_rows <- pmin(value, 1 - value) * least_cases < 0.5 | least_cases < cases_of_a_share
-  few_cases_rows <- which(few_cases_rows & variance / x$variance > 1 / steepest)
-  variance[few_cases_rows] <- variance_of_share(least_cases)[few_cases_rows]
-  x$variance[few_cases_rows] <- (variance * steepest)[few_cases_rows]
+  is_few <- pmin(value, 1 - value) * least_cases < 0.5 | least_cases < cases_of_a_share
+  few_rows <- which(is_few & variance / x$variance > 1 / steepest)
+  variance[few_rows] <- variance_of_share(least_cases)[few_rows]
+  x$variance[few_rows] <- (variance * steepest)[few_rows]
   variance_ratio <- x$variance / variance
   x$estimate <- value
   x$alone <- x$seen <- alone

@@ -208,10 +208,10 @@ add_standard_errors <- function(rows, steepest, ranges) {
   value <- clip01(to_unit(rows$estimate, ranges))
   cases_seen <- pmin(value, 1 - value) * cases
   is_few <- rows$sampling < 1e-8 * width | cases_seen < 0.5 | cases < cases_of_a_share
-  is_few <- which(is_few & is.finite(cases))
+  few_rows <- which(is_few & is.finite(cases))
   share <- (value * cases + 0.5) / (cases + 1)
   least_error <- width * sqrt(share * (1 - share) / cases)
-  rows$sampling[is_few] <- pmax(least_error, rows$sampling)[is_few]
+  rows$sampling[few_rows] <- pmax(least_error, rows$sampling)[few_rows]
   rows$hidden <- pmin(rows$hidden, width / 2)
   rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), width / 2)
   rows

@@ -83,7 +83,7 @@ metric_interval_note <- function(interval, conf_level, estimates) {
   } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", resampling_words, ")", allowance_words(estimate))
   } else if (record$spread == "percentile" && !record$drawn) {
-    paste0("sampling error alone (", resampling_words, ")")
+    paste0("sampling error only (", resampling_words, ")")
   } else {
     return(interval_note(record, estimate))
   }

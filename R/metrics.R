@@ -292,8 +292,8 @@ check_metric_interval <- function(interval, estimate) {
   interval
 }
 
-# The result of estimate_metrics(). NULL for `interval`, `conf_level` and `systems` stands for the
-# values of the estimate.
+# The result of estimate_metrics(). If `interval`, `conf_level` or `systems` is NULL, the values of
+# the estimate are used.
 new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
@@ -382,10 +382,10 @@ odds_of_shares <- function(table, at, z) {
       (share * (1 - share))
     limits[] <- stats::plogis(stats::qlogis(share) + outer(half_width, c(-1, 1)))
   }
-  on_boundary <- share %in% 0:1
-  limits[on_boundary, ] <- NA
+  is_on_boundary <- share %in% 0:1
+  limits[is_on_boundary, ] <- NA
   ratio <- function(share) share / (1 - share)
-  table$std.error[at] <- replace(error / (1 - share)^2, on_boundary, NA)
+  table$std.error[at] <- replace(error / (1 - share)^2, is_on_boundary, NA)
   lacks_reason <- at & is.na(table$reason) & table$estimate %in% 0:1
   table$reason[lacks_reason] <- "the estimate is on a boundary"
   table[at, c("estimate", "conf.low", "conf.high")] <- data.frame(

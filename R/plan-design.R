@@ -97,7 +97,7 @@ plan_accuracies <- function(x, accuracies, design) {
   chance <- 1 / n_categories(design)
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
   abort_argument_if(all(given) || !(any(given) || !is.null(accuracies)), "rater_accuracy",
-    "Give the accuracy of raters by {.arg rater_accuracy}, {.arg chance_kappa} or
+    "Give the accuracy of raters as {.arg rater_accuracy}, {.arg chance_kappa} or
         {.arg design}{if (all(given)) '; the first two exclude each other'}.",
     i = "The number of cases depends on the agreement of raters. If it is not known, collect a pilot
         of about 50 cases, and give its ratings as {.arg design}.")

@@ -175,7 +175,7 @@ planned_half_width <- function(interval, quantity, settings,
 }
 
 # Number of gold cases needed for the half-width. For combined intervals it is at least
-# `fewest_contradicting`, because fewer gold cases cannot contradict the ratings. `worst_case`:
+# `min_contradicting`, because fewer gold cases cannot contradict the ratings. `worst_case`:
 # compute the number for the worst case of shared errors? The accuracy is then nearer to one half
 # than estimated, and gold cases contradict the ratings.
 planned_gold <- function(interval, quantity, settings, worst_case = FALSE) {
@@ -183,7 +183,7 @@ planned_gold <- function(interval, quantity, settings, worst_case = FALSE) {
   if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
   uses_ratings <- believes_ratings(interval)
   half_width_of <- planned_half_width(interval, quantity, settings, uses_ratings && !worst_case)
-  least <- if (uses_ratings) min(fewest_contradicting, cases) else 1
+  least <- if (uses_ratings) min(min_contradicting, cases) else 1
   max(least, fewest(function(n) half_width_of(n) - settings$half_width, 1, cases))
 }
 
@@ -217,17 +217,17 @@ gold_rows <- function(quantity, settings) {
   cases <- quantity$prediction$cases
   worth <- planned_worth(quantity, settings)
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    n_gold <- function(worth_name, ...) {
+    gold_needed <- function(worth_name, ...) {
       if (is.na(worth[[worth_name]])) return(NA_real_)
       quantity$explained <- 1 - 1 / worth[[worth_name]]
       settings$gold %||% planned_gold(interval, quantity, settings, ...)
     }
-    gold <- n_gold("estimate")
-    highest <- n_gold("conf.low", worst_case = TRUE)
+    gold <- gold_needed("estimate")
+    highest <- gold_needed("conf.low", worst_case = TRUE)
     half_width_of <- planned_half_width(interval, quantity, settings)
     shown_worth <- if (interval == "gold alone") worth^0 else worth
     tibble::tibble(
-      system = quantity$system, interval = interval, gold = gold, lowest = n_gold("conf.high"),
+      system = quantity$system, interval = interval, gold = gold, lowest = gold_needed("conf.high"),
       highest = highest, labelled = quantity$labelled,
       more = more_gold(number_to_draw(list(gold = gold, highest = highest)), quantity, settings),
       half_width = half_width_of(gold), worth = shown_worth[["estimate"]],

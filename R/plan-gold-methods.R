@@ -148,9 +148,9 @@ gold_plan_notes <- function(x, settled) {
       "This is a first guess: label 30 random cases first, and plan again"
     },
     if (believes_ratings(settled$interval) &&
-      isTRUE(number_to_draw(settled) < fewest_contradicting)) {
+      isTRUE(number_to_draw(settled) < min_contradicting)) {
       paste(
-        "With so few gold cases the result depends on the ratings; about", fewest_contradicting,
+        "With so few gold cases the result depends on the ratings; about", min_contradicting,
         "gold cases are enough to contradict them"
       )
     },

@@ -48,7 +48,7 @@
 #' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are
 #'   valid for any amount of shared errors.
 #' * `"combined"` intervals also use the estimate from ratings as a prior, unless gold cases
-#'   contradict it. They are planned with at least `r fewest_contradicting` gold cases, which are
+#'   contradict it. They are planned with at least `r min_contradicting` gold cases, which are
 #'   enough to contradict it.
 #' * `"gold alone"` intervals are Wilson's, computed from gold cases without ratings.
 #'

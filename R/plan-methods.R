@@ -168,10 +168,10 @@ not_reached <- function(table) {
 # Notes under the printed table.
 plan_notes <- function(x) {
   table <- x$answer
-  not_enough <- !is.na(table$reason)
+  is_enough <- is.na(table$reason)
   c(
-    if (!all(not_enough)) not_reached(table[not_enough, ]),
-    near_tie(table[!not_enough, ]),
+    if (any(is_enough)) not_reached(table[!is_enough, ]),
+    near_tie(table[is_enough, ]),
     "Numbers in brackets are Monte Carlo standard errors",
     if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",

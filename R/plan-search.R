@@ -184,7 +184,7 @@ summarise_panels <- function(panels, settings) {
   absolute_error <- abs(panels$error)
   absolute_error[is.na(absolute_error)] <- Inf
   error_quantile <- function(p) {
-    stats::quantile(absolute_error, min(max(p, 0), 1), type = 1L, names = FALSE)
+    stats::quantile(absolute_error, clip01(p), type = 1L, names = FALSE)
   }
   half_width <- error_quantile(settings$conf_level)
   # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
@@ -219,8 +219,8 @@ share_error <- function(near) {
 gold_strata <- 4L # number of strata
 # Smallest spread used for sampling, as a share of the mean spread. If raters agree, the spread is
 # small, but all of them may be wrong.
-least_spread <- 0.3
-fewest_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
+min_spread <- 0.3
+min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
 tempered <- function(q) stats::plogis(0.7 * stats::qlogis(pmin(pmax(q, 0.02), 0.98)))
@@ -236,9 +236,9 @@ spread_strata <- function(spread, weight) {
   match(stratum, unique(stratum))[group]
 }
 
-# The spread, but at least the share `least_spread` of its mean over cases, and never 0.
+# The spread, but at least the share `min_spread` of its mean over cases, and never 0.
 positive_spread <- function(spread, cases) {
-  spread <- pmax(spread, least_spread * sum(cases * spread) / sum(cases))
+  spread <- pmax(spread, min_spread * sum(cases * spread) / sum(cases))
   if (all(spread == 0)) spread + 1 else spread
 }
 
@@ -247,7 +247,7 @@ positive_spread <- function(spread, cases) {
 # number. `cases` and `spread`: by stratum.
 allocate_gold <- function(gold, cases, spread) {
   target_size <- cases * positive_spread(spread, cases)
-  n_gold <- pmin(fewest_in_stratum, cases)
+  n_gold <- pmin(min_in_stratum, cases)
   if (gold < sum(n_gold)) return(NULL)
   # Adds one gold case at a time to the stratum with the largest deficit.
   for (i in seq_len(gold - sum(n_gold))) {

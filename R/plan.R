@@ -220,15 +220,15 @@ agreement_curve <- function(view, settings) {
     )
   }
   if (!is.null(settings$cases)) return(curve_row(settings$cases))
-  within_limits <- function(n) pmin(pmax(round(n), settings$least_cases), settings$max_cases)
+  clamp_cases <- function(n) pmin(pmax(round(n), settings$least_cases), settings$max_cases)
   cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
-  first <- curve_row(within_limits(sum(view$cases)))
+  first <- curve_row(clamp_cases(sum(view$cases)))
   cases_guess <- cases_needed(first)
   if (!is.finite(cases_guess)) return(first)
-  second <- curve_row(within_limits(cases_guess))
+  second <- curve_row(clamp_cases(cases_guess))
   cases_guess <- cases_needed(second)
   if (!is.finite(cases_guess)) cases_guess <- second$cases
-  sizes <- unique(within_limits(cases_guess * c(0.7, 1, 1.4)))
+  sizes <- unique(clamp_cases(cases_guess * c(0.7, 1, 1.4)))
   curve <- rbind(first, second, stack_rows(sizes, curve_row))
   curve[order(curve$cases), ]
 }

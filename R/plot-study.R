@@ -142,9 +142,9 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
       if (is_probability) {
         paste("Probability of an estimate within", format(settings$half_width), "of the truth")
       } else {
-        paste("Margin that is kept with probability", format(settings$conf_level))
+        paste("Half-width that is kept with probability", format(settings$conf_level))
       },
-      plan_subtitle(settings), "cases", if (is_probability) "probability" else "margin"
+      plan_subtitle(settings), "cases", if (is_probability) "probability" else "half-width"
     )
 }
 
@@ -193,7 +193,7 @@ plan_subtitle <- function(settings) {
 #' @param object A [plan_gold()] result.
 #' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases.
 #'   It has a line for each estimate: from gold cases only, corrected by ratings, and combined with
-#'   the estimate from ratings only. A grey dashed line shows the wanted half-width.
+#'   the estimate from ratings only. A grey dashed line shows the required half-width.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)

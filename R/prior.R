@@ -98,15 +98,15 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
 }
 
 # Smallest Beta or Dirichlet parameter for which Gibbs sampling is numerically stable.
-least_parameter <- 1e-3
+min_parameter <- 1e-3
 
 # Fails if parameters are not finite and large enough. `subject`: what the prior is for, in
 # messages.
 check_proper <- function(parameters, subject) {
-  is_proper <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= least_parameter)
+  is_proper <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= min_parameter)
   abort_if(!is_proper, "prior",
     "The prior of {subject} is improper: its parameters must be finite, and at least
-     {least_parameter}.", x = "They are {.val {parameters}}.")
+     {min_parameter}.", x = "They are {.val {parameters}}.")
   parameters
 }
 
@@ -122,8 +122,9 @@ beta_law <- function(x, subject) {
     if (form == "a, b") fields <- fields[c("a", "b")]
     return(check_proper(as.double(unlist(fields, use.names = FALSE)), subject))
   }
-  if (is_beta && form == "range" && length(fields) ==
-    1L) return(beta_of_range(fields$range, subject))
+  if (is_beta && form == "range" && length(fields) == 1L) {
+    return(beta_of_range(fields$range, subject))
+  }
   by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(fields)) == 0L
   abort_if(!is_beta || !by_mode, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},

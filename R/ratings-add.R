@@ -77,7 +77,7 @@ new_rows <- function(new) {
 # ratings.
 add_new_names <- function(x, new) {
   unknown <- setdiff(names(new$answers), x$systems)
-  abort_if(unknown, "system", "{.arg new} must have systems of the fit, or none.",
+  abort_if(unknown, "system", "{.arg new} must contain only systems of the fit.",
     x = "{.val {unknown}} {?is not a system/are not systems} of the fit.", system = unknown)
   unknown <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
   abort_if(x$ordered && length(unknown) > 0L, "category",
@@ -109,7 +109,7 @@ combine_answers <- function(x, new, case_of_new) {
     new_codes <- match(new$answers[[system]], x$categories)
     old_codes <- answers[[system]][case_of_new]
     conflicts <- which(old_codes != new_codes)
-    abort_if(conflicts, "system", "A system has one answer per case.",
+    abort_if(conflicts, "system", "A system can give one answer per case.",
       x = "In {.arg new}, {.val {system}} has another answer to
           {count_noun(length(conflicts), 'case')}, such as
           {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)

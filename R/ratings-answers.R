@@ -125,23 +125,22 @@ confidence_of_ratings <- function(x, case, rater) {
   replace(confidence$code[entry], is.na(entry), 0L)
 }
 
-# Selects cases and raters of a list of entries, such as the fields `confidence`, `abstained` or
+# Selects cases and raters of `x`, a list of entries such as the fields `confidence`, `abstained` or
 # `empty` of a ratings object. `cases`: numbers of the cases, which may be repeated. `new_rater`:
 # new number of each rater, 0 to drop it. Returns NULL if no entry is left, unless `keep_if_empty`.
-subset_case_entries <- function(entries_of_cases, cases,
-                          new_rater = seq_len(max(entries_of_cases$rater)),
-                          keep_if_empty = FALSE) {
-  if (is.null(entries_of_cases)) return(NULL)
-  fields <- intersect(c("case", "rater", "code"), names(entries_of_cases))
-  entries <- lapply(entries_of_cases[fields], `[`, order(entries_of_cases$case))
+subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
+                                keep_if_empty = FALSE) {
+  if (is.null(x)) return(NULL)
+  fields <- intersect(c("case", "rater", "code"), names(x))
+  entries <- lapply(x[fields], `[`, order(x$case))
   n_entries <- tabulate(entries$case, max(cases, entries$case, 0L))
   positions <- sequence(n_entries[cases], from = cumsum(n_entries)[cases] - n_entries[cases] + 1L)
   entries <- lapply(entries, `[`, positions)
   entries$case <- rep.int(seq_along(cases), n_entries[cases])
   entries$rater <- new_rater[entries$rater]
   sorted <- order(entries$case, entries$rater)
-  entries_of_cases[fields] <- lapply(entries, `[`, sorted[entries$rater[sorted] > 0L])
-  if (length(entries_of_cases$case) > 0L || keep_if_empty) entries_of_cases
+  x[fields] <- lapply(entries, `[`, sorted[entries$rater[sorted] > 0L])
+  if (length(x$case) > 0L || keep_if_empty) x
 }
 
 format_confidence <- function(x) {

@@ -143,7 +143,7 @@ resolve_input_labels <- function(input, options) {
   }))
   is_missing <- plain_label(old) %in% plain_label(as_label(options$na))
   if (any(is_missing))
-    inform_fallible("Labels were read as missing ratings: {.val {old[is_missing]}}.")
+    inform_fallible("Some labels were read as missing ratings: {.val {old[is_missing]}}.")
   new <- old
   if (options$clean) new[!is_missing] <- clean_label(old[!is_missing])
   inform_changed("Labels were cleaned.", old, new)
@@ -159,9 +159,9 @@ declared_categories <- function(categories) {
     categories
 }
 
-# For each label, the label that it is probably a variant of: the most frequent label that differs
-# only in capitals and blanks or, if that one is a misspelling, the frequent label that it
-# misspells.
+# For each label, the frequent label of which it is probably a variant. This is the most frequent
+# label that differs only in capitals and blanks. If that label is a misspelling, it is the label
+# that is misspelt.
 merge_variants <- function(labels, input) {
   code <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
   # as.integer() is for NULL: there may be no columns.

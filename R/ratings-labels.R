@@ -97,7 +97,7 @@ read_label_flags <- function(columns) {
 
 check_flags <- function(x, is_valid, column) {
   check_values(x, is_valid, column, "flags",
-    "Columns of labels must contain 0 or 1, or {.code NA} in all of these columns of a row.")
+    "Columns of labels must contain 0 or 1. A missing answer has {.code NA} in all of them.")
 }
 
 # Fails if an answer contains a label twice.

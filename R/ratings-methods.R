@@ -277,7 +277,7 @@ format_header <- function(x) {
     },
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {
       if (weights_are_counts(x)) {
-        paste("Rows have weights and stand for", count_noun(sum(x$weights), "case"))
+        paste("Rows have weights and represent", count_noun(sum(x$weights), "case"))
       } else {
         "Rows have weights that are not counts: no standard errors or intervals"
       }

@@ -119,7 +119,7 @@ rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 # Matrix of patterns x judges (raters, then systems): code of the category, NA without an answer.
 answers_by_pattern <- function(x) {
   n_cells <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
-  check_memory(n_cells, "answers of raters and systems", "Choose cases or raters.")
+  check_memory(n_cells, "answers of raters and systems", "Use fewer cases or raters.")
   rating_matrix <- matrix(NA_integer_, n_patterns(x), n_raters(x))
   rating_matrix[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
   cbind(rating_matrix, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))

@@ -52,7 +52,7 @@ check_cells <- function(columns, rows, input) {
 # end in "\n", in "\r" or in both.
 check_lines <- function(input) {
   byte_counts <- count_bytes(file(input$plain, "rb"))
-  if (byte_counts[[1L]] > 0) abort_file(input, "is not text: it holds zero bytes.")
+  if (byte_counts[[1L]] > 0) abort_file(input, "is not text: it contains zero bytes.")
   lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, lines, input)
   lines

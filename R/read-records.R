@@ -68,15 +68,15 @@ read_prodigy <- function(input) {
   # without a name is the time of its start.
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   case <- if (has_options) "_input_hash" else "_task_hash"
-  has_no_rater <- is.na(rater) || all(is.na(table[[rater]]))
+  has_rater <- !is.na(rater) && !all(is.na(table[[rater]]))
   # In both situations the file is the rater. Without sessions, this needs tasks that differ: an
   # annotator does each task once.
-  uses_file_name <- if (has_no_rater) !anyDuplicated(table[[case]]) else
-    all(grepl(time_pattern, table[[rater]]))
+  uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
+    !anyDuplicated(table[[case]])
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
-      case = case, rater = if (uses_file_name) "file" else if (!has_no_rater) rater, rating = rating
+      case = case, rater = if (uses_file_name) "file" else if (has_rater) rater, rating = rating
     ),
     notes = c(
       taken_missing(ignored, "answer", "without a choice (ignored, or rejected as a whole)"),

@@ -218,7 +218,7 @@ read_label_studio <- function(input) {
     notes = c(
       left_out(is_cancelled, "annotation", "that an annotator cancelled"),
       if (length(unread) > 0L) {
-        paste0("Left out: ", toString(sort_strings(unread)), ", which marks regions or holds text.")
+        paste0("Left out: ", toString(sort_strings(unread)), " (regions or text, not labels).")
       }
     )
   )

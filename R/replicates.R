@@ -117,7 +117,7 @@ why_of <- function(table) {
 
 # Warns about systems with too many failed replicates. `share`: the share of replicates that failed,
 # for each of `names`. Failed replicates may all belong to one tail of the distribution. If their
-# share exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too short.
+# share exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too narrow.
 warn_failed <- function(names, share, conf_level, why) {
   warn_above("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals are too short.",

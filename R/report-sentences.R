@@ -223,12 +223,12 @@ truth_words <- function(estimate) {
 both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))
-  range_words <- ifelse(
+  ends_text <- ifelse(
     low == high, paste("whatever this number is, the estimate is", low),
     paste("depending on this number, the estimate is between", low, "and", high)
   )
   template <- " Ratings cannot show how many errors it shares with the raters; %s."
-  ifelse(is.na(table$shared + table$independent), "", sprintf(template, range_words))
+  ifelse(is.na(table$shared + table$independent), "", sprintf(template, ends_text))
 }
 
 say_methods.accuracy_estimate <- function(x) {

@@ -77,9 +77,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
   conf_level <- check_level(conf_level)
-  valid_date <- is.null(date) || length(date) == 1L && !anyNA(date) &&
+  is_valid <- is.null(date) || length(date) == 1L && !anyNA(date) &&
     (is.character(date) || inherits(date, c("Date", "POSIXt")))
-  abort_argument_if(!valid_date, "date", "must be a string, a {.cls Date} or NULL.", not = date)
+  abort_argument_if(!is_valid, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
   template <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
@@ -151,9 +151,9 @@ checks_in_words <- function(check) {
 report_format <- function(file) {
   check_string(file, "file")
   extension <- fold_case(tools::file_ext(file))
-  valid_path <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) &&
+  is_valid <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) &&
     !dir.exists(file)
-  abort_if(!valid_path, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
+  abort_if(!is_valid, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
         or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
         folder." else "It is {describe(file)}.", path = file)
   for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")

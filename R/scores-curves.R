@@ -139,8 +139,8 @@ add_score_intervals <- function(table, n, judged, scored_system, measure) {
   reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
   table <- tibble::tibble(table, !!!result_table(value)[-5L], n = n, reason = reason)
   if (!has_interval(estimate)) return(table)
-  reason_no_interval <- why_no_interval(interval_bootstrap, estimate)
-  if (!is.null(reason_no_interval)) return(without_interval(table, reason_no_interval))
+  no_interval_reason <- why_no_interval(interval_bootstrap, estimate)
+  if (!is.null(no_interval_reason)) return(without_interval(table, no_interval_reason))
   draws <- draw_scores(estimate, judged$panel, list(scored_system), nrow(table), function(s, ...) {
     measure(...)
   })[[1L]]
@@ -188,9 +188,9 @@ check_goal <- function(sensitivity, specificity, cost) {
   if (is.null(cost)) {
     goal[[1L]] <- check_number(goal[[1L]], names(goal), 0, 1, open_min = TRUE)
   } else {
-    valid_cost <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
+    is_valid <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
       length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0)
-    abort_argument_if(!valid_cost, "cost",
+    abort_argument_if(!is_valid, "cost",
       "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
       not = cost)
   }

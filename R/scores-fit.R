@@ -228,8 +228,8 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
   start <- start_of_evidence(x, truth, is_used, case_of_pattern)
   fit <- core_fit_tables(rows, weight, start, table_mass, 2000L)
   if (!fit$converged) warn_convergence("joint")
-  no_refit <- length(rows$source) * rows$categories > most_refitted
-  refit <- if (!no_refit) function(weight) {
+  can_refit <- length(rows$source) * rows$categories <= max_refitted
+  refit <- if (can_refit) function(weight) {
     interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
   }
   list(
@@ -244,16 +244,16 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
 evidence_rows <- function(x, codes, truth, is_used) {
   rating_is_used <- is_used[rating_rater(x)]
   categories <- n_categories(x)
-  rater_count <- n_raters(x)
+  n_raters <- n_raters(x)
   answered <- which(codes > 0L, arr.ind = TRUE)
   row <- c(rating_pattern(x)[rating_is_used], answered[, 1L])
-  source <- c(rating_rater(x)[rating_is_used], rater_count + answered[, 2L])
+  source <- c(rating_rater(x)[rating_is_used], n_raters + answered[, 2L])
   order <- order(row)
   widths <- pmax(apply(codes, 2L, max), 1L)
   list(
     start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(source[order]),
     code = as.integer(c(rating_category(x)[rating_is_used], codes[answered])[order]),
-    codes = as.integer(c(rep(categories, rater_count), widths)), truth = truth,
+    codes = as.integer(c(rep(categories, n_raters), widths)), truth = truth,
     categories = categories
   )
 }

@@ -11,14 +11,14 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   with_estimate <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(with_estimate) == 0L) return(stack_rows(tables))
-  reason_no_interval <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
-  draws <- if (is.null(reason_no_interval)) {
+  no_interval_reason <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
+  draws <- if (is.null(no_interval_reason)) {
     draw_scores(from_ratings, panel, scored_systems, nrow(plan$rows), function(judge, w, v) {
       score_values(plan, judge$book, w, v)
     })
   }
   tables[with_estimate] <- lapply(with_estimate, function(s) {
-    if (!is.null(reason_no_interval)) return(without_interval(tables[[s]], reason_no_interval))
+    if (!is.null(no_interval_reason)) return(without_interval(tables[[s]], no_interval_reason))
     rows <- score_intervals(
       tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], record, conf_level
     )
@@ -207,21 +207,21 @@ hidden_of_scores <- function(estimate, plan, scored_system) {
 # Smallest eigenvalue of the scaled matrix M for which metrics are computed. The scaled M is
 # M_jk / sqrt(E[p_j] E[p_k]). Its smallest eigenvalue is 1 if the truth is known, and 0 if the
 # ratings contain no information about some of the categories.
-least_eigenvalue <- 0.01
+min_eigenvalue <- 0.01
 
 # Probabilities of the true categories, from raters only. A list:
 # * posterior: a function of weights of cases that refits the raters and returns probabilities
 #   (cases x categories). It returns those of the original fit if the weights are NULL, if the fit
-#   cannot be repeated, or if fits are slow (`most_refitted`).
+#   cannot be repeated, or if fits are slow (`max_refitted`).
 # * known: is the truth of the case known?
 rater_beliefs <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
   original <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
-  no_refit <- is.null(refit) || length(rating_rater(x)) * n_categories(x) > most_refitted
+  can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
   posterior_of_weights <- function(v) {
-    if (is.null(v) || no_refit) return(original)
+    if (is.null(v) || !can_refit) return(original)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
   list(posterior = posterior_of_weights, known = known_patterns(fit)[x$index])
@@ -229,7 +229,7 @@ rater_beliefs <- function(estimate) {
 
 # Largest size of data for which raters are refitted in bootstrap replicates: the number of ratings,
 # summed over patterns, times the number of categories.
-most_refitted <- 1e5
+max_refitted <- 1e5
 
 # Fits the raters without systems, with the model of the estimate. If the estimate is an average
 # over models, the model has an accuracy for each rater. If more than half of the weight of the
@@ -282,7 +282,7 @@ undo_mixing <- function(p, v) {
   eigenvalues <- eigen(
     products / sqrt(outer(base_counts, base_counts)), symmetric = TRUE, only.values = TRUE
   )$values
-  if (length(eigenvalues) > 1L && min(eigenvalues) < least_eigenvalue) return(NULL)
+  if (length(eigenvalues) > 1L && min(eigenvalues) < min_eigenvalue) return(NULL)
   unmixing <- diag(length(expected_cases))
   unmixing[occurs, occurs] <- solve(products, diag(base_counts, length(base_counts)))
   unmixing

@@ -87,24 +87,24 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 }
 
 shared_line <- function(facts, digits = 2L) {
-  range_words <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
+  limits_words <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
   format_estimates <- function(value, low, high) {
     paste0(decimals(value, digits), if (!is.na(low)) {
-      paste0(" (", interval_title(facts$conf_level), " ", range_words(low, high), ")")
+      paste0(" (", interval_title(facts$conf_level), " ", limits_words(low, high), ")")
     })
   }
   has_truth <- facts$known > 0
   correlation <- if (has_truth) {
     format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
   } else {
-    range_words(facts$lowest, facts$highest)
+    limits_words(facts$lowest, facts$highest)
   }
   effective <- if (has_truth) {
     format_estimates(facts$effective, facts$effective.low, facts$effective.high)
   } else if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
     paste("at least", decimals(facts$effective.lowest, digits))
   } else {
-    range_words(facts$effective.lowest, facts$effective.highest)
+    limits_words(facts$effective.lowest, facts$effective.highest)
   }
   paste0(
     "The raters' errors correlate by ", correlation, " on average; ",
@@ -117,7 +117,7 @@ shared_line <- function(facts, digits = 2L) {
 # it shows the range that the ratings allow.
 view_of_pairs <- function(pairs, has_truth, level) {
   absolute <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
-  shown_pairs <- pairs[head(order(-absolute), longest_view), ]
+  shown_pairs <- pairs[head(order(-absolute), max_view_rows), ]
   shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
   limits <- shown_pairs[if (has_truth) c("conf.low", "conf.high") else c("lowest", "highest")]
   shown_pairs$interval <- from_to(limits[[1L]], limits[[2L]], 2L)

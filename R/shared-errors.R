@@ -316,12 +316,12 @@ effective_raters <- function(raters, correlation) {
 # without this rater. `change`: its difference from the effective number with the rater.
 # `mean_ratings`: mean number of ratings per case.
 rater_table <- function(table, raters, answers, mean_ratings) {
-  rater_count <- length(raters)
+  n_raters <- length(raters)
   rater_pairs <- table[table$kind == "raters", ]
   # For each rater: sums of `value` over the pairs with this rater, and over the other pairs.
   sum_with <- function(value) {
-    core_pattern_weights(rater_pairs$one, value, rater_count) +
-      core_pattern_weights(rater_pairs$two, value, rater_count)
+    core_pattern_weights(rater_pairs$one, value, n_raters) +
+      core_pattern_weights(rater_pairs$two, value, n_raters)
   }
   sum_without <- function(value) sum(value) - sum_with(value)
   # A sum of zeros may be slightly above 0 after subtraction, so it is compared with 0.5.
@@ -329,12 +329,12 @@ rater_table <- function(table, raters, answers, mean_ratings) {
   rho <- ifelse(
     has_spread, sum_without(rater_pairs$covariance) / sum_without(rater_pairs$spread), NA_real_
   )
-  effective_without <- if (rater_count < 3L) 1 else
-    effective_raters(mean_ratings * (rater_count - 1) / rater_count, rho)
+  effective_without <- if (n_raters < 3L) 1 else
+    effective_raters(mean_ratings * (n_raters - 1) / n_raters, rho)
   columns_tibble(
     rater = raters,
-    n = core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(rater_count)],
-    accuracy = na_real(right_rates(answers)[seq_len(rater_count)]),
+    n = core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(n_raters)],
+    accuracy = na_real(right_rates(answers)[seq_len(n_raters)]),
     correlation = na_real(sum_with(rater_pairs$covariance) / sum_with(rater_pairs$spread)),
     effective = as.double(effective_without),
     change = effective_without - effective_raters(mean_ratings, mean_correlation(rater_pairs))

@@ -192,7 +192,7 @@ check_panel <- function(x, world, n) {
   n_unknown <- sum(is.na(x$truth$category))
   ensure(
     n_unknown == 0L, "return the truth of every case",
-    paste("The truth is missing in", count_noun(n_unknown, "case"))
+    paste0("The truth is missing in ", count_noun(n_unknown, "case"), ".")
   )
   ensure(
     n_systems(x) > 0L, "return ratings with the answers of a system",

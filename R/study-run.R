@@ -216,7 +216,7 @@ compiled_results <- function(result, estimator, block) {
   systems <- length(columns$estimate) / block$runs
   categories <- n_categories(block$design)
   identifiable <- rep(result$identifiable, systems)
-  columns$reason <- reason_no_estimate(
+  columns$reason <- why_no_estimate(
     identifiable, rep(result$agreement, systems), categories, columns$estimate, block$n
   )
   columns$reason[identifiable == "yes" & !rep(result$identified, systems)] <-

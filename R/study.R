@@ -159,8 +159,8 @@ continue_study <- function(study, threads, checkpoint,
 
 # Checks the argument `checkpoint`, and returns its absolute path.
 check_path <- function(path) {
-  valid_path <- is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
-  abort_argument_if(!valid_path, "checkpoint",
+  is_valid <- is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
+  abort_argument_if(!is_valid, "checkpoint",
     "must be the path of a file in a folder that exists.", not = path)
   # The path must be absolute, because estimators may change the working directory. Symbolic links
   # are resolved, so that a file with two names has one lock.

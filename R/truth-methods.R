@@ -110,14 +110,14 @@ label_facts <- function(probability, times, sure) {
 # shares, because these have lower probabilities.
 sure_enough <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
 
-most_categories <- 10L # largest number of columns of categories that print() shows
+max_shown_categories <- 10L # largest number of columns of categories that print() shows
 
 # The table that print() shows. Columns of categories have the internal names X.1, X.2 and so on,
 # because a category may have the name of another column.
 view_of_labels <- function(table) {
-  first_cases <- head(table, longest_view)
+  first_cases <- head(table, max_view_rows)
   probability <- probability_matrix(first_cases, "x")
-  shown_categories <- head(colnames(probability), most_categories)
+  shown_categories <- head(colnames(probability), max_shown_categories)
   column_numbers <- seq_along(shown_categories)
   top_label <- most_probable(probability)
   view(
@@ -131,7 +131,7 @@ view_of_labels <- function(table) {
 }
 
 label_notes <- function(facts, about) {
-  n_hidden <- facts$categories - most_categories
+  n_hidden <- facts$categories - max_shown_categories
   if (is.na(facts$probability)) {
     return(c(
       paste0("Not identified: ", about$reason %||% "the fit has no probabilities"),

@@ -76,7 +76,7 @@
 #'
 #' @section Labels that are NA:
 #' Labels are `NA`, with a reason, in three cases:
-#' * raters agree no better than by chance, given how often each uses each category;
+#' * raters agree no better than by chance, given how often they use each category;
 #' * there are two raters, and their association is not positive;
 #' * no case has two ratings, not counting raters who always give the same answer.
 #'

@@ -187,8 +187,8 @@ test_that("what a print says of intervals holds for the estimate", {
   expect_identical(grepl("allowance for shared", said(estimate), fixed = TRUE), hidden > 0)
   estimate$details$dependence_weight <- 0
   estimate$details$common <- 0
-  expect_match(said(show_accuracy(estimate)), "sampling error alone .no sign of shared")
-  expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error alone, given")
+  expect_match(said(show_accuracy(estimate)), "sampling error only .no sign of shared")
+  expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error only, given")
   rater <- glance(estimate)$rater_accuracy
   expect_match(rater_words(glance(estimate)), decimals(rater), fixed = TRUE)
 })

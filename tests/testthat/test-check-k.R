@@ -194,7 +194,7 @@ test_that("raters who always say the same are named, if others do not", {
   wide <- cbind(reference_answers(x), lazy = 1, nearly = c(2, rep(1, 59)))
   found <- checked(ratings(wide), "one category")
   expect_identical(found$verdict, "violated")
-  expect_match(found$concerns, "lazy says 1 (100.0% of ratings)", fixed = TRUE)
+  expect_match(found$concerns, "lazy chooses 1 (100.0% of ratings)", fixed = TRUE)
   others <- mean(wide[, colnames(wide) != "lazy"] == 1)
   smoothed <- (others * 240 + 0.5) / 241
   expect_equal(found$p.value, 5 * smoothed^60)

@@ -103,6 +103,22 @@ test_that("influences are those of the estimate", {
   expect_equal(influence_of_clusters(one, measured, 1L), c(tapply(psi, cluster, sum)))
 })
 
+test_that("too few clusters of gold cases in either group are the reason of the difference", {
+  side <- function(clusters) {
+    list(
+      lack = data.frame(why = NA_character_, reason = NA_character_), n = 10,
+      interval = list(estimate = 0.5, std.error = 0.1, conf.low = 0.3, conf.high = 0.7),
+      x = list(estimate = 0.5, gold = 10, clusters = clusters)
+    )
+  }
+  reason <- function(first, second) {
+    difference_of_sides(list(a = side(first), b = side(second)), "corrected")$reason
+  }
+  expect_match(reason(2, 20), "in 2 clusters")
+  expect_match(reason(20, 3), "in 3 clusters")
+  expect_identical(reason(20, 20), NA_character_)
+})
+
 test_that("where clusters make predictions useless, so are deviations from them", {
   x <- rule_rows()[[1]]$x
   clustered <- in_clusters(x, rep(1:5, each = 2))

@@ -109,8 +109,8 @@ test_that("annotations are vague, useless or ambiguous by the thresholds", {
     "Merged C into B, E into D")
   expect_identical(tidy(x, "kinds")$into, c(NA, NA, NA, NA, "D", NA))
   expect_error(tidy(x, "kinds", other = "nothing"), class = "fallible_error_argument")
-  expect_error(filter_crowd(x, "units", min_units = 2), "needs", class = "fallible_error_argument")
-  expect_error(filter_crowd(x, below = 0.2), "needs", class = "fallible_error_argument")
+  expect_error(filter_crowd(x, "units", min_units = 2), "`min_units`.*needs", class = "fallible_error_argument")
+  expect_error(filter_crowd(x, below = 0.2), "`below`.*needs", class = "fallible_error_argument")
 })
 
 test_that("filters follow each other and tell what was done", {

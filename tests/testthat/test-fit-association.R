@@ -133,7 +133,7 @@ test_that("two raters are fitted with a warning where ratings cannot check the m
   }
   x <- two(tb$n)
   expect_warning(fit_raters(x), "two raters and two categories", class = weak)
-  expect_warning(fit_raters(x, rater_model("rater")), "cannot check", class = weak)
+  expect_warning(fit_raters(x, rater_model("rater")), "cannot be tested", class = weak)
   third <- ratings(cbind(tb, c = tb$a), raters = c("a", "b", "c"), weights = n)
   expect_no_warning(fit_raters(third), class = weak)
   expect_no_warning(fit_raters(x, known_raters = list(a = 0.9)), class = weak)

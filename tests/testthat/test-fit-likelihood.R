@@ -295,8 +295,8 @@ test_that("of very many raters each has a standard error from own ratings", {
 test_that("a model with more numbers than memory is refused before memory is asked for", {
   table <- as.data.frame(replace(matrix(1:9, 9L, 12L), 9L, 1L))
   x <- ratings(table, raters = V1:V11, systems = V12, categories = 1:1000)
-  expect_error(fit_raters(x, dawid_skene("weak")), "Join rare", class = "fallible_error_argument")
-  expect_error(estimate_accuracy(x), "Join rare", class = "fallible_error_argument")
+  expect_error(fit_raters(x, dawid_skene("weak")), "Merge rare", class = "fallible_error_argument")
+  expect_error(estimate_accuracy(x), "Merge rare", class = "fallible_error_argument")
   found <- suppressWarnings(
     estimate_accuracy(x, "binned", interval = "bootstrap", resampling = list(replicates = 5)),
     classes = "fallible_warning_boundary"

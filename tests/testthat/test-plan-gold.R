@@ -178,7 +178,7 @@ test_that("ratings in a database are planned as those in memory", {
   plan <- quiet(plan_gold(read(dplyr::tbl(con, "d")), 0.05))
   expect_equal(tidy(plan), tidy(quiet(plan_gold(read(data), 0.05))), tolerance = 1e-4)
   expect_identical(nrow(augment(plan)), 0L)
-  expect_output(print(plan), "dplyr::collect\\(\\)")
+  expect_output(print(plan), "plan_gold\\(\\) on\\s+dplyr::collect\\(\\)")
 })
 
 test_that("costs are those of gold and of one more rater", {

@@ -83,7 +83,7 @@ test_that("raters who tell nothing of each other give no labels", {
   expect_true(all(is.na(none$`1`)))
   crossed <- data.frame(a = rep(1:2, each = 2), b = rep(1:2, 2), c = c(1, 2, 2, 1))
   expect_warning(
-    ground_truth(ratings(crossed, raters = a:c)), "how often each uses",
+    ground_truth(ratings(crossed, raters = a:c)), "how often they use each",
     class = "fallible_warning_not_identified"
   )
 })

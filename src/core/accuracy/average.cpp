@@ -38,8 +38,8 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
   for (std::size_t i = 0; i < x.size(); ++i) to[i] += scale * x[i];
 }
 
-// By how much the system's Beta(2, 2) prior, which adds one right and one wrong answer, has moved
-// an estimate. `independent`: estimate that includes the prior. `cases`: number of answers.
+// Shift of an estimate caused by the system's Beta(2, 2) prior, which adds one right and one wrong
+// answer. `independent`: estimate that includes the prior. `cases`: number of answers.
 double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
 
 // The average for one system: its members, their fits and weights. Also used without a system, for
@@ -66,7 +66,7 @@ class SystemAverage {
   // Fits the models (members) that start from `root` or extend it. `leaders`: true to fit the
   // members whose evidence shows which weights are negligible; false to fit all others afterwards.
   void fit_tree(const Member* root, bool leaders) {
-    const double least = leaders ? no_least_weight : least_log_weight();
+    const double least = leaders ? no_weight_limit : log_weight_limit();
     for (const auto& one : family_) {
       const Member* base = one->base();
       const bool can_be_fitted = !base || !base->ruled_out();
@@ -128,8 +128,8 @@ class SystemAverage {
 
   // Lower limit for the sum of a member's log evidence and log prior. Below it, the weight is
   // negligible, and the fit may end early. Members with is_leader() must be fitted before.
-  double least_log_weight() const {
-    double most = no_least_weight;
+  double log_weight_limit() const {
+    double most = no_weight_limit;
     for (const auto& one : family_) {
       if (one->is_leader()) most = std::fmax(most, one->log_weight());  // fmax() ignores NaN
     }

@@ -29,8 +29,8 @@ std::pair<double, double> possible_base_rates(double share, double kappa);
 
 // Highest minus lowest accuracy of a system over these base rates. Assumes that the system is
 // independent of the raters given the truth. `answers`: share of the system's answers that are the
-// category. `covariance`: between two quantities of a case, whether the system's answer is the
-// category, and the share of its ratings that are.
+// category. `covariance`, over cases: between the indicator that the system's answer is the
+// category and the share of the ratings of the case that are the category.
 double base_rate_range(double share, double kappa, double answers, double covariance);
 
 // Computes this difference for a system from the data, over cases that it answered and that have a

@@ -53,7 +53,7 @@ class JointData {
 
 class OneCoin;
 
-constexpr double no_least_weight = -std::numeric_limits<double>::infinity();
+constexpr double no_weight_limit = -std::numeric_limits<double>::infinity();
 
 // A model in the average. It has pointers to the members that it needs. These are constructed and
 // fitted before it.
@@ -61,9 +61,9 @@ class Member {
  public:
   virtual ~Member() = default;
 
-  // Fits the member. `least_log_weight`: if the sum of log evidence and log prior cannot reach it,
+  // Fits the member. `log_weight_limit`: if the sum of log evidence and log prior cannot reach it,
   // the weight of the member is negligible, and the fit may end early.
-  virtual void fit(const JointData& data, double least_log_weight) = 0;
+  virtual void fit(const JointData& data, double log_weight_limit) = 0;
   // Returns this member fitted to other weights of the same data. Starts where this fit ended.
   // `base`: the refitted base of this member, or null.
   virtual std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const = 0;

@@ -44,7 +44,7 @@ class Matrices : public Member {
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
     auto out = std::make_unique<Matrices>(*this);
     out->base_ = base;
-    out->fit(data, no_least_weight);
+    out->fit(data, no_weight_limit);
     return out;
   }
 

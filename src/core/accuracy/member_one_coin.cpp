@@ -55,16 +55,16 @@ OneCoin::OneCoin(const OneCoinSettings& settings, const OneCoin* start)
 OneCoin OneCoin::refitted(const JointData& data) const {
   OneCoin out = *this;
   out.start_ = this;
-  out.fit(data, no_least_weight);
+  out.fit(data, no_weight_limit);
   return out;
 }
 
-void OneCoin::fit(const JointData& data, double least_log_weight) {
+void OneCoin::fit(const JointData& data, double log_weight_limit) {
   const double shift = settings_.shift;
   const LatentClass latent(rows_of(data), model(settings_), LatentPrior(), {shift, nullptr});
   OptimiserOptions optimiser_options = fine_options();
   if (start_) {
-    optimiser_options.useful_value = least_log_weight - result_.log_prior - start_->volume_;
+    optimiser_options.useful_value = log_weight_limit - result_.log_prior - start_->volume_;
   }
   LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), optimiser_options);
   x_ = std::move(found.x);

@@ -22,7 +22,7 @@ class OneCoin : public Member {
  public:
   explicit OneCoin(const OneCoinSettings& settings, const OneCoin* start = nullptr);
 
-  void fit(const JointData& data, double least_log_weight) override;
+  void fit(const JointData& data, double log_weight_limit) override;
   OneCoin refitted(const JointData& data) const;
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin*) const override {
     return std::make_unique<OneCoin>(refitted(data));

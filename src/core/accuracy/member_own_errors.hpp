@@ -25,11 +25,11 @@ class OwnErrorRows : public Member {
   const OneCoin* base() const override { return base_; }
   const Member* start() const override { return start_; }
 
-  void fit(const JointData& data, double least_log_weight) override {
-    fit_from(data, *base_, least_log_weight);
+  void fit(const JointData& data, double log_weight_limit) override {
+    fit_from(data, *base_, log_weight_limit);
     if (!base_->is_unpolished() || fit_.hopeless) return;
     const OneCoin polished = base_->refitted(data);
-    fit_from(data, polished, least_log_weight);
+    fit_from(data, polished, log_weight_limit);
     if (polished.ruled_out()) rule_out();
   }
 
@@ -37,7 +37,7 @@ class OwnErrorRows : public Member {
     auto out = std::make_unique<OwnErrorRows>(*this);
     out->base_ = base;
     out->start_ = this;
-    out->fit(data, no_least_weight);
+    out->fit(data, no_weight_limit);
     return out;
   }
 
@@ -50,13 +50,13 @@ class OwnErrorRows : public Member {
  private:
   // Fits the model with the base `base_member`. Starts from the expected numbers of the member
   // `start_`, which has another concentration, and from the parameters of the base.
-  void fit_from(const JointData& data, const OneCoin& base_member, double least_log_weight) {
+  void fit_from(const JointData& data, const OneCoin& base_member, double log_weight_limit) {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;
     const double log_volume = base_member.result().log_evidence - base_member.log_posterior();
     fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), LatentPrior(), settings_.shift,
                           base_member.x(), result_.label.concentration, std::move(counts),
-                          least_log_weight - result_.log_prior - log_volume);
+                          log_weight_limit - result_.log_prior - log_volume);
     result_.log_evidence = fit_.bound + log_volume;
     result_.rater_accuracy = base_member.result().rater_accuracy;
     const auto truth = posterior(data);

@@ -27,7 +27,8 @@ struct Answering {
   // are not modelled, there are none, and all functions do nothing.
   explicit Answering(const LatentRows& rows);
 
-  // Probability a_jk that a judge answers; 1 for judges who never abstain or never answer.
+  // Probability a_jk that a judge answers. Judges who never abstain or never answer have no a_jk;
+  // the result is then 1, a neutral factor.
   double rate(int judge, int truth) const {
     return !used_judges.empty() && is_used_[judge] ? 1 - abstain_probability_[place(judge, truth)]
                                                    : 1;
@@ -48,8 +49,8 @@ struct Answering {
   // Multiplies the probability of each rating (judges x ratings x truths) by the probability that
   // the judge answers.
   void multiply(std::vector<double>& probability) const;
-  // Probabilities of abstaining: judges x truths, 1 for judges who always or never answer. Null if
-  // there are no other judges.
+  // Probabilities of abstaining: judges x truths; 1, a neutral factor, for judges who always or
+  // never answer. Null if there are no other judges.
   const double* abstaining() const {
     return used_judges.empty() ? nullptr : abstain_probability_.data();
   }

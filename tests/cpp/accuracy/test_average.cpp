@@ -157,8 +157,8 @@ TEST_CASE("members that will not matter are not polished, but where something on
   for (double& w : weight) w *= 500;
   const JointData data({panel.view(), weight, {}, nullptr}, 0);
   OneCoin has_no_shared_errors({true, false, 0}), hard({true, false, 0.3}, &has_no_shared_errors), is_unpolished(hard);
-  has_no_shared_errors.fit(data, no_least_weight);
-  hard.fit(data, no_least_weight);
+  has_no_shared_errors.fit(data, no_weight_limit);
+  hard.fit(data, no_weight_limit);
   is_unpolished.fit(data, 0);
   CHECK(!hard.is_unpolished());
   CHECK(is_unpolished.is_unpolished());
@@ -168,8 +168,8 @@ TEST_CASE("members that will not matter are not polished, but where something on
   CHECK(polished->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
 
   OwnErrorRows on_hard(&hard, 8, 2), on_rough(&is_unpolished, 8, 2), given_up(on_rough);
-  on_hard.fit(data, no_least_weight);
-  on_rough.fit(data, no_least_weight);
+  on_hard.fit(data, no_weight_limit);
+  on_rough.fit(data, no_weight_limit);
   given_up.fit(data, 0);
   CHECK(on_rough.result().log_evidence ==
         Approx(on_hard.result().log_evidence).epsilon(1e-4));
@@ -208,7 +208,7 @@ TEST_CASE("a member is ruled out where raters would be worse than chance in hard
   const JointData data({panel.view(), panel.weights(), {}, nullptr}, 0);
   const auto ruled_out = [&](double shift) {
     OneCoin member({true, false, shift});
-    member.fit(data, no_least_weight);
+    member.fit(data, no_weight_limit);
     REQUIRE(std::fabs(member.result().rater_accuracy - 0.7) < 0.1);
     return member.ruled_out();
   };
