@@ -94,7 +94,7 @@
 #' tidy(published, "bins")
 #' @export
 estimate_accuracy <- function(x, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   UseMethod("estimate_accuracy")
 }
 

@@ -200,6 +200,7 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'   `"nominal"` need labels that are numbers, or a declared order. For `"interval"`, `x` may be a
 #'   matrix or data frame of cases x raters with any number of distinct numbers.
 #' @param continuity If `TRUE`, the default, extends information agreement by continuity.
+#' @param ... Not used; catches misspelt arguments.
 #' @return One number. If the measure is undefined, `NA` with a warning of class
 #'   `fallible_warning_undefined` that gives the reason.
 #' @family agreement
@@ -219,7 +220,7 @@ NULL
 # Computes one measure as a number, without an interval.
 bare_measure <- function(x, id, scale_weights = NULL,
                          pooling = c("pairs", "cases", "fleiss-cuzick")) {
-  check_required_arguments(2L)
+  check_call(2L)
   input <- as_compared(x, scale_weights)
   settings <- list(
     interval = "none", pooling = check_choice(pooling),
@@ -248,7 +249,7 @@ inform_level <- function(measure, scale_name) {
 make_measure_function <- function(id, pooled = TRUE) {
   pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
-    c(alist(x = , scale_weights = NULL), pooling), rlang::call2(
+    c(alist(x = , scale_weights = NULL), pooling, alist(... = )), rlang::call2(
       "bare_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
     ), topenv()
   )
@@ -293,7 +294,7 @@ gwet_ac <- make_measure_function("gwet_ac")
 #' @rdname agreement_measures
 #' @export
 krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "ratio"),
-                               scale_weights = NULL) {
+                               scale_weights = NULL, ...) {
   level <- check_choice(level)
   abort_argument_if(level != "nominal" && !is.null(scale_weights), "scale_weights",
     "{.arg scale_weights} and {.code level = {.val {level}}} both define disagreement.",
@@ -325,15 +326,15 @@ alpha_of_numbers <- function(x) {
 
 #' @rdname agreement_measures
 #' @export
-bangdiwala_b <- function(x) bare_measure(x, "bangdiwala_b")
+bangdiwala_b <- function(x, ...) bare_measure(x, "bangdiwala_b")
 
 #' @rdname agreement_measures
 #' @export
-yule_y <- function(x) bare_measure(x, "yule_y")
+yule_y <- function(x, ...) bare_measure(x, "yule_y")
 
 #' @rdname agreement_measures
 #' @export
-information_agreement <- function(x, continuity = TRUE) {
+information_agreement <- function(x, continuity = TRUE, ...) {
   is_plain <- !check_flag(continuity, "continuity")
   bare_measure(x, paste0("information_agreement", if (is_plain) "_plain"))
 }

@@ -60,8 +60,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
                               conf_level = default_conf_level(),
                               interval = c("analytic", "jackknife"), ...,
                               pooling = c("pairs", "cases", "fleiss-cuzick")) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   if (is_variables(x)) {
     if (is.null(y)) return(map_variables(x))
     abort_argument_if(!is_variables(y, "y") || !setequal(names(y), names(x)), "y",

@@ -119,7 +119,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
                       pooling = c("pairs", "cases", "fleiss-cuzick"), resampling = list()) {
-  check_dots_empty(..., .but = "by")
+  check_call(except = "x", dots = "by")
   by <- rlang::enquos(...)$by
   has_groups <- !is.null(by) && !rlang::quo_is_null(by)
   if (!missing(x) && is_variables(x)) {

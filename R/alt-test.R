@@ -48,8 +48,7 @@
 #' @export
 alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q = 0.05,
                      min_raters = 2, min_cases = 30, systems = NULL) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   x <- merge_reruns_with_message(as_ratings_of_several(x))
   x <- without_constant(choose_systems(x, systems))
   check_alt_ratings(x)

@@ -6,17 +6,21 @@
 #' @noRd
 NULL
 
-# Raises an error if the calling function was called without an argument that has no default.
-# `frames_up`: number of calls between that function and this one. `except`: arguments that may be
-# missing.
-check_required_arguments <- function(frames_up = 1L, except = NULL) {
+# Raises an error if the calling function was called without an argument that has no default, or
+# with arguments in `...`. `frames_up`: number of calls between that function and this one.
+# `except`: arguments that may be missing. `dots`: names of arguments that the function accepts in
+# `...`; NULL if it uses all of them.
+check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
   frame <- rlang::caller_env(frames_up)
-  required <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(frames_up))))
+  arguments <- as.list(formals(rlang::caller_fn(frames_up)))
+  if ("..." %in% names(arguments) && !is.null(dots)) {
+    abort_if_given(eval(quote(substitute(alist(...))), frame), names(arguments), dots, frame)
+  }
   # The call contains the function missing() itself and not its name, because the frame may have an
   # argument called "missing".
   missing_arguments <- Filter(function(arg) {
     eval(rlang::call2(missing, as.name(arg)), frame)
-  }, setdiff(names(required), c("...", except)))
+  }, setdiff(names(Filter(rlang::is_missing, arguments)), c("...", except)))
   abort_argument_if(missing_arguments, missing_arguments,
     "{.arg {missing_arguments}} must be given.", call = frame)
 }
@@ -94,15 +98,19 @@ check_threads <- function(threads) {
   if (is.na(n_cores)) threads else min(threads, max(as.integer(n_cores), 1L))
 }
 
-# Raises an error if the calling function got arguments in `...`. The error lists their names,
-# similar valid names and all valid names. The arguments are not evaluated. `.but`: names of
-# arguments that the function accepts in `...`.
-check_dots_empty <- function(..., .but = NULL) {
-  arguments <- as.list(substitute(alist(...)))[-1L]
-  arguments <- arguments[!names2(arguments) %in% .but]
+# Raises an error if the calling method got arguments in `...`.
+check_dots_empty <- function(...) {
+  abort_if_given(substitute(alist(...)), names(formals(sys.function(sys.parent()))))
+}
+
+# Raises an error if the call `given` has arguments, apart from those named `accepted`. The error
+# lists their names, similar valid names and all valid names. The arguments are not evaluated.
+abort_if_given <- function(given, valid_names, accepted = character(), call = user_frame()) {
+  arguments <- as.list(given)[-1L]
+  arguments <- arguments[!names2(arguments) %in% accepted]
   if (length(arguments) == 0L) return(invisible())
   names <- names2(arguments)
-  valid_names <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
+  valid_names <- c(setdiff(valid_names, "..."), accepted)
   unknown_names <- untruncated(names[names != ""])
   similar_names <- near_names(names[names != ""], valid_names)
   unnamed_code <- vapply(arguments[names == ""], rlang::as_label, "")
@@ -111,12 +119,12 @@ check_dots_empty <- function(..., .but = NULL) {
       if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
     i = c(argument_hints[intersect(names, names(argument_hints))],
       if (length(similar_names) > 0L) "Did you mean {.arg {similar_names}}?",
-      "It has {.arg {untruncated(valid_names)}}."),
-    arg = names)
+      if (length(valid_names) > 0L) "It has {.arg {untruncated(valid_names)}}."),
+    arg = names, call = call)
 }
 
 # Hints for argument names that other packages use. In this package, these settings are given in a
-# different way. Used by check_dots_empty().
+# different way. Used by abort_if_given().
 resampling_hint <- "Give it in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "Give it in {.arg sampling}:

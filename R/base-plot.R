@@ -82,7 +82,7 @@ check_drawn <- function(value, what, reason) {
 #' autoplot(x) + ggplot2::labs(title = "Answers of raters")
 #' @export
 autoplot <- function(object, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   check_installed("ggplot2", "to draw")
   ggplot2::autoplot(object, ...)
 }

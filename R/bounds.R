@@ -73,8 +73,7 @@
 accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
                             interval = c("bootstrap", "none"), conf_level = default_conf_level(),
                             resampling = list(), ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   fit <- as_fit(x, "x")
   check_not_one_judge(fit)
   fit <- fit_without_abstentions(fit)

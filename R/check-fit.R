@@ -56,8 +56,8 @@
 #' checks
 #' tidy(checks, "pairs")
 #' @export
-check_fit <- function(fit, priors = c(0.5, 2)) {
-  check_required_arguments()
+check_fit <- function(fit, priors = c(0.5, 2), ...) {
+  check_call()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)

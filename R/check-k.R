@@ -91,8 +91,7 @@
 #' @export
 check_k_properties <- function(x, properties = k_properties, system = NULL, errors = NULL,
                                alpha = 0.05, resampling = list(), alternative = NULL, ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   x <- check_several_raters(with_votes(as_ratings(x)))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(

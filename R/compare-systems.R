@@ -147,7 +147,7 @@
 compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous = FALSE,
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   if (inherits(x, "results_by_variable") || is_variables(x)) {
     return(map_variables(unclass(x)))
   }

@@ -39,8 +39,8 @@
 #' confusion_matrix(LETTERS[1:5], accuracy = 0.6, difficulty = -0.2, dispersion = 2) # Table 6
 #' @export
 confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 1, error_range = 0,
-                             base_rates = NULL, normalise = c("expected", "row")) {
-  check_required_arguments()
+                             base_rates = NULL, normalise = c("expected", "row"), ...) {
+  check_call()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise)
   accuracy <- check_number(accuracy, "accuracy", 0, 1)

@@ -15,6 +15,7 @@
 #'   quality, `uqs`) are left out. By default the mean minus `sd` standard deviations, as in Aroyo
 #'   and Welty (2014). The standard deviation has the number of units as divisor.
 #' @param sd Number of standard deviations for the default of `below`; by default 1.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A [crowdtruth()] result, with the same version and options. Remaining workers whose units
 #'   were all left out stay in the table, with `NA` and a reason. So do remaining units whose
 #'   workers were all left out.
@@ -27,8 +28,8 @@
 #' filter_crowd(filter_crowd(x, "workers", flagged = flag_workers(x)), "units")
 #' @export
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
-                         below = NULL, sd = 1) {
-  check_required_arguments()
+                         below = NULL, sd = 1, ...) {
+  check_call()
   x <- as_crowdtruth(x)
   what <- check_choice(what)
   # Arguments for the other value of `what` would have no effect, so they are an error.
@@ -132,6 +133,7 @@ flagged_names <- function(flagged, x) {
 #'   default 0.6.
 #' @param similar Annotations with an ambiguity of at least this value, at most 1, are ambiguous; by
 #'   default 0.6.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A [crowdtruth()] result, with the same version and options.
 #' @family CrowdTruth
 #' @templateVar where Section 5.4
@@ -142,8 +144,8 @@ flagged_names <- function(flagged, x) {
 #' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
 #' @export
 merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clear = 0.6,
-                              similar = 0.6) {
-  check_required_arguments()
+                              similar = 0.6, ...) {
+  check_call()
   x <- as_crowdtruth(x)
   if (is.null(into)) {
     kinds <- annotation_kinds(x, other, frequent, clear, similar)

@@ -41,6 +41,7 @@ spam_sign <- c(
 #'   `votes` is 2, or 1 if there is a single metric.
 #' @param min_cases Smallest number of units of a worker, by default 1. Workers with fewer units
 #'   have no score, and the rule is computed without them.
+#' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
 #'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
@@ -68,8 +69,8 @@ spam_sign <- c(
 #' flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
-                         votes = min(2L, length(metrics)), min_cases = 1L) {
-  check_required_arguments()
+                         votes = min(2L, length(metrics)), min_cases = 1L, ...) {
+  check_call()
   if (inherits(x, "rater_fit")) {
     abort_argument_if(!is.null(x$x$voted), "x",
       "must not be a fit in which groups or reruns of raters are one vote.",

@@ -187,6 +187,7 @@ as_crowdtruth <- function(x) {
 #'   `per_unit` is at most `workers`.
 #' @param labels Number of labels, from 2 to 26; their names are capital letters.
 #' @param spammers Named vector: number of spammers of each kind.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A [ratings()] object with `repeats = "labels"` and the kinds of its workers:
 #'   `tidy(x, "workers")` is a tibble with `worker` and `kind`, which is `"faithful"`, `"random"`,
 #'   `"constant"` or `"copy"`.
@@ -198,7 +199,8 @@ as_crowdtruth <- function(x) {
 #' table(tidy(x, "workers")$kind)
 #' @export
 simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, workers), labels = 6L,
-                           spammers = c(random = 0, constant = 0, copy = 0)) {
+                           spammers = c(random = 0, constant = 0, copy = 0), ...) {
+  check_call()
   units <- check_count(units, "units")
   workers <- check_count(workers, "workers", min = 2L)
   per_unit <- check_count(per_unit, "per_unit", max = workers)

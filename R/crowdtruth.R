@@ -85,9 +85,8 @@
 #' @export
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
-  check_required_arguments()
+  check_call()
   x <- as_answers(x)
-  check_dots_empty(...)
   if (identical(as.character(version), "2")) version <- "2.0"
   options <- list(
     version = check_choice(version),

@@ -46,8 +46,7 @@
 #' data_check(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
 data_check <- function(x, ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   if (is_variables(x)) return(stack_results(lapply(x, data_check), "variable"))
   x <- as_ratings_of_several(x)
   facts <- glance(x)

@@ -9,6 +9,7 @@
 #' @param n Number of cases, at least 1; by default that of the design.
 #' @param rater_kind Kind of the raters, as in [ratings()]. It affects only the intervals of
 #'   accuracies.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A [ratings()] object that also contains its truth; see [truth()]. It has all categories
 #'   of the design, used or not. Cases are numbered from 1.
 #' @family simulation
@@ -21,8 +22,8 @@
 #' true_accuracy(x)
 #' estimate_accuracy(x)
 #' @export
-simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
-  check_required_arguments()
+simulate_ratings <- function(design, n = design$n, rater_kind = NULL, ...) {
+  check_call()
   check_design(design)
   check_panel_memory(design, check_count(n, "n"))
   rater_kind <- check_rater_kind(rater_kind)
@@ -73,6 +74,7 @@ check_design <- function(design) {
 #' @param x A [simulate_ratings()] or [with_truth()] result, or [ratings()] with `truth`; or some of
 #'   its cases, as in `x[1:10, ]`.
 #' @param systems Names of systems; `NULL` for all.
+#' @param ... Not used; catches misspelt arguments.
 #' @return `truth()`: a tibble with a row per case: `case`; and `category`, a factor, `NA` if the
 #'   truth is unknown. `true_accuracy()`: a tibble with a row per system. `system`; `expected`, the
 #'   probability of a correct answer in the design, including copied answers, `NA` if it is unknown;
@@ -85,16 +87,16 @@ check_design <- function(design) {
 #' truth(x)
 #' true_accuracy(x)
 #' @export
-truth <- function(x) {
-  check_required_arguments()
+truth <- function(x, ...) {
+  check_call()
   check_truth(x)
   tibble::tibble(case = x$cases, category = category_factor(x$truth$category, x))
 }
 
 #' @rdname truth
 #' @export
-true_accuracy <- function(x, systems = NULL) {
-  check_required_arguments()
+true_accuracy <- function(x, systems = NULL, ...) {
+  check_call()
   check_truth(x)
   x <- choose_systems(x, systems)
   tibble::tibble(

@@ -48,6 +48,7 @@
 #'   raters and systems whose accuracy depends on the kind, in \[0, 1\]. These are right with this
 #'   probability whatever the truth, and their errors depend only on `dispersion`. Their expected
 #'   accuracy is the mean over kinds. Not together with `difficulty`.
+#' @param ... Not used; catches misspelt arguments.
 #' @section Shared errors:
 #' Each answer is drawn by a random number between 0 and 1. The interval from 0 to 1 is divided
 #' among the answers in proportion to their probabilities: first the right answer, then the wrong
@@ -86,8 +87,8 @@
 rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
                          base_rates = "uniform", concentration = 1, dispersion = 1,
                          error_range = 0, difficulty = 0, missing = 0, copying = NULL,
-                         matrices = list(), drift = 0, covariates = NULL) {
-  check_required_arguments()
+                         matrices = list(), drift = 0, covariates = NULL, ...) {
+  check_call()
   labels <- check_category_labels(categories)
   raters <- name_judges(check_probabilities(raters, "raters", 2L), "rater")
   systems <- name_judges(check_probabilities(systems, "systems", 0L), "system")
@@ -152,6 +153,7 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #' @param figure Number of a figure, 1 to 14.
 #' @param system Initial probability of a correct answer of each system, in \[0, 1\]. Names, if any,
 #'   name the systems. Otherwise the names contain the probabilities, as in `"system 0.1"`.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
 #'   with difficulty. Errors halve with each step of distance and vary by 100%. All of this holds
@@ -162,8 +164,8 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #' @examples
 #' lehner_design(8)
 #' @export
-lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
-  check_required_arguments()
+lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9), ...) {
+  check_call()
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)

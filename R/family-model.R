@@ -66,8 +66,7 @@
 #' @export
 rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, strata = 1,
                          gradient = NULL) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   for (arg in c("law", "start", if (!is.null(gradient)) "gradient")) {
     needs <- c(if (arg != "start") "parameters", "judged", "categories",
       if (arg == "gradient") "counts")

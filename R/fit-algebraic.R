@@ -194,8 +194,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 #' estimate_accuracy(fit, resampling = list(replicates = 200))
 #' @export
 as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own model") {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   x <- as_ratings(x)
   if (in_database(x)) abort_no_cases("{.arg posterior} needs single cases")
   x <- with_votes(x)

@@ -9,6 +9,7 @@
 #'   diagnostics
 #' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A data frame with a row per draw: `.chain`, `.iteration` and `.draw`, and a column per
 #'   parameter:
 #'   * `base_rate[k]`: base rates (`base_rate[k,population]` if there are several populations);
@@ -41,8 +42,8 @@
 #' # The probability that serology is the more sensitive test
 #' mean(all[["sens[serology]"]] > all[["sens[stool]"]])
 #' @export
-draws <- function(x) {
-  check_required_arguments()
+draws <- function(x, ...) {
+  check_call()
   check_class(x, "draws_fit", "x", "Make one with {.code fit_raters(method = \"bayes\")}.")
   chains <- x$sampling$chains
   kept <- x$sampling$kept

@@ -171,6 +171,7 @@ drawn_weight <- function(gold, rows) {
 #' @param expected Accuracies of systems in the population of cases, in \[0, 1\], which are known
 #'   only in simulations: a vector named by system, or in the order of the systems of `x`. `NA` if
 #'   an accuracy is not known; `NULL`, the default, if none is known.
+#' @param ... Not used; catches misspelt arguments.
 #' @return `x`, with its truth. A truth that `x` contained before is replaced.
 #' @family simulation
 #' @seealso [simulation_study()] and [plan_cases()], which take functions that return such ratings.
@@ -193,8 +194,8 @@ drawn_weight <- function(gold, rows) {
 #' set.seed(1)
 #' true_accuracy(tired(100))
 #' @export
-with_truth <- function(x, truth, expected = NULL) {
-  check_required_arguments()
+with_truth <- function(x, truth, expected = NULL, ...) {
+  check_call()
   x <- as_ratings(x)
   code <- case_truth(truth, x)
   abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",

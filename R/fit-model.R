@@ -6,6 +6,7 @@
 #' probabilities), and accuracy is the same on all cases (equal problem difficulty).
 #'
 #' @srrstats {UL4.1} a model without a fit
+#' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
 #'   `difficulty`.
 #' @family estimation
@@ -14,7 +15,10 @@
 #' @examples
 #' k_model()
 #' @export
-k_model <- function() plain_k_model
+k_model <- function(...) {
+  check_call()
+  plain_k_model
+}
 
 #' Models of raters
 #'
@@ -144,6 +148,7 @@ k_model <- function() plain_k_model
 #'   that a rater answers depends on the truth; `"ignored"` if abstentions are missing ratings. The
 #'   default `NULL` uses `"depends"` if it predicts the answers better. Only for `prior = "pooled"`;
 #'   see *Abstentions* in [ground_truth()].
+#' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
@@ -184,7 +189,9 @@ rater_model <- function(accuracy = c("common", "rater"),
                         errors = c("uniform", "distance", "free", "ordinal"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
                         prior = NULL, base_rates = ~1, confidence = FALSE,
-                        dependence = c("none", "easy", "pairs"), pairs = NULL, abstain = NULL) {
+                        dependence = c("none", "easy", "pairs"), pairs = NULL, abstain = NULL,
+                        ...) {
+  check_call()
   dependence_field <- check_dependence(dependence, pairs, errors, difficulty, confidence)
   check_flag(confidence, "confidence")
   check_no_formula(accuracy, "accuracy")
@@ -239,7 +246,8 @@ check_order <- function(model, x) {
 
 #' @rdname rater_model
 #' @export
-dawid_skene <- function(prior = "pooled", abstain = NULL) {
+dawid_skene <- function(prior = "pooled", abstain = NULL, ...) {
+  check_call()
   check_prior(prior, poolable = TRUE)
   rater_model("rater", "free", "none", prior = prior, abstain = abstain)
 }

@@ -185,8 +185,8 @@ view_of_fit <- function(x, ...) {
 #' base_rates(fit)
 #' confusion(fit)[[1]]
 #' @export
-base_rates <- function(fit, newdata = NULL) {
-  check_required_arguments()
+base_rates <- function(fit, newdata = NULL, ...) {
+  check_call()
   fit <- as_fit(fit)
   if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
   rates <- setNames(as.list(fit$base_rates), fit$x$categories)
@@ -196,7 +196,7 @@ base_rates <- function(fit, newdata = NULL) {
 #' @rdname base_rates
 #' @export
 confusion <- function(x, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   UseMethod("confusion")
 }
 

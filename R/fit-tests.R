@@ -30,6 +30,7 @@
 #' @param positive The category of positive results; `NULL`, the default, for a table of all
 #'   categories. With two categories, that table contains each number twice: the specificity of one
 #'   category is the sensitivity of the other.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A tibble with a row per rater, category and measure.
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
 #'   * `estimate`, `std.error` (not on a log scale), `conf.low`, `conf.high`. With a pooled prior,
@@ -79,8 +80,8 @@
 #' subset(both, category == "+" & rater %in% c("a and b", "a or b"))
 #' @export
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
-                          conf_level = default_conf_level(), positive = NULL) {
-  check_required_arguments()
+                          conf_level = default_conf_level(), positive = NULL, ...) {
+  check_call()
   check_tested_fit(fit)
   categories <- fit$x$categories
   if (!is.null(positive)) check_choice(positive, categories)

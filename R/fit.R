@@ -173,10 +173,9 @@
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
-  check_required_arguments()
+  check_call()
   x <- with_votes(as_ratings(x))
   with_design <- if (!is.null(design)) resolve_design(x, design)
-  check_dots_empty(...)
   if (missing(model)) model <- model_for_known(known_raters)
   for (arg in c(if (!is.null(prior)) "prior", if (length(sampling) > 0L) "sampling")) {
     abort_argument_if(!identical(method, "bayes"), arg,

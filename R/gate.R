@@ -29,6 +29,7 @@
 #'   variables. Estimates from ratings by language models without gold cases are refused.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
+#' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `gate` with the field `status`. `tidy()`: a tibble with a row per
 #'   system (or per group or variable and system, with a column `group` or `variable`, or per pair):
 #'   `system`, `estimate`, `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or
@@ -49,8 +50,8 @@
 #' gate(e, at_least = 0.7)
 #' gate(e, at_least = 0.7)$status
 #' @export
-gate <- function(x, at_least) {
-  check_required_arguments()
+gate <- function(x, at_least, ...) {
+  check_call()
   first_result <- first_single_result(x)
   is_comparison <- inherits(first_result, "system_comparison")
   abort_argument_if(!is_comparison && !inherits(first_result, "accuracy_estimate"), "x",

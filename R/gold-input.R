@@ -24,6 +24,7 @@
 #'   there are many gold cases. With `NULL` (the default), the prior is so wide that gold cases can
 #'   contradict it; if they do, it is not used. With a number of at least 0, its variance is
 #'   multiplied by up to `1 + widen`, and it is used even if gold cases contradict it.
+#' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
 #'   `truth`. `glance()`: one row: the number of `cases`, `gold_sample`, `target` and `widen`.
 #'   `format()`: a string with these values.
@@ -35,8 +36,8 @@
 #' gold
 #' estimate_accuracy(x, known_truth = gold)
 #' @export
-gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL) {
-  check_required_arguments()
+gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), widen = NULL, ...) {
+  check_call()
   new_result("gold_cases",
     truth = truth, sample = sample,
     target = check_choice(target), widen = check_widen(widen)

@@ -280,6 +280,7 @@ built_in_metrics <- by_id(list(
 #'   for two or more. The default is `2` if `form` is `"table"`, otherwise `Inf`.
 #' @param better For a metric, which values are better: `"high"` (the default) or `"low"`.
 #' @param reference The publication that defines the measure or metric, a string.
+#' @param ... Not used; catches misspelt arguments.
 #' @return `measures()`: a tibble with a row per measure and columns `id`, `title`, `range`, `scale`
 #'   of the categories (`"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two
 #'   categories, `"binary"`), `raters` (`"2"` or `"2 or more"`), `weights` (can `scale_weights` be
@@ -307,7 +308,8 @@ built_in_metrics <- by_id(list(
 #' agreement(x, c("unanimous", "percent_agreement"), interval = "jackknife")
 #' register_measure("unanimous", kernel = NULL)
 #' @export
-measures <- function(kind = c("agreement", "metric")) {
+measures <- function(kind = c("agreement", "metric"), ...) {
+  check_call()
   if (check_choice(kind) == "metric") return(metric_table())
   records <- lapply(all_measures(), function(record) {
     record$range <- paste(format(record$lower), "to", format(record$upper))
@@ -323,8 +325,8 @@ measures <- function(kind = c("agreement", "metric")) {
 #' @export
 register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              kind = c("agreement", "metric"), raters = NULL,
-                             better = c("high", "low"), reference = "") {
-  check_required_arguments(except = if (!missing(kernel) && is.null(kernel)) "title")
+                             better = c("high", "low"), reference = "", ...) {
+  check_call(except = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
   kernel_arguments <- if (of_metric) {
     list(category = c("tp", "fn", "fp", "tn"), table = "table")

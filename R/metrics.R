@@ -222,7 +222,7 @@ check_cost_matrix <- function(cost, categories) {
 #' @name metric_estimate
 #' @export
 estimate_metrics <- function(x, metrics = NULL, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   UseMethod("estimate_metrics")
 }
 

@@ -134,8 +134,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       conf_level = default_conf_level(),
                       choice = c("stratified", "active", "random"),
                       cost = NULL, ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   estimate <- as_planned_estimate(x)
   if (missing(target)) target <- estimate$gold$settings$target %||% "population"
   x <- estimate$fit$x

@@ -108,7 +108,7 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_con
   extra_arguments <- list(...)
   abort_argument_if("margin" %in% names(extra_arguments), "margin",
     "{.arg margin} does not exist; its new name is {.arg half_width}.")
-  check_dots_empty(..., .but = "agreement")
+  check_call(dots = "agreement")
   arguments <- c(mget(setdiff(names(formals()), "...")), extra_arguments)
   if (!is.null(extra_arguments$agreement)) return(plan_agreement(arguments))
   settings <- plan_settings(arguments)

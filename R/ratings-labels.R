@@ -184,8 +184,7 @@ format_answers <- function(x) {
 #' ground_truth(single_label(x, several = "omit"))
 #' @export
 single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   x <- as_answers(x)
   several <- check_choice(several)
   if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)

@@ -102,6 +102,7 @@ category_counts <- function(x) {
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] accepts.
 #' @param rater1,rater2 Names of two raters or systems.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A `table`, categories of `rater1` x categories of `rater2`, over the cases that both
 #'   rated, weighted if `x` has weights.
 #' @family data
@@ -109,8 +110,8 @@ category_counts <- function(x) {
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' agreement_matrix(x, "rater1", "system")
 #' @export
-agreement_matrix <- function(x, rater1, rater2) {
-  check_required_arguments()
+agreement_matrix <- function(x, rater1, rater2, ...) {
+  check_call()
   x <- as_ratings(x)
   pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"

@@ -76,7 +76,7 @@
 #' as_ratings(agreement_matrix(x, "rater1", "rater2"))
 #' @export
 as_ratings <- function(x, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   UseMethod("as_ratings")
 }
 
@@ -92,6 +92,7 @@ as_ratings.default <- function(x, ..., arg = "x") {
 #' @rdname as_ratings
 #' @export
 as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x") {
+  check_dots_empty(...)
   x <- check_ratings_fields(x, arg)
   if (check_flag(votes, "votes")) with_votes(x) else x
 }
@@ -111,6 +112,7 @@ as_ratings.ratings_labels <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.crowdtruth <- function(x, ..., arg = "x") {
+  check_dots_empty(...)
   as_ratings(x$ratings, arg = arg)
 }
 

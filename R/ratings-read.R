@@ -117,7 +117,7 @@
 read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
                          systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
                          raters = NULL, file = list(), counts = NULL, abstain = NULL, ...) {
-  check_required_arguments()
+  check_call(dots = NULL)
   check_flag(clean_labels, "clean_labels")
   na_given <- !missing(na)
   file <- check_file_settings(file, na)

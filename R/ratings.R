@@ -188,8 +188,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL, abstain = NULL) {
-  check_dots_empty(..., .but = c("na", "clean_labels"))
-  check_required_arguments()
+  check_call(dots = c("na", "clean_labels"))
   na <- list(...)[["na"]]
   clean <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)

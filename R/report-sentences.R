@@ -13,6 +13,7 @@
 #'   `"methods"`, `x` may also be a [fit_raters()] result with `method = "bayes"`, or its
 #'   [check_fit()] result, which adds the sensitivity to the priors.
 #' @param what `"sentences"` (the default) or `"methods"`.
+#' @param ... Not used; catches misspelt arguments.
 #' @return For `"sentences"`, a tibble with a row per sentence. Columns: `group` or `variable` (if
 #'   there are several); `system`, the name of the system, for comparisons a pair `"a - b"`, or `NA`
 #'   for sentences about all systems; `may`, `TRUE` if the result supports the sentence; and
@@ -30,8 +31,8 @@
 #' writeLines(strwrap(may_say(estimate, "methods")))
 #' may_say(agreement(x))$sentence
 #' @export
-may_say <- function(x, what = c("sentences", "methods")) {
-  check_required_arguments()
+may_say <- function(x, what = c("sentences", "methods"), ...) {
+  check_call()
   what <- check_choice(what)
   supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   fit_classes <- c("draws_fit", "fit_check")

@@ -46,8 +46,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             date = Sys.Date(), conf_level = default_conf_level(),
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
                             positive = NULL) {
-  check_required_arguments()
-  check_dots_empty(..., .but = c("by", "known_raters"))
+  check_call(dots = c("by", "known_raters"))
   dots <- rlang::enquos(...)
   known_raters <- rlang::eval_tidy(dots$known_raters)
   variables <- if (is_variables(x)) x else list(x)
@@ -193,8 +192,8 @@ report_format <- function(file) {
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
 #' @export
-disputed_cases <- function(x, most = 15L) {
-  check_required_arguments()
+disputed_cases <- function(x, most = 15L, ...) {
+  check_call()
   x <- as_ratings_of_several(x)
   most <- check_count(most, "most", 1L)
   counts <- category_counts(x)

@@ -58,8 +58,7 @@
 #' estimate_metrics(fit, c("roc_auc", "ece"), resampling = list(replicates = 50))
 #' @export
 fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   x <- check_several_raters(with_votes(as_ratings(x)))
   abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
     i = "Give {.arg scores} to {.fun ratings}.")

@@ -79,8 +79,7 @@
 #' @export
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
                           conf_level = default_conf_level(), ...) {
-  check_required_arguments()
-  check_dots_empty(...)
+  check_call()
   conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (!inherits(x, "rater_fit")) x <- merge_reruns_with_message(as_ratings_of_several(x))

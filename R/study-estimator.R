@@ -22,7 +22,8 @@
 accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
                                conf_level = default_conf_level(), bins = list(), common = NULL,
                                resampling = list(), gold = 0, gold_sample = c("random", "given"),
-                               target = c("population", "cases"), widen = NULL) {
+                               target = c("population", "cases"), widen = NULL, ...) {
+  check_call()
   resampling <- check_resampling(resampling, known = "replicates")
   given <- c(mget(settled), check_bins(bins), resampling["replicates"])
   options <- check_accuracy_options(given)

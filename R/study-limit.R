@@ -9,6 +9,7 @@
 #' @param estimator The name of a method of [estimate_accuracy()] (by default `"binned"`), an
 #'   [accuracy_estimator()] without interval, or a function of a [ratings()] object, as in
 #'   [simulation_study()]. The function is called with ratings whose weights are probabilities.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A tibble with a row per system. Columns: `system`; `expected`, the true accuracy of the
 #'   system; `estimate`, the limit of the estimator; and `reason`, why the limit is `NA`.
 #' @family simulation
@@ -17,8 +18,8 @@
 #' exact_limit(design, "binned")
 #' exact_limit(design, function(x) fit_raters(x)$rater_accuracy)
 #' @export
-exact_limit <- function(design, estimator = "binned") {
-  check_required_arguments()
+exact_limit <- function(design, estimator = "binned", ...) {
+  check_call()
   check_design(design)
   as_designs(design)
   check_fixed(design)

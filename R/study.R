@@ -93,8 +93,8 @@
 #' @export
 simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs = 10L, n = NULL,
                              panels = c("separate", "same"), threads = default_threads(),
-                             checkpoint = NULL) {
-  check_required_arguments()
+                             checkpoint = NULL, ...) {
+  check_call()
   if (!is.null(n)) n <- check_distinct_counts(n, "n")
   study <- new_study(
     as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
@@ -185,8 +185,8 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 #' @param what `"panel"`, the default: the ratings of the panel of this row. `"estimate"`: the
 #'   result of the estimator of this row for this panel; its errors and warnings occur again.
 #' @export
-replay <- function(study, row, what = c("panel", "estimate")) {
-  check_required_arguments()
+replay <- function(study, row, what = c("panel", "estimate"), ...) {
+  check_call()
   check_class(study, "simulation_study", "study", "Make a study with {.fun simulation_study}.")
   results <- study$results
   row <- check_count(row, "row", max = length(results$cell))

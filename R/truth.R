@@ -135,8 +135,8 @@
 #' ground_truth(fit_raters(x), format = "long")
 #' @export
 ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NULL,
-                         known_truth = NULL, gold_sample = NULL) {
-  check_required_arguments()
+                         known_truth = NULL, gold_sample = NULL, ...) {
+  check_call()
   format <- check_choice(format)
   if (!is.null(rho)) check_number(rho, "rho", 0, 1)
   if (!is.null(votes)) check_number(votes, "votes", 0, 1)
@@ -209,8 +209,8 @@ predict.ground_truth <- function(object, ...) {
 #' autoplot(found) + ggplot2::theme_bw()
 #' @order 1
 #' @export
-calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
-  check_required_arguments()
+calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level(), ...) {
+  check_call()
   probability <- probability_matrix(x, "x")
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
