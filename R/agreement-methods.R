@@ -153,8 +153,14 @@ agreement_notes <- function(table, about) {
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name == unweighted) {
+    scales <- vapply(all_measures()[unique(as.character(measures))], `[[`, "", "scale")
+    if (isTRUE(about$by_category) || !"nominal" %in% scales) return(NULL)
+    labels <- about$views[[1L]]$labels
+    are_numbers <- length(labels) > 2L && !anyNA(suppressWarnings(as.numeric(labels)))
     return(if (isTRUE(about$ordered)) {
       "Categories are ordered, and only ordinal and weighted measures count near misses"
+    } else if (are_numbers) {
+      "Near misses do not count. If the numbers are a scale, give `ordered = TRUE` to ratings()"
     })
   }
   paste0(

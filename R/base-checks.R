@@ -139,7 +139,9 @@ argument_hints <- c(
   level = "Distances between categories are in {.arg scale_weights}; only {.fun krippendorff_alpha}
     has {.arg level}.",
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
-  na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
+  na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}.",
+  sheet = "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
+  measure = "{.fun plan_cases} takes a measure as {.arg agreement}."
 )
 
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.

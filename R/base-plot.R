@@ -45,7 +45,8 @@ plot_theme <- function() {
       plot.title.position = "plot",
       plot.subtitle = ggplot2::element_text(colour = "grey35"),
       strip.text = ggplot2::element_text(hjust = 0, face = "bold"),
-      legend.position = "bottom"
+      legend.position = "bottom",
+      plot.margin = ggplot2::margin(5.5, 16, 5.5, 5.5) # space for half a label of the x axis
     )
 }
 

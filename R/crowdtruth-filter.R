@@ -16,7 +16,8 @@
 #'   and Welty (2014). The standard deviation has the number of units as divisor.
 #' @param sd Number of standard deviations for the default of `below`; by default 1.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [crowdtruth()] result, with the same version and options. Remaining workers whose units
+#' @return A [crowdtruth()] result, with the same version and options; its field `ratings` contains
+#'   the remaining ratings, for [ground_truth()] and other functions. Remaining workers whose units
 #'   were all left out stay in the table, with `NA` and a reason. So do remaining units whose
 #'   workers were all left out.
 #' @family CrowdTruth

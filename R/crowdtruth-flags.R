@@ -241,6 +241,7 @@ new_flags <- function(workers, rule) {
   }
   flagged <- workers[workers$flagged %in% TRUE, ]
   undefined <- sum(is.na(workers$score))
+  median_units <- lapply(list(flagged$units, workers$units), stats::median)
   inject(new_result("worker_flags",
     !!!rule, tables = list(workers = workers),
     facts = c(
@@ -253,7 +254,13 @@ new_flags <- function(workers, rule) {
     ),
     shown = view(flagged[order(-flagged$score), ], c("worker", "units", rule$metrics, "score"),
       most = 10L, title = "Flagged"),
-    notes = c(rule_note(rule), if (fitted) quality_note(quality, rule$folds)),
+    notes = c(
+      rule_note(rule), if (fitted) quality_note(quality, rule$folds),
+      if (isTRUE(median_units[[1L]] < median_units[[2L]])) sprintf(
+        "Median units of flagged workers: %s, of all: %s. With few units, metrics vary by chance%s",
+        format(median_units[[1L]]), format(median_units[[2L]]), " (see `min_cases`)"
+      )
+    ),
     more = "filter_crowd(x, flagged = ), tidy(), glance(), plot()"
   ))
 }

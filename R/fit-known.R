@@ -29,6 +29,7 @@ resolve_known <- function(x, truth, raters) {
 
 # Returns the code of the true category of each case, 0 if it is not known.
 check_known_truth <- function(truth, x, arg = "known_truth") {
+  if (isTRUE(truth)) truth <- stored_truth(x)
   truth_table <- as_truth_table(truth, arg, names(x$keys))
   cases <- as_label(x$cases)
   off <- which(!truth_table$case %in% cases)

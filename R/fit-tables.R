@@ -260,6 +260,12 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
     out <- matrix(NA_real_, n, n)
     diag(out) <- errors$variance %||% NA_real_
   }
+  if (!is.null(object$centre)) { # standard errors are those of tidy()
+    error <- standard_errors(object)
+    scale <- ifelse(error > 0, error / sqrt(diag(out)), 1)
+    out <- out * outer(scale, scale)
+    diag(out) <- error^2
+  }
   structure(out, dimnames = list(terms, terms))
 }
 
@@ -287,6 +293,17 @@ covariance_of <- function(fit) UseMethod("covariance_of")
 covariance_of.rater_fit <- function(fit) {
   covariance <- fit$covariance
   list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
+}
+
+# Returns the standard errors of the coefficients. A pooled prior treats its mean rows as known, so
+# that the variance can be too small. The lower bound is then the standard error with known truth.
+standard_errors <- function(fit) {
+  error <- sqrt(variances(fit))
+  if (is.null(fit$centre)) return(error)
+  value <- unname(fit$coefficients)
+  n_observations <- rowSums(sizes_by_truth(fit))[
+    match(names(fit$coefficients), rater_terms(fit$x))]
+  pmax(error, ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
 }
 
 # Returns the variances of the coefficients, NA if they are not available.
@@ -366,17 +383,10 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
   z <- normal_quantile(check_level(conf_level))
   value <- unname(stats::coef(x))
-  error <- sqrt(variances(x))
+  error <- standard_errors(x)
   terms <- names(stats::coef(x))
   names <- x$x$raters
   rater <- names[match(terms, rater_terms(x$x))]
-  if (!is.null(x$centre)) {
-    # The variance treats the mean rows of the pooled prior as known, so it can be too small. The
-    # lower bound is the standard error with known truth.
-    n_observations <- rowSums(sizes_by_truth(x))[match(rater, names)]
-    error <- pmax(error,
-      ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
-  }
   is_probability <- is_probability_term(terms, x)
   limits <- value + outer(error, z * c(-1, 1))
   limits[is_probability, ] <- probability_interval(

@@ -6,8 +6,8 @@
 #'   categories and, for models of confidence, the shares of confidence levels. A dashed line shows
 #'   the accuracy by chance. `"confusion"`: a heat map of the confusion matrix ([confusion()]) of
 #'   each rater, or of the only matrix if the model has one for all raters.
-#' @param max_raters For `type = "confusion"`: largest number of confusion matrices to draw, by
-#'   default 12. If there are more raters, those with the most ratings are drawn.
+#' @param max_raters Largest number of raters to draw: by default 30, or 12 confusion matrices. If
+#'   there are more raters, those with the most ratings are drawn.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(fit)
@@ -16,16 +16,30 @@
 #' plot(fit_raters(x, dawid_skene()), "confusion")
 #' @rawNamespace S3method(ggplot2::autoplot,rater_fit)
 autoplot.rater_fit <- function(object, # nolint: object_name.
-                               type = c("parameters", "confusion"), max_raters = 12L, ...) {
+                               type = c("parameters", "confusion"), max_raters = NULL, ...) {
   check_dots_empty(...)
-  max_raters <- check_count(max_raters, "max_raters")
-  if (check_choice(type) == "parameters") return(plot_parameters(object))
-  plot_confusion(object, max_raters)
+  type <- check_choice(type)
+  max_raters <- check_count(max_raters %||% c(parameters = 30L, confusion = 12L)[[type]],
+    "max_raters")
+  if (type == "parameters") plot_parameters(object, max_raters) else
+    plot_confusion(object, max_raters)
 }
 
-plot_parameters <- function(object) {
+# Words for a subtitle if only some raters are drawn, NULL otherwise.
+words_on_raters <- function(n_drawn, n_raters) {
+  if (n_raters > n_drawn)
+    paste0("; the ", n_drawn, " of ", n_raters, " raters with the most ratings")
+}
+
+plot_parameters <- function(object, max_raters) {
   table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
+  raters <- object$x$raters
+  n_drawn <- if (all(is.na(table$rater))) length(raters) else max_raters
+  if (length(raters) > n_drawn) {
+    drawn_raters <- raters[most_active_raters(object$x, n_drawn)]
+    table <- table[is.na(table$rater) | table$rater %in% drawn_raters, ]
+  }
   # 1: accuracy, 2: confidence, 3: base rate.
   kind_code <- 1L + startsWith(table$term, "confidence_") +
     2L * startsWith(table$term, "base_rate[")
@@ -50,7 +64,8 @@ plot_parameters <- function(object) {
       "What agreement says about raters",
       if (object$identified == "yes") {
         paste0(
-          "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance"
+          "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance",
+          words_on_raters(n_drawn, length(raters))
         )
       } else {
         paste("Not identified:", reason_of_fit(object))
@@ -74,8 +89,7 @@ plot_confusion <- function(fit, max_raters) {
   heat_map(
     cells, labels, "Confusion matrices of raters", paste0(
       "Probability of the rating given the truth, which is estimated",
-      if (n_matrices > max_raters)
-        paste0("; the ", max_raters, " of ", n_matrices, " with the most ratings")
+      words_on_raters(max_raters, n_matrices)
     ),
     "rating", "true category",
     numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
@@ -110,13 +124,17 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   all_terms <- colnames(object$draws)
-  terms <- terms %||% head(all_terms[is_watched(object$terms)], 12L)
+  watched_terms <- all_terms[is_watched(object$terms)]
+  n_hidden <- if (is.null(terms)) max(0L, length(watched_terms) - 12L) else 0L
+  terms <- terms %||% head(watched_terms, 12L)
   check_names_among(terms, all_terms, "terms")
   table <- drawn_table(object, terms)
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
     rank = draw_ranks(table), prior = draw_priors(object, terms)
-  )
+  ) + ggplot2::labs(caption = if (n_hidden > 0L) {
+    paste(count_noun(n_hidden, "more parameter"), "not shown: see `terms`")
+  })
 }
 
 drawn_table <- function(object, terms) {

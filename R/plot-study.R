@@ -54,7 +54,8 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
         )
       }
     ) +
-    space_between_facets(14) # for the numbers of the axes
+    space_between_facets(14) + # for the numbers of the axes
+    ggplot2::theme(strip.text.y = ggplot2::element_text(angle = 0))
 }
 
 plot_performance <- function(object, estimators) {
@@ -64,15 +65,31 @@ plot_performance <- function(object, estimators) {
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
   rows <- stack_rows(names(measures), function(measure) {
     two_errors <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
-    interval_table <- quantile_table(t(table[[measure]] + two_errors), table$estimator, designs)
+    limits <- t(table[[measure]] + two_errors)
+    if (measure == "coverage") limits <- pmin(pmax(limits, 0), 1)
+    interval_table <- quantile_table(limits, table$estimator, designs)
     data.frame(interval_table, measure = factor(measures[[measure]], measures))
   })
   colours <- category_colours(levels(designs))
+  levels_used <- unlist(lapply(object$estimators, function(estimator) {
+    attr(estimator, "options")$conf_level
+  }))
+  ideal <- data.frame(
+    measure = factor(measures[c("bias", "coverage")], measures),
+    at = c(0, if (length(unique(levels_used)) == 1L) levels_used[[1L]] else NA)
+  )
   plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
+    ggplot2::geom_vline(
+      aes_columns(xintercept = "at"), drop_missing(ideal, "at"), linetype = "dashed",
+      colour = plot_colours[["muted"]]
+    ) +
     ggplot2::facet_wrap("measure", scales = "free_x") +
     (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
     ggplot2::scale_x_continuous(breaks = share_breaks) +
-    plot_titles("Performance of estimators", "With two Monte Carlo standard errors either way") +
+    plot_titles(
+      "Performance of estimators",
+      "With two Monte Carlo standard errors either way; dashed: no bias, nominal coverage"
+    ) +
     space_between_facets(14)
 }
 

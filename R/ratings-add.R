@@ -158,6 +158,7 @@ abort_no_system <- function(words) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",
+      "To judge labels made from the ratings, use {.fun ground_truth} with {.arg known_truth}.",
       "If the raters judge the answers of one application, say which of their categories means that
        an answer is right: {.code systems = c(app = \"pass\")}."
     ), system = character())

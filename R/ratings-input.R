@@ -185,7 +185,7 @@ abort_lacking <- function(arg, i = NULL) {
     x = "{.arg {arg}} is not given.", i = i)
 }
 
-select_columns <- function(data, quo, arg) {
+select_columns <- function(data, quo, arg, notes = NULL) {
   if (rlang::quo_is_null(quo)) return(character())
   columns <- names(data)
   fail <- function(cnd) {
@@ -195,7 +195,7 @@ select_columns <- function(data, quo, arg) {
       x = if (names_are_known) "There is no column {.val {unknown}}.",
       i = c(
         if (names_are_known) similar_values_hint(unknown, columns),
-        "The columns are {.val {columns}}."
+        "The columns are {.val {columns}}.", escape_braces(notes)
       ),
       arg = arg, parent = if (!names_are_known) cnd)
   }

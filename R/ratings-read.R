@@ -120,6 +120,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   check_call(dots = NULL)
   check_flag(clean_labels, "clean_labels")
   na_given <- !missing(na)
+  if (is.numeric(na)) na <- as_label(na)
   file <- check_file_settings(file, na)
   mapping <- rlang::enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
@@ -150,14 +151,14 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   na_given <- isTRUE(how$na_given)
   mapping <- fill_mapping(mapping, contents)
   columns <- Map(
-    function(quo, arg) mapped_columns(contents$table, quo, arg), mapping, names(mapping)
+    function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
   )
   is_default <- identical(unname(columns$case), contents$map$case)
   same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
   contents$table <- resolve_cases(contents, columns, is_default, same_cases)
   systems <- find_systems(systems, contents, mapping, how)
   if (rlang::is_quosure(systems$columns)) {
-    columns$systems <- mapped_columns(contents$table, systems$columns, "systems")
+    columns$systems <- mapped_columns(contents, systems$columns, "systems")
   }
   check_files(contents, columns)
   table <- systems$ratings %||% contents$table
@@ -321,11 +322,11 @@ check_files <- function(contents, columns) {
 
 # Names of the columns that an argument selects. With several variables, as in
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
-mapped_columns <- function(table, quo, arg) {
+mapped_columns <- function(contents, quo, arg) {
   if (rlang::quo_is_call(quo, "list")) {
     quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
   }
-  select_columns(list2DF(table), quo, arg)
+  select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
 # Makes case identifiers unique over several files, and returns the table. If the format has a key

@@ -70,7 +70,11 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   x <- Map(function(x, name) {
     name_variable_in_conditions(if (nzchar(name)) name, check_input(x))
   }, variables, names2(variables))
-  by <- lapply(x, by_of_cases, by = dots$by %||% rlang::quo(NULL))
+  # Groups have names, because long data cannot be matched by position.
+  by <- lapply(x, function(x) {
+    groups <- by_of_cases(dots$by %||% rlang::quo(NULL), x)
+    if (!is.null(groups)) setNames(groups, as_label(x$cases))
+  })
   format <- report_format(file)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")

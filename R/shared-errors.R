@@ -51,7 +51,8 @@
 #'   result of [fit_raters()] or [estimate_accuracy()], whose cases with known truth are used.
 #' @param known_truth Cases with known truth: a data frame with columns `case` and `truth` (or
 #'   `category`), or a vector of categories with the cases as names. `NULL`, the default, uses the
-#'   truths in `x` (of fits with known cases, and of simulated ratings). `FALSE` ignores them.
+#'   truths in `x` (of fits with known cases, of simulated ratings and of [with_truth()]). `TRUE`
+#'   also uses the argument `truth` of [ratings()]. `FALSE` ignores all truths.
 #' @param accuracy Limits of accuracy for the range without known truth: `c(lower, upper)` for all
 #'   raters and systems, or a matrix with two columns and a named row for each rater and system.
 #'   `NULL`, the default, is from 1 / (number of categories), the accuracy by chance, to 1.
@@ -152,7 +153,8 @@ known_cells <- function(x, known_truth) {
   code <- if (isFALSE(known_truth)) {
     integer(length(x$index))
   } else if (is.null(known_truth)) {
-    (if (!is_kept_truth(x)) x$truth$category) %||% integer(length(x$index))
+    category <- if (!is_kept_truth(x)) x$truth$category
+    if (is.null(category)) integer(length(x$index)) else replace(category, is.na(category), 0L)
   } else {
     check_known_truth(known_truth, x)
   }

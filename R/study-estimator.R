@@ -5,6 +5,8 @@
 #'
 #' @inheritParams estimate_accuracy
 #' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
+#' @param interval Name of an interval of [estimate_accuracy()]. The default `"none"` is faster, but
+#'   without intervals there is no coverage.
 #' @param gold Number of gold cases (cases with known truth); 0, the default, for none. They are a
 #'   random sample of the rated cases of a panel, or all rated cases if there are fewer. Their truth
 #'   is taken from the simulated ratings.

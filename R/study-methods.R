@@ -147,7 +147,12 @@ study_notes <- function(rows) {
   expected_known <- has_expected(rows)
   failed <- which(has_failed(rows))
   first_failed <- rows[failed[1L], ]
+  without_interval <- setdiff(rows$estimator, rows$estimator[!is.na(rows$conf.low)])
   c(
+    if (length(without_interval) > 0L) paste0(
+      "No intervals, so no coverage: ", shorten(without_interval),
+      ". Use accuracy_estimator(interval = )"
+    ),
     paste0(
       "Compared with ",
       if (!any(expected_known)) "sample accuracy" else "expected accuracy",

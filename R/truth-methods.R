@@ -48,7 +48,10 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   pattern <- pattern_of_case(x)
   about <- c(
     drop_null(about[c("rho", "votes", "calibrated", "reason", "by_replies")]),
-    kind = panel_kind(x), list(base_rates = about$base_rates %||% label_rates(x, posterior))
+    kind = panel_kind(x), list(
+      base_rates = about$base_rates %||% label_rates(x, posterior),
+      unrated = sum(!rated_patterns(x)[pattern])
+    )
   )
   colnames(posterior) <- x$categories
   out <- label_table(table, about, posterior, tabulate(pattern, n_patterns(x)))
@@ -150,6 +153,9 @@ label_notes <- function(facts, about) {
     sprintf("Label probability below %s in %s of %s%s",
       sure_enough(about), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
+    if (isTRUE(about$unrated > 0L)) paste(
+      count_noun(about$unrated, "case"), "without ratings: the labels are guesses from base rates"
+    ),
     if (isTRUE(about$by_replies)) rests_on_abstentions,
     if (is.null(calibrated)) label_assumption(about)
   )
@@ -161,11 +167,14 @@ label_assumption <- function(about) {
   } else if (about$rho == 0 && about$votes == 0) {
     "Assumed: raters err independently; otherwise labels are less certain"
   } else {
-    switch(about$kind,
-      machines = paste("Language models share more errors than people. In public data, the share",
-        "of correct labels was .10 lower than the labels' mean probability"),
-      undeclared = "If raters are language models, labels are less certain"
-    )
+    if (about$kind == "machines") {
+      paste("Language models share more errors than people. In public data, the share",
+        "of correct labels was .10 lower than the labels' mean probability")
+    } else {
+      paste0("In public data, labels from people were right .05 more often than their mean ",
+        "probability", if (about$kind == "undeclared") ", from language models .10 less often",
+        ". Known truths of 50 random cases correct this")
+    }
   }
 }
 

@@ -219,7 +219,9 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   is_used <- true_category > 0L & !is.na(probability[, 1L]) & !rep_len(is_gold, nrow(probability))
   abort_argument_if(!any(is_used), "truth",
     "No case in {.arg x} has a known truth and an estimated probability.",
-    i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
+    i = if (any(is_gold)) "Cases whose truth was used in {.fun ground_truth} are left out. Give
+        the truth of other cases." else
+      if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[is_used, , drop = FALSE]
   is_true <- col(probability) == true_category[is_used]
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
@@ -292,8 +294,9 @@ truth_codes <- function(truth, categories, arg) {
   invalid <- which(is.na(code) & !is.na(truth))
   unknown <- unique(truth[invalid])
   abort_if(invalid, "category", "{.arg {arg}} must contain only categories of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = invalid,
-    column = NA_character_, found = unknown)
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.",
+    i = similar_values_hint(unknown, categories), row = invalid, column = NA_character_,
+    found = unknown)
   code
 }
 
