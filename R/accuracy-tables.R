@@ -195,6 +195,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table[label_columns] <- NULL
   table$group <- factor(label, levels = rev(unique(label)))
   estimated <- drop_missing(table, "estimate")
+  first_estimate <- first_single_result(object)
   picture(table, "estimate", "group") +
     interval_lines() +
     main_points(na.rm = TRUE) +
@@ -202,12 +203,12 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     share_axis() +
     ggplot2::scale_y_discrete(drop = FALSE) +
     plot_titles(
-      "Accuracy of systems by group",
+      paste(accuracy_title(first_estimate), "of systems by group"),
       if (!all(is.na(estimated$conf.low))) {
-        level <- first_single_result(object)$options$conf_level
+        level <- first_estimate$options$conf_level
         paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
-      "probability of the correct category", caption = missing_caption(table)
+      accuracy_axis_title(first_estimate), caption = missing_caption(table)
     ) +
     space_between_facets(18)
 }

@@ -16,7 +16,8 @@ show_p <- function(p) {
 # Formats shares (in [0, 1]) as percents with one decimal, for sentences.
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
-whole_percent <- function(share) paste0(decimals(100 * share, 0L), "%")
+# `+ 0` turns -0 into 0, so that "-0%" is not printed.
+whole_percent <- function(share) paste0(decimals(round(100 * share) + 0, 0L), "%")
 
 # Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)

@@ -146,18 +146,16 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 # Categories of a design are ordered if errors depend on the distance between categories.
 is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
-#' Designs of the paper's figures
-#'
-#' Returns the design of the simulation that a figure of Lehner (2015) shows.
+#' Designs of the simulations in the paper's figures (Lehner 2015)
 #'
 #' @param figure Number of a figure, 1 to 14.
-#' @param system Initial probability of a correct answer of each system, in \[0, 1\]. Names, if any,
-#'   name the systems. Otherwise the names contain the probabilities, as in `"system 0.1"`.
+#' @param system Initial probability of a correct answer of each system, in \[0, 1\]. Without names,
+#'   systems have names such as `"system 0.1"`.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
-#'   with difficulty. Errors halve with each step of distance and vary by 100%. All of this holds
-#'   for raters and systems. All systems answer the same panel.
+#'   with difficulty. Errors halve with each step of distance and vary by 100%. This also holds for
+#'   systems, which all answer the same panel.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner

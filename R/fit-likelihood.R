@@ -231,6 +231,17 @@ warn_latent <- function(fit) {
         choose a simpler model, or check who the raters are.", categories = switched)
 }
 
+# Returns the standard errors of the coefficients. A pooled prior treats its mean rows as known, so
+# that the variance can be too small. The lower bound is then the standard error with known truth.
+standard_errors <- function(fit) {
+  error <- sqrt(variances(fit))
+  if (is.null(fit$centre)) return(error)
+  value <- unname(fit$coefficients)
+  n_observations <- rowSums(sizes_by_truth(fit))[
+    match(names(fit$coefficients), rater_terms(fit$x))]
+  pmax(error, ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
+}
+
 #' @export
 logLik.rater_fit <- function(object, ...) {
   has_likelihood <- object$method == "likelihood"

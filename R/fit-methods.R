@@ -64,8 +64,7 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 posterior_of_cases <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_model(fit, "Judging new cases")
-  newdata <- if (inherits(newdata, "ratings")) as_ratings(newdata, arg = "newdata") else
-    as_ratings(newdata, categories = fit$x$categories, arg = "newdata")
+  newdata <- as_further_ratings(newdata, fit$x, "newdata")
   x <- patterns_for(fit$model, as_new_cases(fit, vote_as_fitted(newdata, fit$x)))
   list(x = x, posterior = posterior(fit, x))
 }

@@ -295,17 +295,6 @@ covariance_of.rater_fit <- function(fit) {
   list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
 }
 
-# Returns the standard errors of the coefficients. A pooled prior treats its mean rows as known, so
-# that the variance can be too small. The lower bound is then the standard error with known truth.
-standard_errors <- function(fit) {
-  error <- sqrt(variances(fit))
-  if (is.null(fit$centre)) return(error)
-  value <- unname(fit$coefficients)
-  n_observations <- rowSums(sizes_by_truth(fit))[
-    match(names(fit$coefficients), rater_terms(fit$x))]
-  pmax(error, ifelse(is.na(n_observations), 0, sqrt(value * (1 - value) / n_observations)))
-}
-
 # Returns the variances of the coefficients, NA if they are not available.
 variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
 

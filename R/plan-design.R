@@ -191,6 +191,9 @@ copied_agreement <- function(agreement, copying) {
 pilot_design <- function(pilot) {
   is_fit <- inherits(pilot, "rater_fit")
   x <- if (is_fit) pilot$x else check_several_raters(with_votes(as_ratings(pilot, arg = "design")))
+  abort_argument_if(n_systems(x) > 0L && n_systems(x) == length(x$constant), "design",
+    "must not have a pass rate, which {.fun plan_cases} cannot plan for.",
+    i = "Give an estimate with some known truths to {.fun plan_gold}.")
   n_rated <- count_cases(x, rated_patterns(x))
   ratings_per_case <- sum(pattern_weights(x) * pattern_lengths(x)) /
     n_rated # ratings per rated case
@@ -214,7 +217,7 @@ pilot_design <- function(pilot) {
   systems <- pilot_systems(fit)
   if (length(systems) > 0L) design <- replace_judges(design, systems, "system")
   list(design = design, accuracies = accuracies, story = list(
-    cases = nrow(x), model = format(fit$model), crowd = is_crowd,
+    cases = nrow(x), model = format(fit$model), crowd = is_crowd, kind = panel_kind(x),
     std.error = sqrt(mean(stats::vcov(fit)[rater_terms, rater_terms])),
     rater_accuracy = fit$rater_accuracy
   ))

@@ -203,6 +203,8 @@ near_tie <- function(table) {
 # estimate.
 pilot_note <- function(settings) {
   pilot <- settings$pilot
+  if (isTRUE(pilot$kind == "machines")) return(paste("Language models and programs share errors,",
+    "so this plan is too optimistic. plan_gold() plans for cases with known truth"))
   lower_accuracy <- pilot$rater_accuracy - pilot$std.error
   if (isTRUE(lower_accuracy > 1.05 / length(settings$labels) && pilot$rater_accuracy < 1)) paste(
     "To plan for raters a standard error less accurate than in the pilot, use rater_accuracy =",

@@ -35,7 +35,7 @@ plot_systems <- function(object) {
   table <- tidy(object)
   system_order <- table$system[order(table$estimate, na.last = FALSE)]
   table$system <- factor(table$system, system_order)
-  rater_accuracy <- glance(object)$rater_accuracy[[1L]]
+  rater_accuracy <- if (is_pass_rate(object)) NA else glance(object)$rater_accuracy[[1L]]
   estimated_systems <- drop_missing(table, "estimate")
   picture(estimated_systems, "estimate", "system") +
     (if (!is.na(rater_accuracy)) line_at(rater_accuracy)) +
@@ -44,11 +44,17 @@ plot_systems <- function(object) {
     share_axis(expand = ggplot2::expansion(add = 0.03)) +
     row_axis_with_space(limits = system_order) +
     plot_titles(
-      if (is_pass_rate(object)) "Pass rate of systems" else "Accuracy of systems",
+      paste(accuracy_title(object), "of systems"),
       systems_subtitle(table, object$options$conf_level, rater_accuracy),
-      if (is_pass_rate(object)) "share that passes" else "probability of the correct category",
+      accuracy_axis_title(object),
       caption = not_identified(setdiff(system_order, estimated_systems$system))
     )
+}
+
+accuracy_title <- function(estimate) if (is_pass_rate(estimate)) "Pass rate" else "Accuracy"
+
+accuracy_axis_title <- function(estimate) {
+  if (is_pass_rate(estimate)) "share that passes" else "probability of the correct category"
 }
 
 systems_subtitle <- function(table, level, rater_accuracy) {
@@ -122,12 +128,14 @@ plot_gold <- function(object) {
     flag_colours() +
     ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
     plot_titles(
-      paste("Accuracy by", count_noun(count_gold(object), "gold case"), "and by ratings"),
+      paste(
+        accuracy_title(object), "by", count_noun(count_gold(object), "gold case"), "and by ratings"
+      ),
       paste0(
         interval_title(object$options$conf_level), "s, of the ", object$gold$settings$target,
-        if (nrow(range_table) > 0L) "; shaded: the range of ratings alone"
+        if (nrow(range_table) > 0L) "; shaded: the range from ratings only"
       ),
-      "probability of the correct category"
+      accuracy_axis_title(object)
     ) +
     space_between_facets(18)
 }

@@ -78,9 +78,11 @@ plot_performance <- function(object, estimators) {
     measure = factor(measures[c("bias", "coverage")], measures),
     at = c(0, if (length(unique(levels_used)) == 1L) levels_used[[1L]] else NA)
   )
-  plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
+  rows <- drop_missing(rows, "middle")
+  ideal <- drop_missing(ideal[ideal$measure %in% rows$measure, ], "at")
+  plot_medians(rows, estimators, colours, 0.5) +
     ggplot2::geom_vline(
-      aes_columns(xintercept = "at"), drop_missing(ideal, "at"), linetype = "dashed",
+      aes_columns(xintercept = "at"), ideal, linetype = "dashed",
       colour = plot_colours[["muted"]]
     ) +
     ggplot2::facet_wrap("measure", scales = "free_x") +

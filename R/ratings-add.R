@@ -18,6 +18,12 @@ add_ratings <- function(x, new) {
   x
 }
 
+# Returns `new` as ratings. Data frames and matrices get the categories of `x`.
+as_further_ratings <- function(new, x, arg) {
+  if (inherits(new, "ratings")) return(as_ratings(new, arg = arg))
+  as_ratings(new, categories = x$categories, arg = arg)
+}
+
 # Fails if `x` has properties with which ratings cannot be added: `x` is the ratings of the fit, or
 # the added ratings. `message`: first sentence of the error. `also`: logical vector of further
 # obstacles, with their texts as names.
@@ -40,7 +46,7 @@ check_can_grow <- function(x, message, also) {
 # is none). And `answers`, for each system a label per case, NA without an answer.
 new_ratings_long <- function(new, x) {
   if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) return(new_rows(new))
-  new <- as_ratings(new, categories = x$categories, arg = "new")
+  new <- as_further_ratings(new, x, "new")
   if (in_database(new)) abort_no_cases("New ratings need their cases")
   check_can_grow(new, "{.arg new} cannot be added.", c(
     "They have groups of raters, or reruns." = !is.null(new$rater_groups) || has_reruns(new)

@@ -64,13 +64,17 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
   first_estimate <- x$estimates[[1L]]
   undecided <- !(table$conf.low > 0) %in% TRUE
-  verb <- if (is_pass_rate(first_estimate)) "passes" else "is right"
+  is_pass <- is_pass_rate(first_estimate)
+  verb <- if (is_pass) "passes" else "is right"
   claim <- paste(table$system, verb, "more often in", table$group1, "than in", table$group2)
   supported <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claim, table$reason),
     sprintf(
-      "On %s, %s, by %s%s%s.", cases_words(table$n), claim, points_words(table$estimate),
+      "On %s, %s %s%s%s.", cases_words(table$n), ifelse(undecided, sprintf(
+        "the %s of %s in %s minus that in %s is estimated at",
+        if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2
+      ), paste0(claim, ", by")), points_words(table$estimate),
       interval_words(table, x$options$conf_level, points), ifelse(undecided, order_is_open, "")
     )
   )

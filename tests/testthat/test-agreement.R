@@ -358,6 +358,19 @@ test_that("print tells the story", {
   })
 })
 
+test_that("numbers that may be a scale are pointed out", {
+  said <- function(...) paste(capture.output(print(agreement(...))), collapse = " ")
+  rated <- function(...) ratings(data.frame(...), raters = a:b)
+  codes <- rated(a = c(1, 2, 3, 3, 1), b = c(1, 3, 3, 2, 1))
+  scale <- ratings(data.frame(a = 1:3, b = c(1, 3, 3)), raters = a:b, ordered = TRUE)
+  expect_match(said(codes), "If the numbers are a scale, give `ordered = TRUE`")
+  expect_match(said(scale), "only ordinal and weighted measures count")
+  expect_no_match(said(codes, measures = "krippendorff_alpha_ordinal"), "scale")
+  expect_no_match(said(codes, by_category = TRUE), "near misses|Near misses")
+  expect_no_match(said(rated(a = c(0, 1, 1), b = c(0, 1, 0))), "scale")
+  expect_no_match(said(rated(a = letters[1:3], b = letters[3:1])), "scale")
+})
+
 test_that("errors say what to do", {
   x <- lehner_ratings()
   exchangeable <- ratings(fleiss1971, case = case, counts = depression:other)

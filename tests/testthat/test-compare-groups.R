@@ -188,6 +188,15 @@ test_that("several groups are compared by pairs, or with a reference", {
   expect_snapshot(all)
 })
 
+test_that("sentences about undecided differences of groups name no direction", {
+  comparison <- compare_systems(estimate_versions(two_versions()))
+  comparison$differences[c("estimate", "conf.low", "conf.high")] <- list(-0.004, -0.1, 0.1)
+  words <- may_say(comparison)
+  expect_no_match(words$sentence[words$may], "more often|higher")
+  expect_match(words$sentence[words$may], "minus that in .* 0 percentage points.*remains open")
+  expect_match(format(gate(comparison, 0)), "is 0% \\[-10%, 10%\\]")
+})
+
 test_that("comparisons of groups are printed and put into words", {
   comparison <- compare_systems(estimate_versions(two_versions()))
   expect_snapshot({

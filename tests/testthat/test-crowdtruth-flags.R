@@ -5,6 +5,11 @@ ct <- crowdtruth(crowd)
 
 test_that("the standard-deviation rule counts metrics beyond their limit", {
   flags <- flag_workers(ct, sd = 1.2)
+  units <- lapply(list(flags$workers$units[flags$workers$flagged], flags$workers$units), median)
+  expect_identical(
+    any(grepl("Median units of flagged workers", capture.output(print(flags)))),
+    units[[1L]] < units[[2L]]
+  )
   metrics <- c("unit_disagreement", "worker_disagreement", "annotations_per_unit")
   value <- as.matrix(ct$workers[metrics])
   limit <- apply(value, 2, function(x) mean(x) + 1.2 * stats::sd(x))

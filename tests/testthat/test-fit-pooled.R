@@ -77,7 +77,14 @@ test_that("standard errors are given the centre, and nothing counts its paramete
     p <- right[, j]
     sqrt(sum(rates^2 * p * (1 - p) / size) + drop(p %*% of_rates %*% p))
   }, 0)
-  expect_equal(unname(sqrt(diag(vcov(known))[1:3])), slow, tolerance = 1e-4)
+  expect_equal(sqrt(variances(known)[1:3]), slow, tolerance = 1e-4)
+  # tidy() and vcov() report at least the standard error with known truth; correlations stay.
+  accuracy <- unname(coef(known)[1:3])
+  reported <- sqrt(diag(vcov(known)))
+  expect_equal(unname(reported[1:3]), pmax(slow, sqrt(accuracy * (1 - accuracy) / sum(n))),
+    tolerance = 1e-4)
+  expect_equal(unname(reported), tidy(known)$std.error)
+  expect_equal(unname(cov2cor(vcov(known))), cov2cor(covariance_of(known)$covariance))
 })
 
 test_that("names and orders of categories, raters and cases change nothing", {

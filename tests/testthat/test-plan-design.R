@@ -103,6 +103,19 @@ test_that("crowds and counts are panels of their mean number of ratings", {
   expect_output(print(plan), "most ratings are missing")
 })
 
+test_that("pass rates are not planned from agreement, and machines get a note", {
+  x <- pilot(c(0.7, 0.8, 0.9), n = 60)
+  long <- as.data.frame(x)
+  passes <- ratings(long, case = case, rater = rater, rating = rating, systems = c(app = "1"))
+  expect_error(plan_cases(passes, runs = 20), "pass rate.*plan_gold",
+    class = "fallible_error_argument")
+  machines <- ratings(long, case = case, rater = rater, rating = rating, rater_kind = "model")
+  note <- "Language models and programs share errors"
+  plans <- lapply(list(machines, x), plan_cases, half_width = 0.2, runs = 20)
+  told <- vapply(plans, function(plan) any(grepl(note, capture.output(print(plan)))), NA)
+  expect_identical(told, c(TRUE, FALSE))
+})
+
 test_that("a pilot that says nothing is refused", {
   x <- ratings(matrix(c("a", "b", "c", "a", "b", "a", "b", "c"), 4))
   expect_error(plan_cases(x), "raters agree no better", class = "fallible_error_argument")

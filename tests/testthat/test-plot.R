@@ -183,6 +183,9 @@ test_that("legends have a key for categories and states without data", {
   expect_legend(c("a", "b", "c"), ground_truth(quiet(fit_raters(x))))
   expect_legend(c("a", "b", "c"), ratings(data.frame(a = 2:1, b = 1:2, c = 0), counts = a:c))
   expect_legend(c("the system wins", "it does not"), quiet(alt_test(x)))
+  picture <- ggplot2::autoplot(quiet(alt_test(x)))
+  expect_identical(rlang::as_label(picture$mapping$y), "rater")
+  expect_setequal(picture$data$rater, paste0("r", 1:3))
   expect_legend(c("ok", "doubt", "problem"), quiet(data_check(x)))
   crowd <- crowdtruth(examples_of_results()$ratings_labels)
   expect_legend(c("not flagged", "flagged"), flag_workers(crowd, sd = 100))
@@ -257,14 +260,25 @@ test_that("the performance of estimators is that of summary(), with Monte Carlo 
   withr::local_seed(3)
   design <- rater_design(c(0.8, 0.85, 0.9), c(s = 0.9), 2, 40)
   study <- quiet(simulation_study(list(one = design, two = design), c("average", "binned"), runs = 3))
-  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(study, "performance"))$plot$data
+  picture <- ggplot2::autoplot(study, "performance")
+  marks <- Filter(function(layer) inherits(layer$geom, "GeomVline"), picture$layers)[[1L]]$data
+  expect_identical(as.character(marks$measure), "bias") # there are no intervals
+  leveled <- list(a = accuracy_estimator("joint", interval = "profile", conf_level = 0.8))
+  study2 <- quiet(simulation_study(list(one = design), leveled, runs = 2))
+  picture2 <- ggplot2::autoplot(study2, "performance")
+  marks <- Filter(function(layer) inherits(layer$geom, "GeomVline"), picture2$layers)[[1L]]$data
+  expect_identical(marks$at, c(0, 0.8))
+  drawn <- ggplot2::ggplot_build(picture)$plot$data
   found <- summary(study, by = c("design", "estimator"))
   found <- found[found$target == "expected", ]
   for (measure in c("bias", "coverage")) {
     rows <- drawn[drawn$measure == measure, ]
     at <- match(paste(rows$term, rows$group), paste(found$estimator, found$design))
     expect_equal(rows$middle, found[[measure]][at])
-    expect_equal(rows$high - rows$low, 4 * found[[paste0(measure, "_mcse")]][at])
+    reach <- 2 * found[[paste0(measure, "_mcse")]][at]
+    limits <- if (measure == "coverage") c(0, 1) else c(-1, 1)
+    expect_equal(rows$low, pmax(rows$middle - reach, limits[[1L]]))
+    expect_equal(rows$high, pmin(rows$middle + reach, limits[[2L]]))
   }
 })
 

@@ -107,7 +107,7 @@ test_that("of metrics and agreement there are sentences and a paragraph, too", {
   expect_match(may_say(metrics, "methods")[[1]], "delta method.*Gorodkin")
   agreed <- agreement(x, scale_weights = "quadratic")
   said <- may_say(agreed)
-  expect_match(said$sentence, "Gwet's AC2, quadratic weights of 3 raters is 0.\\d+ \\(90% interval",
+  expect_match(said$sentence, "Gwet's AC2 .quadratic weights. of 3 raters is 0.\\d+ \\(90% interval",
     all = FALSE)
   expect_match(said$sentence[!said$may], "right as often as they agree", all = FALSE)
   expect_match(may_say(agreed, "methods")[[1]], "linearisation .*\\(Gwet 2014\\)")

@@ -337,6 +337,7 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
     ai = rated(0.9), never = "negative"
   )
   x <- quiet(ratings(wide, raters = r1:r3, systems = c(ai, never), covariates = site))
+  x$rows <- "ratings" # as in data with a row per rating
   file <- withr::local_tempfile(fileext = ".html")
   quiet(accuracy_report(x, file, positive = "negative", by = site))
   page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")

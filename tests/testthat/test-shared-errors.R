@@ -116,6 +116,16 @@ test_that("truth comes from a fit, from the user, from a simulation, or not at a
   expect_identical(by_user$known, rep(100, 6))
   expect_equal(tidy(shared_errors(quiet(fit_raters(x, known_truth = gold)))), by_user)
   expect_equal(by_user$estimate, tidy(shared_errors(x[1:100, ]))$estimate)
+  # The truth of some cases only, given in three ways.
+  some <- with_truth(x, gold)
+  expect_equal(tidy(shared_errors(some)), by_user)
+  long <- as.data.frame(x, what = "ratings")
+  long$truth <- unname(gold[as.character(long$case)])
+  kept <- ratings(long, case = case, rater = rater, rating = rating, truth = truth,
+    categories = x$categories)
+  expect_equal(tidy(shared_errors(kept, known_truth = TRUE))$estimate,
+    by_user$estimate[by_user$kind == "raters"])
+  expect_identical(glance(shared_errors(kept))$known, 0)
   none <- shared_errors(x, known_truth = FALSE)
   expect_true(all(is.na(tidy(none)$estimate)))
   expect_identical(glance(none)$known, 0)

@@ -215,13 +215,16 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_match(
     said(truth), paste0("Label probability below 0.7 in ", told$unsure, " of 10 cases .check these")
   )
-  expect_match(said(truth), "If raters are language models")
+  expect_match(said(truth), "from language models .10 less often")
   expect_match(said(ground_truth(x, rho = 0, votes = 0)), "Assumed: raters err independently")
   expect_match(said(ground_truth(x, votes = 1)), "Smoothed shares of votes")
   of <- function(kind) {
     said(ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case, rater_kind = kind)))
   }
-  expect_no_match(of("expert"), "less sure than that")
+  expect_no_match(of("expert"), "language models")
+  expect_no_match(said(truth), "without ratings")
+  unrated <- ratings(rbind(lehner2015, NA), raters = rater1:rater4)
+  expect_match(said(ground_truth(unrated)), "1 case without ratings: the labels are guesses")
   expect_match(of("model"), "Language models share more errors")
   # What is no longer a table of labels prints as it is.
   expect_no_match(said(truth[0, ]), "Expected")
@@ -483,6 +486,8 @@ test_that("a random sample calibrates all other labels; cases picked by hand set
   # Known labels are no test of calibration.
   every <- truth(x)
   expect_identical(sum(calibration(random, every)$n), 260 * 3)
+  expect_error(calibration(random, every[at, ]), "truth of other cases",
+    class = "fallible_error_argument")
   expect_error(ground_truth(fit_raters(x), known_truth = gold), "fit_raters")
   expect_error(ground_truth(estimate, known_truth = gold), "already has gold")
   expect_error(ground_truth(x, gold_sample = "random"), class = "fallible_error_argument")
