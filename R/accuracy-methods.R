@@ -90,6 +90,13 @@ is_pass_rate <- function(estimate) {
   length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
 }
 
+# Words for titles and axes of pictures.
+accuracy_title <- function(estimate) if (is_pass_rate(estimate)) "Pass rate" else "Accuracy"
+
+accuracy_axis_title <- function(estimate) {
+  if (is_pass_rate(estimate)) "share that passes" else "probability of the correct category"
+}
+
 # Words for the method in a caption. With one rater, its name instead.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x

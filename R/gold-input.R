@@ -103,15 +103,6 @@ is_sample <- function(gold, x) {
     (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
 }
 
-# The truths stored in the ratings `x`, an argument of ratings(), as a data frame.
-stored_truth <- function(x) {
-  abort_argument_if(is.null(x$truth), "known_truth",
-    "{.code known_truth = TRUE} uses the truth stored in {.arg x}, but {.arg x} has no truth.",
-    i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
-        names, or a data frame with columns {.val case} and {.val truth}.")
-  truth(x)
-}
-
 # A vector such as c("random", "given") is an error. In other arguments it would mean the default,
 # its first element. The list keeps check_choice() from using this rule.
 check_gold_sample <- function(gold_sample) {

@@ -51,12 +51,6 @@ plot_systems <- function(object) {
     )
 }
 
-accuracy_title <- function(estimate) if (is_pass_rate(estimate)) "Pass rate" else "Accuracy"
-
-accuracy_axis_title <- function(estimate) {
-  if (is_pass_rate(estimate)) "share that passes" else "probability of the correct category"
-}
-
 systems_subtitle <- function(table, level, rater_accuracy) {
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
   subtitle <- interval_subtitle(table, level) %||% "Estimates"
