@@ -249,7 +249,8 @@ inform_level <- function(measure, scale_name) {
 make_measure_function <- function(id, pooled = TRUE) {
   pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
-    c(alist(x = , scale_weights = NULL), pooling, alist(... = )), rlang::call2(
+    c(alist(x = , scale_weights = NULL), pooling, alist(... = )), # nolint: spaces_inside.
+    rlang::call2(
       "bare_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
     ), topenv()
   )

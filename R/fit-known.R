@@ -235,3 +235,12 @@ check_expected <- function(expected, systems) {
     i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
   setNames(as.double(expected)[position], systems)
 }
+
+# The truths stored in the ratings `x`, an argument of ratings(), as a data frame.
+stored_truth <- function(x) {
+  abort_argument_if(is.null(x$truth), "known_truth",
+    "{.code known_truth = TRUE} uses the truth stored in {.arg x}, but {.arg x} has no truth.",
+    i = "Name its column as {.arg truth} of {.fun ratings}; or give categories with the cases as
+        names, or a data frame with columns {.val case} and {.val truth}.")
+  truth(x)
+}

@@ -309,7 +309,8 @@ say_methods.metric_estimate <- function(x) {
 say_sentences.agreement <- function(x) {
   about <- attr(x, "about")
   title <- in_sentence(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
-  title <- sub(", ([^,]*)$", " (\\1)", title) # "Krippendorff's alpha (ordinal)"
+  # "Krippendorff's alpha (ordinal)"
+  title <- sub(", ([^,]*)$", " (\\1)", title) # nolint: nonportable_path.
   rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
     vapply(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
