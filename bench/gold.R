@@ -1,110 +1,136 @@
-# A few known truths and many fallible ratings: coverage, width and error of intervals that combine
-# both.
+# A few gold cases and many ratings: coverage, width and error of intervals that combine both.
 #
-#   FALLIBLE_DATA=/path Rscript bench/gold.R [output.csv] [draws] [cache.rds]
+#   FALLIBLE_DATA=/path Rscript bench/gold.R [summary.csv] [draws] [draws.rds]
 #
-# Worlds are the sets of $FALLIBLE_DATA/real with at least 200 truths, up to four systems each, and
-# eight simulated designs of 1000 cases. In each draw the cases of a world are drawn with
-# replacement, so the share of right answers in the world is the population value. Gold cases are a
-# random part of the drawn cases, up to half. The estimate from ratings is computed from the drawn
-# cases; the parameters of raters are fitted once. Reading and fitting takes longest, so the cache
-# keeps them.
+# Worlds are the data sets of $FALLIBLE_DATA/real with at least 200 known truths, eight simulated
+# designs of 1000 cases, and four simulated worlds with clusters of ten cases. A world has at most
+# two systems and ten ratings of a case. Its true values are computed from all of its cases.
 #
-# Accuracies: gold only (Wilson), ratings only, PPI++ with its interval, corrected, combined.
-# Differences, recall and precision: gold only, corrected, combined. Then gold in clusters; gold by
-# strata and by unequal probabilities; looks after every batch; and the planner.
+# Each draw samples at most 400 cases (40 clusters) of a world with replacement. A random part of
+# them, at most half, are gold cases. Smaller numbers of gold cases are subsets of larger ones. Only
+# public functions of the package are used, and each draw sets the seed. Two versions of the package
+# can therefore be compared draw by draw.
 #
-# Prints tables, and writes those of the first two kinds: mean coverage over worlds, the worst
-# coverage, mean width, pooled root mean squared error, and the number of worlds.
+# The quantities are accuracies, differences of two systems, and recall and precision of two
+# frequent categories and of a rare one. Gold cases are random; or drawn by plan_gold() with unequal
+# probabilities (stratified in odd draws, active in even draws) or where two systems differ; or
+# whole clusters. Also measures intervals after every batch of ten gold cases, and planned widths.
+#
+# Prints tables. Writes to summary.csv: mean coverage over worlds, lowest coverage of a world and of
+# a quantity in a world, mean width, root mean squared error, and number of worlds. Writes to
+# draws.rds: a row per world, quantity, draw, number of gold cases and method.
 
-library(fallible)
+suppressMessages(library(fallible))
 
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 source(file.path(folder, "helpers.R"))
-source(file.path(folder, "..", "tests", "testthat", "helper-gold.R")) # the peer
-inside <- asNamespace("fallible") # what users do not call
+source(file.path(folder, "..", "tests", "testthat", "helper-gold.R")) # for PPI++
 
-seed <- 20150501
+seed <- 20150501L
 conf_level <- 0.9
-sizes <- c(10, 20, 50, 100, 200, 300)
+sizes <- c(10, 20, 50, 100, 200)
+most_cases <- 400L
+most_ratings <- 10L # of a case
 
-main <- function(output = NULL, draws = "300", cache = NULL) {
-  options(width = 150L, cli.progress_show_after = 3600)
-  draws <- as.integer(draws)
-  worlds <- cached_worlds(cache)
-  cat("Seed ", seed, ", ", draws, " draws, ", length(worlds), " worlds\n", sep = "")
-  results <- rbind(
-    told("accuracy", measure(worlds, draws, draw_accuracy, systems_of)),
-    told("difference", measure(worlds, draws, draw_difference, pairs_of)),
-    told("recall", measure(worlds, draws, draw_recall, categories_of)),
-    told("precision", measure(worlds, draws, draw_precision, categories_of))
-  )
-  if (!is.null(output)) write_results(cbind(summarise(results), draws = draws), output, seed)
-  print_choices(worlds, draws)
-  print_clusters(draws)
-  print_looks(worlds, draws)
-  print_planner(worlds, draws)
+main <- function(output = NULL, draws = "20", details = NULL) {
+  options(width = 120L, cli.progress_show_after = 3600)
+  worlds <- make_worlds()
+  results <- NULL
+  for (draw in seq_len(as.integer(draws))) {
+    rows <- lapply(seq_along(worlds), function(i) {
+      cbind(world = names(worlds)[[i]], one_draw(worlds[[i]], draw, seed + 1000L * i))
+    })
+    results <- rbind(results, do.call(rbind, rows))
+    if (!is.null(details)) saveRDS(results, details) # the draws so far
+    message("Draw ", draw, ": ", round(proc.time()[[1L]]), " s")
+  }
+  is_plan <- results$of == "planned half-width"
+  summary <- summarise(results[!is_plan, ])
+  print(format(summary, digits = 3L), row.names = FALSE)
+  cat("\nHalf-width, divided by the planned half-width\n")
+  print(stats::aggregate(width ~ method + gold, results[is_plan, ], function(x) {
+    round(c(mean = mean(x), stats::quantile(x, c(0.1, 0.9))), 2L)
+  }))
+  if (!is.null(output)) write_results(cbind(summary, draws = as.integer(draws)), output, seed)
 }
 
-told <- function(of, results) {
-  results <- cbind(of = of, results)
-  print_tables(results)
-  results
-}
+quiet <- function(code) suppressMessages(suppressWarnings(code, classes = "fallible_warning"))
 
 # ---- Worlds -------------------------------------------------------------------------------------
-
-cached_worlds <- function(cache) {
-  if (!is.null(cache) && file.exists(cache)) {
-    return(readRDS(cache))
-  }
-  worlds <- make_worlds()
-  if (!is.null(cache)) saveRDS(worlds, cache)
-  worlds
-}
 
 make_worlds <- function() {
   root <- Sys.getenv("FALLIBLE_DATA")
   sets <- if (nzchar(root)) list.dirs(file.path(root, "real"), recursive = FALSE)
-  if (is.null(sets)) message("FALLIBLE_DATA is not set: simulated designs only.")
-  designs <- simulated_designs()
+  if (is.null(sets)) message("FALLIBLE_DATA is not set: simulated worlds only.")
+  alike <- c(0, 0.05, 0.2, 0.5)
   worlds <- c(
     stats::setNames(lapply(sets, real_world), basename(as.character(sets))),
-    lapply(designs, simulated_world)
+    lapply(designs(), simulated_world),
+    stats::setNames(lapply(alike, clustered_world), paste("clusters", alike))
   )
   Filter(Negate(is.null), worlds)
 }
 
-real_world <- function(folder) {
-  file <- function(stem) {
-    files <- file.path(folder, paste0(stem, c(".csv", ".csv.gz")))
-    files[file.exists(files)]
-  }
-  read <- function(stem) {
-    utils::read.csv(file(stem)[[1L]], colClasses = "character", na.strings = c("NA", ""))
-  }
-  if (length(file("truth")) == 0L || length(file("systems")) == 0L) {
-    return(NULL)
-  }
-  known <- read("truth")
-  known <- known[!is.na(known$truth), ]
-  if (nrow(known) < 200L) {
-    return(NULL)
-  }
-  answers <- read("systems")
-  answers <- answers[answers$case %in% known$case, ]
-  number <- table(answers$system)
-  answers <- answers[answers$system %in% utils::head(names(number)[order(-number)], 4L), ]
-  long <- read("ratings")
-  categories <- sort(unique(c(long$rating, answers$prediction, known$truth)))
-  x <- quiet(ratings(
-    long, case = case, rater = rater, rating = rating, systems = answers, categories = categories,
-    repeats = "ratings"
-  ))
-  new_world(x, match(known$truth[match(as.character(x$cases), known$case)], categories))
+# `ratings`: data frame with columns `case` (a position in `truth`), `rater` and `rating`.
+# `answers`: matrix, cases x systems. `cluster`: a number per case, or NULL. Adds `cells`, a row per
+# recall and precision, with its `true` value.
+new_world <- function(ratings, answers, truth, cluster = NULL) {
+  set.seed(seed)
+  ratings <- ratings[sample.int(nrow(ratings)), ]
+  ratings <- ratings[stats::ave(ratings$case, ratings$case, FUN = seq_along) <= most_ratings, ]
+  n <- table(truth)
+  frequent <- names(n)[n >= 0.15 * length(truth)]
+  rare <- sort(n[!names(n) %in% frequent & n >= 10])
+  cells <- expand.grid(
+    metric = c("recall", "precision"), system = colnames(answers),
+    category = unique(c(utils::head(frequent, 1L), utils::tail(frequent, 1L), names(rare)[1L])),
+    stringsAsFactors = FALSE
+  )
+  cells <- cells[!is.na(cells$category), ]
+  cells$of <- paste0(cells$metric, ifelse(cells$category %in% frequent, "", ", rare"))
+  cells$thing <- paste(cells$system, cells$category)
+  cells$true <- vapply(outcomes_of_cells(cells, answers, truth), mean, 0)
+  list(
+    ratings = ratings, rows = split(seq_len(nrow(ratings)), factor(ratings$case, seq_along(truth))),
+    answers = answers, truth = truth, cluster = cluster, cells = cells[!is.na(cells$true), ],
+    categories = sort(unique(c(ratings$rating, answers, truth))),
+    accuracy = colMeans(answers == truth)
+  )
 }
 
-simulated_designs <- function() {
+# For each recall or precision: are answers correct, in the cases that determine it?
+outcomes_of_cells <- function(cells, answers, truth) {
+  Map(function(metric, system, category) {
+    answer <- answers[, system]
+    (answer == truth)[(if (metric == "recall") truth else answer) == category]
+  }, cells$metric, cells$system, cells$category)
+}
+
+# Uses the cases that all systems answered. The second system is used if it answered at least 80% of
+# the cases that the first one answered.
+real_world <- function(folder) {
+  read <- function(stem) {
+    file <- Filter(file.exists, file.path(folder, paste0(stem, c(".csv", ".csv.gz"))))
+    if (length(file)) utils::read.csv(file, colClasses = "character", na.strings = c("NA", ""))
+  }
+  known <- read("truth")
+  systems <- read("systems")
+  if (sum(!is.na(known$truth)) < 200L || is.null(systems)) return(NULL)
+  ratings <- stats::na.omit(read("ratings")[c("case", "rater", "rating")])
+  known <- known[!is.na(known$truth) & known$case %in% ratings$case, ]
+  systems <- systems[systems$case %in% known$case, ]
+  answers <- tapply(systems$prediction, systems[c("case", "system")], `[`, 1L)
+  answers <- answers[, order(-colSums(!is.na(answers))), drop = FALSE]
+  is_used <- colSums(!is.na(answers) & !is.na(answers[, 1L])) >= 0.8 * sum(!is.na(answers[, 1L]))
+  answers <- stats::na.omit(answers[, utils::head(which(is_used), 2L), drop = FALSE])
+  if (nrow(answers) < 100L) return(NULL)
+  ratings$case <- match(ratings$case, rownames(answers))
+  truth <- known$truth[match(rownames(answers), known$case)]
+  answers <- matrix(answers, nrow(answers), dimnames = list(NULL, colnames(answers)))
+  new_world(ratings[!is.na(ratings$case), ], answers, truth)
+}
+
+designs <- function() {
   even <- function(n) rep(1 / n, n)
   list(
     easy = rater_design(c(0.9, 0.9, 0.9), c(0.9, 0.8), 3, 1000, even(3)),
@@ -128,517 +154,251 @@ simulated_designs <- function() {
 simulated_world <- function(design) {
   set.seed(seed)
   x <- quiet(simulate_ratings(design))
-  new_world(x, as.integer(truth(x)$category))
+  ratings <- as.data.frame(lapply(tidy(x)[c("case", "rater", "rating")], as.character))
+  ratings$case <- as.integer(ratings$case)
+  answers <- tidy(x, "systems")
+  answers <- split(as.character(answers$prediction), as.character(answers$system))
+  new_world(stats::na.omit(ratings), do.call(cbind, answers), as.character(truth(x)$category))
 }
 
-# A row per case with a truth and an answer: `truth`, `answer` (cases x systems), `predicted` (cases
-# x categories), `posterior` (a matrix of the same shape per system). And the estimate of each
-# system from ratings only.
-new_world <- function(x, truth) {
-  estimate <- quiet(estimate_accuracy(x))
-  answer <- x$patterns$answer[x$index, , drop = FALSE]
-  kept <- which(!is.na(truth) & rowSums(answer) > 0L)
-  at <- x$index[kept]
-  list(
-    truth = truth[kept], answer = answer[kept, , drop = FALSE],
-    predicted = inside$predict_categories(x)[at, , drop = FALSE],
-    posterior = lapply(estimate$posterior, function(p) unclass(as.matrix(p))[at, , drop = FALSE]),
-    alone = lapply(seq_along(x$systems), function(s) inside$estimates_from_ratings(estimate, s)),
-    sampling = estimate$details$sampling, cells = cells_alone(estimate)
+# 300 clusters of ten cases. Accuracies of three raters and a system vary between clusters. `alike`:
+# correlation of correct answers within a cluster.
+clustered_world <- function(alike, accuracy = c(0.7, 0.75, 0.8, 0.8)) {
+  set.seed(seed)
+  cluster <- rep(1:300, each = 10L)
+  truth <- sample(c("a", "b"), length(cluster), TRUE, c(0.6, 0.4))
+  size <- 1 / max(alike, 1e-6) - 1
+  answers <- vapply(accuracy, function(p) {
+    right <- stats::runif(length(truth)) < stats::rbeta(300L, p * size, (1 - p) * size)[cluster]
+    ifelse(right == (truth == "a"), "a", "b")
+  }, truth)
+  ratings <- data.frame(
+    case = seq_along(truth), rater = rep(1:3, each = length(truth)), rating = c(answers[, 1:3])
   )
-}
-
-quiet <- function(code) suppressWarnings(code, classes = "fallible_warning")
-
-systems_of <- function(world) {
-  lapply(Filter(function(s) sum(world$answer[, s] > 0L) >= 100, seq_len(ncol(world$answer))), list)
-}
-
-pairs_of <- function(world) {
-  if (ncol(world$answer) < 2L) {
-    return(list())
-  }
-  pairs <- utils::combn(ncol(world$answer), 2L)
-  enough <- function(p) sum(world$answer[, p[[1L]]] > 0L & world$answer[, p[[2L]]] > 0L) >= 100
-  pairs <- Filter(enough, asplit(pairs[, seq_len(min(3L, ncol(pairs))), drop = FALSE], 2L))
-  lapply(pairs, as.list)
-}
-
-# The first two systems, and of categories that are frequent enough the first and the last.
-categories_of <- function(world) {
-  frequent <- which(tabulate(world$truth, ncol(world$predicted)) >= 0.15 * length(world$truth))
-  if (length(frequent) > 2L) frequent <- range(frequent)
-  systems <- utils::head(unlist(systems_of(world)), 2L)
-  unlist(lapply(systems, function(s) lapply(frequent, function(k) list(s, k))), recursive = FALSE)
+  new_world(ratings, cbind(system = answers[, 4L]), truth, cluster)
 }
 
 # ---- Draws --------------------------------------------------------------------------------------
 
-# A row per world, thing in it, draw, size and method.
-measure <- function(worlds, draws, draw, things_of) {
-  rows <- lapply(names(worlds), function(name) {
-    things <- things_of(worlds[[name]])
-    lapply(seq_along(things), function(i) {
-      set.seed(seed)
-      thing <- do.call(draw, c(list(worlds[[name]]), things[[i]]))
-      rows <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
-      if (!is.null(rows)) told_of(rows, name, i, thing$true)
-    })
-  })
-  do.call(rbind, unlist(rows, recursive = FALSE))
-}
-
-# `thing`: `cases`, how many there are; `true`; `estimates`, a function of the cases drawn that
-# gives a function of the places of gold among them, which gives a matrix: methods x (estimate, low,
-# high).
-# Few gold cases are the first of many, so that sizes are compared on the same draws.
-one_draw <- function(thing) {
-  possible <- sizes[sizes <= thing$cases / 2]
-  if (length(possible) == 0L) {
-    return(NULL)
+one_draw <- function(world, draw, first) {
+  set_seed <- function() set.seed(first + draw)
+  set_seed()
+  drawn <- draw_cases(world)
+  truth <- data.frame(case = seq_along(drawn$at), truth = world$truth[drawn$at])
+  gold <- truth[drawn$order, ]
+  n_gold <- sizes[sizes <= nrow(truth) / 2]
+  has_clusters <- !is.null(drawn$cluster)
+  if (has_clusters) n_gold <- n_gold[n_gold >= 50] # five clusters
+  estimate <- function(...) {
+    quiet(estimate_accuracy(drawn$panel, ...,
+      resampling = if (has_clusters) list(cluster = drawn$cluster) else list()))
   }
-  drawn <- sample.int(thing$cases, thing$cases, replace = TRUE)
-  order <- sample.int(thing$cases)
-  estimates <- thing$estimates(drawn)
-  do.call(rbind, lapply(possible, function(m) {
-    cbind(m, estimates(order[seq_len(m)]))
-  }))
+  from_ratings <- estimate()
+  measured <- estimate(known_truth = gold[seq_len(n_gold[[1L]]), ], gold_sample = "random")
+  ratings_only <- cell_rows(world, from_ratings, NA, "ratings alone", NULL)
+  predicted <- predict_truth(world, drawn)
+  rows <- lapply(n_gold, function(m) {
+    at <- drawn$order[seq_len(m)]
+    rbind(
+      gold_rows(world, quiet(update(measured, known_truth = gold[seq_len(m), ])), m),
+      replace(ratings_only, "gold", m), gold_only_rows(world, drawn$at[at], m),
+      ppi_rows(world, drawn$at, predicted, at)
+    )
+  })
+  rows <- do.call(rbind, rows)
+  if (has_clusters) return(cbind(draw = draw, transform(rows, of = paste0(of, ", clusters"))))
+  # Measures with gold cases that a plan draws.
+  planned <- function(...) {
+    set_seed()
+    labels <- augment(quiet(plan_gold(from_ratings, ...)))
+    labels$truth <- truth$truth[match(labels$case, truth$case)]
+    labels <- gold_cases(labels[c("case", "truth", "probability")], sample = "probability")
+    estimate(known_truth = labels)
+  }
+  if (100 %in% n_gold) {
+    choice <- if (draw %% 2L) "stratified" else "active"
+    unequal <- gold_rows(world, planned(gold = 100, choice = choice), 100, paste0(", ", choice))
+    rows <- rbind(rows, unequal[!endsWith(unequal$method, "alone"), ])
+  }
+  if (length(world$accuracy) > 1L) {
+    disputed <- planned(gold = 50, choice = "random", of = "difference")
+    disputed <- difference_rows(world, disputed, 50)
+    disputed$method <- paste0(disputed$method, ", where they differ")
+    rows <- rbind(rows, disputed[!grepl("alone", disputed$method, fixed = TRUE), ])
+  }
+  cbind(draw = draw, rbind(
+    rows, look_rows(world, measured, gold), plan_rows(from_ratings, rows)
+  ))
 }
 
-told_of <- function(rows, world, thing, true) {
-  low <- rows[, 3L]
-  high <- rows[, 4L]
+# `at`: cases of the world; `order`: cases of the panel in the order in which they become gold;
+# `cluster`: NULL, or a number per case of the panel, named by case.
+draw_cases <- function(world) {
+  n <- length(world$truth)
+  cluster <- NULL
+  if (is.null(world$cluster)) {
+    at <- sample.int(n, min(n, most_cases), replace = TRUE)
+    order <- sample.int(length(at))
+  } else {
+    clusters <- split(seq_len(n), world$cluster)
+    clusters <- clusters[sample.int(length(clusters), most_cases / 10L, replace = TRUE)]
+    at <- unlist(clusters, use.names = FALSE)
+    cluster <- stats::setNames(rep(seq_along(clusters), lengths(clusters)), seq_along(at))
+    order <- order(sample.int(length(clusters))[cluster])
+  }
+  rows <- world$rows[at]
+  ratings <- world$ratings[unlist(rows), ]
+  ratings$case <- rep(seq_along(at), lengths(rows))
+  answers <- data.frame(
+    case = seq_along(at), system = rep(colnames(world$answers), each = length(at)),
+    prediction = c(world$answers[at, ])
+  )
+  panel <- quiet(ratings(
+    ratings, case = case, rater = rater, rating = rating, systems = answers,
+    categories = world$categories, repeats = "ratings"
+  ))
+  list(at = at, order = order, cluster = cluster, ratings = ratings, panel = panel)
+}
+
+# ---- Intervals ----------------------------------------------------------------------------------
+
+# A row per interval in `table`, which has columns `estimate`, `conf.low` and `conf.high`.
+new_rows <- function(of, thing, true, gold, method, table) {
+  if (nrow(table) == 0L) return(NULL)
   data.frame(
-    world = world, thing = thing, gold = rows[, 1L], method = rownames(rows),
-    error = rows[, 2L] - true, covered = low <= true + 1e-12 & true <= high + 1e-12,
-    width = high - low, row.names = NULL
+    of = of, thing = thing, gold = gold, method = method,
+    covered = table$conf.low <= true + 1e-12 & true <= table$conf.high + 1e-12,
+    width = table$conf.high - table$conf.low, error = table$estimate - true, row.names = NULL
   )
 }
 
-three <- function(x) c(x$estimate, x$conf.low, x$conf.high)
-
-around <- function(value, reach, low = 0, high = 1) {
-  c(value, max(low, value - reach), min(high, value + reach))
-}
-
-wilson <- function(y) c(mean(y), inside$wilson_interval(mean(y), length(y), z()))
-z <- function() inside$normal_quantile(conf_level)
-
-cell <- function(matrix, answer) matrix[cbind(seq_along(answer), answer)]
-
-filled <- function(q) inside$fill_unrated(q, rep(1, length(q)))
-
-draw_accuracy <- function(world, s) {
-  on <- which(world$answer[, s] > 0L)
-  answer <- world$answer[on, s]
-  y <- as.numeric(answer == world$truth[on])
-  q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
-  p <- filled(cell(world$posterior[[s]][on, , drop = FALSE], answer))
-  shift <- world$alone[[s]]$estimate - mean(p)
-  list(cases = length(on), true = mean(y), estimates = function(drawn) {
-    alone <- world$alone[[s]]
-    alone$estimate <- min(max(mean(p[drawn]) + shift, 0), 1)
-    of <- inside$prediction_of(q[drawn])
-    function(at) {
-      golden <- drawn[at]
-      x <- inside$correct_share(y[golden], q[golden], of)
-      peer <- ppi_mean(y[golden], q[golden], q[drawn[-at]], conf_level = conf_level)
-      rbind(
-        "gold alone" = wilson(y[golden]),
-        "ratings alone" = around(alone$estimate, z() * alone$std.error), "PPI++" = peer[-1L],
-        both_shares(x, alone)
-      )
-    }
-  })
-}
-
-both_shares <- function(x, alone) {
-  rbind(
-    corrected = three(inside$corrected_interval(x, "population", conf_level)),
-    combined = three(
-      inside$combined_interval(x, alone, "population", conf_level, widen = NULL)
-    )
+# Intervals of all quantities, computed from an estimate with gold cases
+gold_rows <- function(world, estimate, gold, kind = "") {
+  table <- tidy(estimate, "gold")
+  table <- table[table$interval != "gold alone", ]
+  rows <- rbind(
+    new_rows("accuracy", table$system, world$accuracy[table$system], gold, table$interval, table),
+    cell_rows(world, estimate, gold, "corrected", "corrected"),
+    cell_rows(world, estimate, gold, "combined", "combined"),
+    difference_rows(world, estimate, gold)
   )
+  transform(rows, of = paste0(of, kind))
 }
 
-# Errors of two systems go together as their answers do, see likeness_power.
-difference_alone <- function(world, first, second, alike) {
-  sampling <- world$sampling[c(first, second)]
-  bias <- c(world$alone[[first]]$bias, world$alone[[second]]$bias)
-  sampling <- sum(sampling^2) - 2 * alike * prod(sampling)
-  bias <- sum(bias^2) - 2 * alike^inside$hidden_correlation_power * prod(bias)
-  list(
-    estimate = world$alone[[first]]$estimate - world$alone[[second]]$estimate,
-    std.error = sqrt(max(0, sampling + bias)), bias = sqrt(max(0, bias))
-  )
+cell_rows <- function(world, estimate, gold, method, interval) {
+  table <- tidy(quiet(
+    estimate_metrics(estimate, c("recall", "precision"), average = NULL, interval = interval)
+  ))
+  key <- function(x) paste(x$metric, x$system, x$category)
+  table <- table[match(key(world$cells), key(table)), ]
+  new_rows(world$cells$of, world$cells$thing, world$cells$true, gold, method, table)
 }
 
-draw_difference <- function(world, first, second) {
-  on <- which(world$answer[, first] > 0L & world$answer[, second] > 0L)
-  part <- function(s, matrix) filled(cell(matrix[on, , drop = FALSE], world$answer[on, s]))
-  differ <- world$answer[on, first] != world$answer[on, second]
-  u <- (world$answer[on, first] == world$truth[on]) - (world$answer[on, second] == world$truth[on])
-  both <- differ * (part(first, world$predicted) + part(second, world$predicted))
-  q <- differ * (part(first, world$predicted) - part(second, world$predicted))
-  p <- part(first, world$posterior[[first]]) - part(second, world$posterior[[second]])
-  alone <- difference_alone(world, first, second, 1 - mean(differ))
-  shift <- alone$estimate - mean(p)
-  list(cases = length(on), true = mean(u), estimates = function(drawn) {
-    alone$estimate <- mean(p[drawn]) + shift
-    of <- inside$prediction_of(q[drawn])
-    facts <- list(
-      differ = mean(differ[drawn]), one_right = mean(both[drawn]), all = length(drawn),
-      alone = alone
-    )
-    of_disputed <- inside$prediction_of(q[drawn], as.double(differ[drawn]))
-    disputed <- which(differ[drawn])
-    function(at) {
-      golden <- drawn[at]
-      x <- inside$correct_difference(u[golden], q[golden], of)
-      spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
-      student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
-      # The same number of gold cases, all with different answers. Other cases need no label.
-      at <- disputed[sample.int(length(disputed), min(length(at), length(disputed)))]
-      among <- inside$correct_difference(u[drawn[at]], q[drawn[at]], of_disputed)
-      among <- inside$as_part(among, mean(differ[drawn]), TRUE)
-      rbind(
-        "gold alone" = around(mean(u[golden]), student * spread, -1),
-        "ratings alone" = around(alone$estimate, z() * alone$std.error, -1),
-        both_differences(x, facts), both_differences(among, facts, ", where they differ")
-      )
-    }
-  })
+difference_rows <- function(world, estimate, gold) {
+  if (length(world$accuracy) < 2L) return(NULL)
+  table <- tidy(quiet(compare_systems(estimate)), "sources")
+  true <- world$accuracy[table$system1] - world$accuracy[table$system2]
+  pair <- paste(table$system1, "-", table$system2)
+  new_rows("difference", pair, true, gold, table$interval, table)
 }
 
-both_differences <- function(x, facts, where = "") {
-  x <- c(x, facts[c("differ", "one_right", "all")])
-  out <- rbind(
-    three(inside$difference_interval(x, "population", conf_level)),
-    three(inside$combined_difference(x, facts$alone, "population", conf_level, widen = NULL))
-  )
-  rownames(out) <- paste0(c("corrected", "combined"), where)
-  out
-}
-
-# Estimates from ratings only of recall and precision of all categories of all systems.
-cells_alone <- function(estimate) {
-  categories <- estimate$fit$x$categories
-  measures <- inside$built_in_metrics[c("recall", "precision")]
-  plan <- inside$metric_plan(measures, categories, NULL, list())
-  counts <- inside$confusion_counts(estimate)
-  draws <- inside$confusion_draws(estimate)
-  rows <- lapply(seq_along(counts), function(s) {
-    found <- inside$point_rows(estimate, plan, counts[[s]], s)
-    found <- inside$delta_rows(found, estimate, plan, counts[[s]], draws, s, conf_level)
-    data.frame(
-      system = s, truth = match(found$category, categories),
-      of_answer = found$metric == "precision", found[c("std.error", "hidden")]
-    )
-  })
-  do.call(rbind, rows)
-}
-
-cell_alone <- function(world, s, k, of_answer) {
+gold_only_rows <- function(world, at, gold) {
+  answers <- world$answers[at, , drop = FALSE]
+  truth <- world$truth[at]
   cells <- world$cells
-  at <- which(cells$system == s & cells$truth == k & cells$of_answer == of_answer)
-  list(std.error = cells$std.error[[at]], bias = cells$hidden[[at]])
+  accuracy <- lapply(colnames(answers), function(system) wilson(answers[, system] == truth))
+  shares <- lapply(outcomes_of_cells(cells, answers, truth), wilson)
+  rbind(
+    new_rows("accuracy", colnames(answers), world$accuracy, gold, "gold alone",
+      do.call(rbind, accuracy)),
+    new_rows(cells$of, cells$thing, cells$true, gold, "gold alone", do.call(rbind, shares))
+  )
 }
 
-no_gold <- c(NA_real_, NA_real_, NA_real_)
+wilson <- function(y) {
+  n <- length(y) # 0: NaN
+  z <- stats::qnorm((1 + conf_level) / 2)
+  centre <- (mean(y) + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- z * sqrt(mean(y) * (1 - mean(y)) / n + z^2 / (4 * n^2)) / (1 + z^2 / n)
+  data.frame(estimate = mean(y), conf.low = centre - half, conf.high = centre + half)
+}
 
-draw_recall <- function(world, s, k) {
-  on <- which(world$answer[, s] > 0L)
-  answer <- world$answer[on, s]
-  truth <- world$truth[on]
-  hit <- answer == k
-  if (length(unique(hit)) < 2L) { # known without gold
-    return(list(cases = 0, true = NA, estimates = NULL))
-  }
-  predicted <- world$predicted[on, , drop = FALSE]
-  p <- filled(world$posterior[[s]][on, k])
-  alone <- cell_alone(world, s, k, FALSE)
-  categories <- as.character(seq_len(ncol(predicted)))
-  plan <- inside$metric_plan(inside$built_in_metrics["recall"], categories, NULL, list())
-  ends <- inside$ranges_of_plan(plan)
-  list(cases = length(on), true = mean(hit[truth == k]), estimates = function(drawn) {
-    alone$estimate <- sum((p * hit)[drawn]) / sum(p[drawn])
-    evidence <- list(
-      predicted = predicted[drawn, , drop = FALSE], answer = as.matrix(answer[drawn]),
-      weight = rep(1, length(drawn)), rated = !is.na(predicted[drawn, 1L]), drawn = FALSE
-    )
-    function(at) {
-      golden <- drawn[at]
-      gold <- list(at = at, truth = truth[golden], w = rep(1, length(at)))
-      part <- inside$gold_tables(c(evidence, gold), 1L, length(categories))
-      slope <- inside$unit_slopes(inside$metric_slopes(plan, part$start), ends)
-      x <- inside$gold_metrics(part, slope, plan, ends)
-      lack <- inside$why_no_metrics(part, slope, plan, x)[[k]]
-      own <- hit[golden][truth[golden] == k]
-      rbind(
-        "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
-        "ratings alone" = around(alone$estimate, z() * alone$std.error),
-        if (is.na(lack)) {
-          both_shares(lapply(x, `[[`, k), alone)
-        } else {
-          rbind(corrected = no_gold, combined = no_gold)
-        }
-      )
-    }
+# Probability of each category, computed like the predictions of the package: the mean of the
+# posterior probability in a model with an accuracy per rater and of the share of ratings
+predict_truth <- function(world, drawn) {
+  fitted <- augment(quiet(fit_raters(drawn$panel, rater_model("rater"))))
+  posterior <- as.matrix(fitted[match(seq_along(drawn$at), fitted$case),
+    paste0(".posterior_", world$categories)])
+  shares <- unclass(prop.table(table(
+    factor(drawn$ratings$case, seq_along(drawn$at)),
+    factor(drawn$ratings$rating, world$categories)
+  ), 1L)) # NaN without ratings
+  if (anyNA(posterior[!is.nan(shares[, 1L]), ])) shares else (posterior + shares) / 2
+}
+
+ppi_rows <- function(world, at, predicted, gold) {
+  tables <- lapply(colnames(world$answers), function(system) {
+    answer <- world$answers[at, system]
+    q <- predicted[cbind(seq_along(answer), match(answer, world$categories))]
+    q[is.na(q)] <- mean(q, na.rm = TRUE)
+    y <- as.numeric(answer == world$truth[at])
+    x <- ppi_mean(y[gold], q[gold], q[-gold], conf_level = conf_level)
+    data.frame(estimate = x[["estimate"]], conf.low = x[["low"]], conf.high = x[["high"]])
   })
+  new_rows("accuracy", names(world$accuracy), world$accuracy, length(gold), "PPI++",
+    do.call(rbind, tables))
 }
 
-draw_precision <- function(world, s, k) {
-  on <- which(world$answer[, s] == k)
-  if (length(on) < 20L) {
-    return(list(cases = 0, true = NA, estimates = NULL))
-  }
-  y <- as.numeric(world$truth[on] == k)
-  q <- filled(world$predicted[on, k])
-  p <- filled(world$posterior[[s]][on, k])
-  alone <- cell_alone(world, s, k, TRUE)
-  list(cases = length(on), true = mean(y), estimates = function(drawn) {
-    alone$estimate <- mean(p[drawn])
-    of <- inside$prediction_of(q[drawn])
-    function(at) {
-      golden <- drawn[at]
-      x <- inside$correct_share(y[golden], q[golden], of)
-      rbind(
-        "gold alone" = wilson(y[golden]),
-        "ratings alone" = around(alone$estimate, z() * alone$std.error),
-        both_shares(replace(x, "seen", x$alone), alone)
-      )
-    }
+# Do intervals after every batch of ten gold cases all cover? The width is that at 100 gold cases.
+look_rows <- function(world, measured, gold) {
+  sizes <- seq(10, min(200, nrow(gold) / 2), 10)
+  if (max(sizes) < 100) return(NULL)
+  looks <- lapply(sizes, function(m) {
+    estimate <- quiet(update(measured, known_truth = gold[seq_len(m), ], interval = "anytime"))
+    table <- tidy(estimate, "gold")
+    table <- table[table$interval %in% c("corrected", "anytime"), ]
+    true <- world$accuracy[table$system]
+    new_rows("accuracy, all looks", table$system, true, 100, table$interval, table)
   })
+  covered <- do.call(cbind, lapply(looks, `[[`, "covered"))
+  replace(looks[[which(sizes == 100)]], "covered", list(rowMeans(covered, na.rm = TRUE) == 1))
 }
 
-# ---- Tables -------------------------------------------------------------------------------------
+# Half-width, divided by the planned half-width, in column `width`
+plan_rows <- function(from_ratings, rows) {
+  ratios <- lapply(intersect(c(50, 100), rows$gold), function(m) {
+    plan <- tidy(quiet(plan_gold(from_ratings, gold = m, choice = "random")))
+    plan <- plan[plan$interval != "gold alone", ]
+    key <- paste("accuracy", plan$system, plan$interval, m)
+    rows <- rows[match(key, paste(rows$of, rows$thing, rows$method, rows$gold)), ]
+    rows$width <- rows$width / 2 / plan$half_width
+    rows
+  })
+  ratios <- do.call(rbind, ratios)
+  replace(ratios, c("of", "covered", "error"), list("planned half-width", NA, NA))
+}
 
-# Every world counts the same. Rates of which most draws have no gold case are left out.
+# Every world has the same weight. Quantities without an interval in a tenth of the draws are left
+# out.
 summarise <- function(results) {
-  key <- interaction(results[c("of", "world", "thing", "gold")], drop = TRUE)
+  key <- interaction(results[c("of", "world", "thing", "gold", "method")], drop = TRUE)
   results <- results[stats::ave(as.double(is.na(results$width)), key) < 0.1, ]
   results$squared <- results$error^2
   worlds <- stats::aggregate(
     cbind(covered, width, squared) ~ of + method + gold + world, results, mean
   )
   things <- stats::aggregate(covered ~ of + method + gold + world + thing, results, mean)
-  key <- c("of", "method", "gold")
-  groups <- split(worlds, worlds[key], drop = TRUE)
-  rows <- lapply(groups, function(g) {
-    own <- things[things$of == g$of[[1L]] & things$method == g$method[[1L]] &
-      things$gold == g$gold[[1L]], ]
+  key <- function(x) paste(x$of, x$method, x$gold)
+  rows <- lapply(split(worlds, key(worlds)), function(x) {
     data.frame(
-      g[1L, key], coverage = mean(g$covered), lowest = min(g$covered),
-      lowest_thing = min(own$covered), width = mean(g$width), rmse = sqrt(mean(g$squared)),
-      worlds = nrow(g), row.names = NULL
+      x[1L, c("of", "method", "gold")], coverage = mean(x$covered), lowest = min(x$covered),
+      lowest_thing = min(things$covered[key(things) == key(x)[[1L]]]), width = mean(x$width),
+      rmse = sqrt(mean(x$squared)), worlds = nrow(x), row.names = NULL
     )
   })
-  out <- do.call(rbind, rows)
-  out[order(match(out$of, unique(results$of)), match(out$method, unique(results$method)),
-    out$gold), ]
-}
-
-print_tables <- function(results) {
-  summary <- summarise(results)
-  for (of in unique(summary$of)) {
-    own <- summary[summary$of == of, ]
-    cat("\n", of, ", ", paste(sort(unique(own$gold)), collapse = " "), " gold cases\n", sep = "")
-    for (column in c("coverage", "lowest", "width", "rmse")) {
-      cat(" ", column, "\n")
-      for (method in unique(own$method)) {
-        value <- own[own$method == method, column]
-        cat(sprintf("    %-30s", method), sprintf("%6.3f", value), "\n")
-      }
-    }
-  }
-}
-
-# 100 gold cases by strata, with unequal probabilities, and at random.
-print_choices <- function(worlds, draws, m = 100) {
-  rows <- lapply(names(worlds), function(name) {
-    lapply(systems_of(worlds[[name]]), function(thing) {
-      set.seed(seed)
-      choices_of(worlds[[name]], thing[[1L]], draws, m)
-    })
-  })
-  rows <- do.call(rbind, unlist(rows, recursive = FALSE))
-  cat("\nChoice of", m, "gold cases: coverage, of the worst system; saving of labels, worst\n")
-  for (choice in c("random", "stratified")) {
-    own <- rows[rows$choice == choice, ]
-    cat(sprintf(
-      "    %-12s %.3f %.3f   %.2f %.2f\n", choice, mean(own$covered), min(own$covered),
-      mean(own$saving), min(own$saving)
-    ))
-  }
-}
-
-choices_of <- function(world, s, draws, m) {
-  on <- which(world$answer[, s] > 0L)
-  if (length(on) < 2 * m) {
-    return(NULL)
-  }
-  answer <- world$answer[on, s]
-  y <- as.numeric(answer == world$truth[on])
-  q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
-  p <- inside$tempered(q)
-  runs <- lapply(seq_len(draws), function(run) {
-    drawn <- sample.int(length(on), length(on), replace = TRUE)
-    spread <- sqrt(p * (1 - p))[drawn]
-    of <- inside$prediction_of(q[drawn])
-    rows <- lapply(c("random", "stratified"), function(choice) {
-      by <- inside$gold_probabilities(m, spread, rep(1, length(drawn)), choice)
-      at <- inside$draw_gold(by$probability, by$stratum)
-      golden <- drawn[at]
-      x <- inside$correct_share(y[golden], q[golden], of, 1 / by$probability[at])
-      interval <- inside$corrected_interval(x, "population", conf_level)
-      data.frame(
-        choice = choice, error = (x$estimate - mean(y[drawn]))^2,
-        covered = interval$conf.low <= mean(y) && mean(y) <= interval$conf.high
-      )
-    })
-    do.call(rbind, rows)
-  })
-  runs <- do.call(rbind, runs)
-  out <- stats::aggregate(cbind(error, covered) ~ choice, runs, mean)
-  # The squared error is proportional to one over the number of labels.
-  out$saving <- out$error[out$choice == "random"] / pmax(out$error, 1e-12)
-  out
-}
-
-# Cases of a cluster have an accuracy in common, and predictions may err in common, too; 10 or 30
-# clusters of 10 gold cases out of 300. `alike` is the correlation of cases within a cluster.
-print_clusters <- function(draws) {
-  worlds <- expand.grid(
-    number = c(10, 30), alike = c(0, 0.05, 0.2, 0.5), accuracy = c(0.6, 0.8, 0.95),
-    noise = c(0, 0.5, 1)
-  )
-  runs <- vapply(seq_len(nrow(worlds)), function(i) {
-    set.seed(seed)
-    rowMeans(vapply(seq_len(4L * draws), function(run) draw_clusters(worlds[i, ]), double(6L)))
-  }, double(6L))
-  cat("\nClusters of ten cases: coverage as clusters, as cases, of gold alone; widths\n")
-  groups <- split(seq_len(nrow(worlds)), worlds[c("alike", "number")])
-  for (group in groups) {
-    mean <- paste(sprintf("%.3f", rowMeans(runs[, group])), collapse = " ")
-    of <- worlds[group[[1L]], ]
-    cat(sprintf("    %d clusters, correlation %.2f  %s\n", of$number, of$alike, mean))
-  }
-}
-
-draw_clusters <- function(world) {
-  cluster <- rep(1:300, each = 10)
-  a <- world$accuracy
-  pull <- 1 / max(world$alike, 1e-6) - 1
-  right <- stats::rbeta(300, a * pull, (1 - a) * pull)
-  y <- stats::rbinom(3000, 1, right[cluster])
-  own <- stats::rnorm(300)[cluster]
-  q <- stats::plogis(1.5 * y + world$noise * own + stats::rnorm(3000))
-  at <- which(cluster %in% sample.int(300, world$number))
-  of <- inside$prediction_of(q)
-  x <- inside$correct_share(y[at], q[at], of)
-  nothing <- list(mean = of$mean, variance = 0, cases = of$cases)
-  alone <- inside$correct_share(y[at], rep(of$mean, length(at)), nothing)
-  found <- lapply(
-    list(inside$in_clusters(x, cluster[at]), x, inside$in_clusters(alone, cluster[at])),
-    function(x) inside$corrected_interval(x, "population", conf_level)
-  )
-  c(
-    vapply(found, function(i) as.double(i$conf.low <= a && a <= i$conf.high), 0),
-    vapply(found, function(i) i$conf.high - i$conf.low, 0)
-  )
-}
-
-# Does any interval miss, if one looks after every fifth gold case from the fifth to the 300th?
-print_looks <- function(worlds, draws) {
-  rows <- lapply(names(worlds), function(name) {
-    lapply(systems_of(worlds[[name]]), function(thing) {
-      set.seed(seed)
-      looks_of(worlds[[name]], thing[[1L]], max(20L, draws %/% 6L))
-    })
-  })
-  rows <- do.call(rbind, unlist(rows, recursive = FALSE))
-  cat("\nAny miss on the way to 300 gold cases, of the worst system; width at 100 gold cases\n")
-  for (method in unique(rows$method)) {
-    own <- rows[rows$method == method, ]
-    cat(sprintf(
-      "    %-28s %.3f %.3f   %.3f\n", method, mean(own$missed), max(own$missed), mean(own$width)
-    ))
-  }
-}
-
-looks_of <- function(world, s, draws) {
-  thing <- draw_accuracy(world, s)
-  on <- which(world$answer[, s] > 0L)
-  answer <- world$answer[on, s]
-  y <- as.numeric(answer == world$truth[on])
-  q <- filled(cell(world$predicted[on, , drop = FALSE], answer))
-  looks <- seq(5, min(300, length(on) / 2), by = 5)
-  if (max(looks) < 100) {
-    return(NULL)
-  }
-  nothing <- list(estimate = NA_real_, std.error = NA_real_)
-  methods <- c("corrected", "sequence", "sequence with ratings")
-  runs <- lapply(seq_len(draws), function(run) {
-    drawn <- sample.int(length(on), length(on), replace = TRUE)
-    order <- drawn[sample.int(length(on))]
-    of <- inside$prediction_of(q[drawn])
-    found <- lapply(looks, function(m) {
-      golden <- order[seq_len(m)]
-      x <- inside$correct_share(y[golden], q[golden], of)
-      rbind(
-        three(inside$corrected_interval(x, "population", conf_level)),
-        three(inside$sequence_interval(x, nothing, "population", conf_level)),
-        three(inside$sequence_interval(x, world$alone[[s]], "population", conf_level))
-      )
-    })
-    missed <- vapply(found, function(f) f[, 2L] > thing$true | f[, 3L] < thing$true, logical(3L))
-    at100 <- found[[which(looks == 100)]]
-    data.frame(method = methods, missed = rowSums(missed) > 0, width = at100[, 3L] - at100[, 2L])
-  })
-  stats::aggregate(cbind(missed, width) ~ method, do.call(rbind, runs), mean)
-}
-
-# What half-width does a plan predict for 50 and 100 gold cases, and what comes of it?
-print_planner <- function(worlds, draws) {
-  settings <- list(of = "accuracy", target = "population", conf_level = conf_level)
-  rows <- lapply(worlds, function(world) {
-    lapply(systems_of(world), function(thing) {
-      set.seed(seed)
-      planned_of(world, thing[[1L]], settings, max(20L, draws %/% 5L))
-    })
-  })
-  rows <- do.call(rbind, unlist(rows, recursive = FALSE))
-  cat("\nHalf-width, found over predicted: mean, 10% and 90% of systems\n")
-  groups <- split(rows$ratio, rows[c("gold", "method")], drop = TRUE)
-  for (group in names(groups)) {
-    cat(sprintf(
-      "    %-20s %.3f   %.2f %.2f\n", group, mean(groups[[group]]),
-      stats::quantile(groups[[group]], 0.1), stats::quantile(groups[[group]], 0.9)
-    ))
-  }
-}
-
-planned_of <- function(world, s, settings, draws) {
-  thing <- draw_accuracy(world, s)
-  on <- which(world$answer[, s] > 0L)
-  q <- filled(cell(world$predicted[on, , drop = FALSE], world$answer[on, s]))
-  of <- inside$prediction_of(q)
-  quantity <- list(
-    prediction = of, value = world$alone[[s]]$estimate, share = 1, from_ratings = world$alone[[s]],
-    variance = of$mean * (1 - of$mean), explained = inside$explained_by_ratings(of)
-  )
-  if (length(on) < 200L || is.na(quantity$value)) {
-    return(NULL)
-  }
-  runs <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
-  runs <- told_of(runs, "", 1L, thing$true)
-  rows <- lapply(c("corrected", "combined"), function(method) {
-    half <- inside$planned_half_width(method, quantity, settings)
-    data.frame(method = method, gold = c(50, 100), ratio = vapply(c(50, 100), function(m) {
-      mean(runs$width[runs$method == method & runs$gold == m]) / 2 / half(m)
-    }, 0))
-  })
-  do.call(rbind, rows)
+  out <- do.call(rbind, unname(rows))
+  ordered <- lapply(out[c("of", "method")], match, unique(unlist(results[c("of", "method")])))
+  out[order(ordered$of, ordered$method, out$gold), ]
 }
 
 do.call(main, as.list(commandArgs(trailingOnly = TRUE)))
