@@ -234,8 +234,14 @@ gold_rows <- function(quantity, settings) {
       worth_lowest = shown_worth[["conf.low"]],
       worth_highest = shown_worth[["conf.high"]], cases = cases,
       reason = if (is.na(gold)) {
-        paste0("if all ", number_of(cases), " cases are gold, the half-width is ",
-          decimals(half_width_of(cases)))
+        lowest_half_width <- half_width_of(cases)
+        needed <- ceiling(cases * (lowest_half_width / settings$half_width)^2)
+        paste0(
+          "if all ", number_of(cases), " cases are gold, the half-width is ",
+          decimals(lowest_half_width),
+          # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
+          if (settings$target == "population") paste("; about", number_of(needed), "are needed")
+        )
       } else {
         NA_character_
       }

@@ -128,11 +128,15 @@ view_of_gold <- function(table, settings) {
 
 gold_plan_notes <- function(x, settled) {
   not_reached_rows <- drop_missing(x$answer, "reason")
+  intervals_by_reason <- vapply(split(
+    not_reached_rows$interval,
+    factor_in_order(paste0(not_reached_rows$system, ": ", not_reached_rows$reason, recycle0 = TRUE))
+  ), toString, "")
   n_drawn <- length(x$chosen$new$case)
   c(
-    paste0("Not reached, ", not_reached_rows$interval, ", ", not_reached_rows$system, ": ",
-      not_reached_rows$reason,
-      recycle0 = TRUE),
+    paste0("Not reached, ", intervals_by_reason, ", ", names(intervals_by_reason), recycle0 = TRUE),
+    if (nrow(not_reached_rows) > 0L && x$settings$target == "population")
+      "target = \"cases\" plans for the accuracy in these cases only, which needs fewer labels",
     "Worth: number of labels without ratings that one label with ratings replaces",
     if (is.na(settled$worth_lowest)) {
       paste0("Planned from the accuracy and the worth in the given gold cases",
