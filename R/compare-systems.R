@@ -15,10 +15,10 @@
 #' Cases (or the clusters of the estimate) are resampled, with the same resamples for all systems,
 #' and everything is estimated again. If the estimate has bootstrap replicates, they are used.
 #' Intervals are percentiles of the differences, and probabilities of ranks are shares of
-#' replicates; equal systems share a rank. Intervals and probabilities allow for sampling error
+#' replicates; equal systems share a rank. Intervals and probabilities then allow for sampling error
 #' only.
 #'
-#' For method `"average"`, and for robust intervals, the sampling error of each system is the one of
+#' The default is different. For method `"average"` and robust intervals, the sampling error of each system is the one of
 #' its estimate. The correlation between the sampling errors of two systems is computed from
 #' replicates of method `"joint"` (or of the method of the estimate). An error for errors that
 #' systems share with raters is added as in robust intervals. Its correlation between two systems is

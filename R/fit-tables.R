@@ -329,7 +329,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'     kappa with chance agreement 1 / number of categories; `rater_accuracy`: mean accuracy of
 #'     raters.
 #'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns`: their numbers.
-#'   * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood.
+#'   * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood. `AIC` and `BIC` are
+#'     `NA` with a pooled prior, too. Use `dawid_skene(prior = "none")`, or `loo::loo()` by Bayes.
 #'   * `nobs`: number of cases with a rating.
 #'   * `c`, `tau`, `ups`, `a`, for pooled priors: see [rater_model()]. `a` is `NA` for two
 #'     categories.
