@@ -18,10 +18,10 @@
 #' replicates; equal systems share a rank. Intervals and probabilities then allow for sampling error
 #' only.
 #'
-#' The default is different. For method `"average"` and robust intervals, the sampling error of each system is the one of
-#' its estimate. The correlation between the sampling errors of two systems is computed from
-#' replicates of method `"joint"` (or of the method of the estimate). An error for errors that
-#' systems share with raters is added as in robust intervals. Its correlation between two systems is
+#' The default is different. For method `"average"` and robust intervals, the sampling error of each
+#' system is the one of its estimate. The correlation between the sampling errors of two systems is
+#' computed from replicates of method `"joint"` (or of the method of the estimate). An error for
+#' errors that systems share with raters is added as in robust intervals. Its correlation between two systems is
 #' the third power of the share of cases with equal answers: .73 if nine of ten answers are equal,
 #' .13 if half are. This rule was chosen on public data with known truth. It is approximate, because
 #' few of these data sets have several systems. If one assumes instead that shared errors cancel,
