@@ -234,7 +234,7 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
   aperm(fit$matrices, c(2L, 3L, 1L))
 }
 
-# Measures of tests are computed in 1000 of the draws, and summarised by quantiles.
+# Measures of tests are computed in each draw, and summarised by quantiles.
 tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) {
@@ -243,16 +243,17 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
     as.double(seq_len(populations) == population_in_fit(fit, group))
   }
   weight <- weight / sum(weight)
-  measures <- simplify2array(lapply(parameters_of_draws(fit, 1000L), function(law) {
-    matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
-    base_rates <- drop(weight %*% law$base_rates)
-    numbers <- test_numbers(add_combined_tests(matrices, both), base_rates, rates)
-    back_transform(numbers)
-  }))
-  quantiles <- apply(measures, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2,
-    na.rm = TRUE)
+  laws <- parameters_of_draws(fit, nrow(fit$draws))
+  base_rates <- vapply(laws, function(law) drop(weight %*% law$base_rates), fit$base_rates)
+  matrices <- vapply(laws, function(law) {
+    aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
+  }, fit$matrices)
+  dim(matrices) <- dim(fit$matrices) * c(1, 1, length(laws))
+  measures <- back_transform(test_numbers(add_combined_tests(matrices, both), base_rates, rates))
+  quantiles <- apply(measures, c(1L, 3L, 4L), stats::quantile,
+    (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
   quantile_array <- function(i) array(quantiles[i, , , ], dim(quantiles)[-1L])
-  list(value = quantile_array(2L), error = apply(measures, 1:3, stats::sd),
+  list(value = quantile_array(2L), error = apply(measures, c(1L, 3L, 4L), stats::sd),
     low = quantile_array(1L), high = quantile_array(3L))
 }
 

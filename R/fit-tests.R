@@ -12,7 +12,13 @@
 #' independent given the truth; tests that err on the same cases gain less from each other.
 #'
 #' @section Intervals:
-#' Intervals are computed by the delta method for log ratios and for log odds of probabilities, from
+#' For fits by `method = "bayes"`, each measure is computed in every posterior draw. The estimate is
+#' the median, the standard error is the standard deviation, and the limits are quantiles of these
+#' values. Sensitivities and specificities are therefore those of [tidy.rater_fit]. With base rates
+#' by population, the predictive values of all cases use the mean of the populations' base rates in
+#' each draw, weighted by their numbers of cases.
+#'
+#' For fits by likelihood, intervals are computed by the delta method for log ratios and for log odds of probabilities, from
 #' the curvature of the likelihood at the estimate. If the prior is pooled, they treat its mean rows
 #' as known. With more than 500 parameters, standard errors are computed as if the expected true
 #' categories were known, and are too small if raters often disagree. Standard errors are `NA` if
@@ -275,47 +281,57 @@ is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negati
 back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
 
 # Calls `f(rater, category)`, which returns eight measures, for all raters and categories. Returns
-# an array (measures x categories x raters).
-apply_to_tests <- function(raters, categories, f) {
+# an array (measures x categories x raters). If `f` returns measures of several draws, a matrix
+# (measures x draws), the array is measures x draws x categories x raters.
+apply_to_tests <- function(raters, categories, f, draws = NULL) {
   tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
-  array(unlist(Map(f, tests$j, tests$k)), c(8L, categories, raters))
+  array(unlist(Map(f, tests$j, tests$k)), c(8L, draws, categories, raters))
 }
 
 # Computes all measures as logarithms of ratios or as logits, an array (measures x categories x
 # raters). `rates` contains the base rates for predictive values, NULL for `base_rates`. `answered`
 # contains the probability that a rater answers (raters x categories); measures then refer to cases
-# with an answer.
+# with an answer. For several draws, `base_rates` is a matrix (categories x draws), and the last
+# dimension of `matrices` contains the answers of the first draw, then the answers of the next one.
 test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
-  apply_to_tests(nrow(matrices), length(base_rates), function(j, k) {
-    rate <- rates %||% round_on_boundary(base_rates)
+  draws <- ncol(base_rates)
+  base_rates <- as.matrix(base_rates)
+  rate <- as.matrix(rates %||% round_on_boundary(base_rates))
+  apply_to_tests(nrow(matrices), nrow(base_rates), function(j, k) {
     if (!is.null(answered)) {
       rate <- rate * answered[j, ] / sum(rate * answered[j, ])
       base_rates <- base_rates * answered[j, ]
     }
-    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rate[[k]])
-  })
+    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rate[k, ])
+  }, draws)
 }
 
 # Sets estimates on a boundary to 0 or 1, so that they have no errors.
 round_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
 # Returns the sensitivity and specificity of rater number `j` for category number `k`. The
-# specificity is a mean over all other categories, weighted by base rates.
+# specificity is a mean over all other categories, weighted by base rates. Arguments are as in
+# test_numbers(), with base rates in a matrix. Returns a matrix with a column per draw.
 sensitivity_specificity <- function(matrices, base_rates, j, k) {
-  weights <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
-  c(matrices[j, k, k], 1 - sum(weights * matrices[j, -k, k]))
+  size <- nrow(base_rates)
+  given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size) # truths x draws
+  weights <- base_rates[-k, , drop = FALSE]
+  if (size == 2L) weights[] <- 1
+  false_positive <- colSums(weights * given_truth[-k, , drop = FALSE]) / colSums(weights)
+  rbind(given_truth[k, ], 1 - false_positive)
 }
 
-# Returns the measures of a test as logarithms of ratios or as logits. `right` contains sensitivity
-# and specificity, `rate` the base rate. Youden's index is replaced by the logit of (index + 1) / 2.
+# Returns the measures of a test as logarithms of ratios or as logits, a row per measure. `right`
+# contains sensitivity and specificity, with a column per draw, `rate` the base rate of each draw.
+# Youden's index is replaced by the logit of (index + 1) / 2.
 measure_test <- function(right, rate) {
   right <- round_on_boundary(right)
   logit <- stats::qlogis
-  positive <- log(right[[1L]]) - log1p(-right[[2L]])
-  negative <- log1p(-right[[1L]]) - log(right[[2L]])
-  c(
+  positive <- log(right[1L, ]) - log1p(-right[2L, ])
+  negative <- log1p(-right[1L, ]) - log(right[2L, ])
+  rbind(
     logit(right), logit(rate) + positive, -logit(rate) - negative, positive, negative,
-    positive - negative, logit(min(sum(right) / 2, 1))
+    positive - negative, logit(pmin(colSums(right) / 2, 1))
   )
 }
 
@@ -389,11 +405,11 @@ errors_given_truth <- function(fit, rates, both = integer()) {
   # raters x truth x answer
   variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
   variance <- add_combined_tests(fit$matrices, both, variance)
-  base_rates <- fit$base_rates
+  base_rates <- as.matrix(fit$base_rates)
   out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
     weights <- base_rates[-k] / sum(base_rates[-k])
     variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
-    numbers <- function(right) measure_test(right, (rates %||% base_rates)[[k]])
+    numbers <- function(right) c(measure_test(right, (rates %||% base_rates)[[k]]))
     jacobian <- central_differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
     sqrt(drop(jacobian^2 %*% variances))
   })

@@ -98,8 +98,10 @@ test_that("verbs of fits work on it", {
   )
   found <- test_accuracy(fit)
   expect_equal(
-    found$estimate[found$rater == "stool" & found$category == "+" & found$measure == "sensitivity"],
-    tidy(fit)$estimate[tidy(fit)$term == "sens[stool]"], tolerance = 0.02
+    unlist(found[found$rater == "stool" & found$category == "+" & found$measure == "sensitivity",
+      c("estimate", "std.error", "conf.low", "conf.high")]),
+    unlist(tidy(fit)[tidy(fit)$term == "sens[stool]",
+      c("estimate", "std.error", "conf.low", "conf.high")]), tolerance = 1e-9
   )
   expect_s3_class(simulate(fit, seed = 1)[[1]], "ratings")
   expect_snapshot(print(fit))
