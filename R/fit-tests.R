@@ -18,13 +18,14 @@
 #' by population, the predictive values of all cases use the mean of the populations' base rates in
 #' each draw, weighted by their numbers of cases.
 #'
-#' For fits by likelihood, intervals are computed by the delta method for log ratios and for log odds of probabilities, from
-#' the curvature of the likelihood at the estimate. If the prior is pooled, they treat its mean rows
-#' as known. With more than 500 parameters, standard errors are computed as if the expected true
-#' categories were known, and are too small if raters often disagree. Standard errors are `NA` if
-#' weights are not counts, and if an estimate is on a boundary (within 1e-6 of 0 or 1). Column
-#' `reason` contains the reason. With cases of known truth, a sensitivity or specificity on a
-#' boundary has Wilson's interval for the number of these cases.
+#' For fits by likelihood, intervals are computed by the delta method for log ratios and for log
+#' odds of probabilities, from the curvature of the likelihood at the estimate. If the prior is
+#' pooled, they treat its mean rows as known. With more than 500 parameters, standard errors are
+#' computed as if the expected true categories were known, and are too small if raters often
+#' disagree. Standard errors are `NA` if weights are not counts, and if an estimate is on a
+#' boundary (within 1e-6 of 0 or 1). Column `reason` contains the reason. With cases of known
+#' truth, a sensitivity or specificity on a boundary has Wilson's interval for the number of these
+#' cases.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
 #' @param prevalence Base rates for the predictive values: a vector of probabilities named by
@@ -296,13 +297,13 @@ apply_to_tests <- function(raters, categories, f, draws = NULL) {
 test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   draws <- ncol(base_rates)
   base_rates <- as.matrix(base_rates)
-  rate <- as.matrix(rates %||% round_on_boundary(base_rates))
+  rates <- as.matrix(rates %||% round_on_boundary(base_rates))
   apply_to_tests(nrow(matrices), nrow(base_rates), function(j, k) {
     if (!is.null(answered)) {
-      rate <- rate * answered[j, ] / sum(rate * answered[j, ])
+      rates <- rates * answered[j, ] / sum(rates * answered[j, ])
       base_rates <- base_rates * answered[j, ]
     }
-    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rate[k, ])
+    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rates[k, ])
   }, draws)
 }
 
