@@ -15,11 +15,10 @@
 #'   ratings of a case that is not in the data. Leave-one-out needs package \pkg{loo};
 #'   `loo::loo(fit)` and `loo::waic(fit)` return the objects of that package.
 #' * *Priors*: contraction from the prior to the posterior variance, and shifts of posterior means
-#'   under other priors. If parameters and ratings are random draws from the prior and the model,
-#'   the variance of a posterior mean is the prior variance times the mean contraction (law of total
-#'   variance). The ratings contradict a prior if the posterior mean is more than two of these
-#'   standard deviations from the prior mean (column `conflict`; compare Evans and Moshonov, 2006).
-#'   This is not checked for parameters that are `mostly_prior`, for probabilities of wrong ratings,
+#'   under other priors. If the prior and the model are right, the variance of a posterior mean is
+#'   the prior variance times the mean contraction (law of total variance). The ratings contradict a
+#'   prior if the posterior mean is more than two such standard deviations from the prior mean
+#'   (column `conflict`; compare Evans and Moshonov, 2006). This is not checked for parameters that are `mostly_prior`, for probabilities of wrong ratings,
 #'   and for priors with no more weight than the flat prior.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
@@ -74,13 +73,13 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   # their category, so that they are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
   table <- tidy(fit)
+  prior_mean <- fit$terms$a / fit$terms$total
   terms <- tibble::tibble(
-    term = table$term, prior_mean = fit$terms$a / fit$terms$total, estimate = table$mean,
-    contraction = table$contraction,
+    term = table$term, prior_mean, estimate = table$mean, contraction = table$contraction,
     mostly_prior = !is.na(contraction) & contraction < min_contraction,
     # The prior variance is the posterior variance divided by 1 - contraction.
     conflict = !mostly_prior & is_watched(fit$terms) & fit$terms$total > n_categories(fit$x) &
-      (estimate - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
+      (table$mean - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
   predictive_checks <- with_one_seed(list(

@@ -138,9 +138,9 @@
 #'   not used.
 #' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
 #'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
-#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. If the effective
-#'   sample size of a parameter is below 1000 (or below half of the number of draws, if this is
-#'   less), chains are run again with `thin` a larger power of 2. `threads`: number of threads.
+#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. If the
+#'   effective sample size of a parameter is below 1000 (or half of the number of draws, if this is
+#'   less), chains are run again with a larger power of 2. `threads`: number of threads.
 #' @param design A `survey::svydesign()` with a row per case. Rows are in the order of the cases of
 #'   `x`, which must then be from data with a row per case, or there is a column `case`. The log
 #'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
