@@ -18,8 +18,9 @@
 #'   under other priors. If the prior and the model are right, the variance of a posterior mean is
 #'   the prior variance times the mean contraction (law of total variance). The ratings contradict a
 #'   prior if the posterior mean is more than two such standard deviations from the prior mean
-#'   (column `conflict`; compare Evans and Moshonov, 2006). This is not checked for parameters that are `mostly_prior`, for probabilities of wrong ratings,
-#'   and for priors with no more weight than the flat prior.
+#'   (column `conflict`; compare Evans and Moshonov, 2006). This is not checked for parameters that
+#'   are `mostly_prior`, for probabilities of wrong ratings, and for priors with no more weight than
+#'   the flat prior.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Alternative priors with which the model is fitted again. Either positive powers, by
