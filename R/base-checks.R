@@ -76,8 +76,8 @@ check_class <- function(x, class, arg, hint) {
   invisible(x)
 }
 
-check_ratings <- function(x) {
-  check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+check_ratings <- function(x, hint = NULL) {
+  check_class(x, "ratings", "x", c("Make one with {.fun ratings}.", hint))
   check_ratings_fields(x)
 }
 

@@ -15,7 +15,12 @@
 #'   ratings of a case that is not in the data. Leave-one-out needs package \pkg{loo};
 #'   `loo::loo(fit)` and `loo::waic(fit)` return the objects of that package.
 #' * *Priors*: contraction from the prior to the posterior variance, and shifts of posterior means
-#'   under other priors.
+#'   under other priors. If the prior and the model are right, the variance of a posterior mean is
+#'   the prior variance times the mean contraction (law of total variance). The ratings contradict a
+#'   prior if the posterior mean is more than two such standard deviations from the prior mean
+#'   (column `conflict`; compare Evans and Moshonov, 2006). This is not checked for parameters that
+#'   are `mostly_prior`, for probabilities of wrong ratings, and for priors with no more weight than
+#'   the flat prior.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Alternative priors with which the model is fitted again. Either positive powers, by
@@ -27,7 +32,8 @@
 #'   row with the worst value of each table). `tidy(x, what)` returns these tables:
 #' * `"terms"`, a row per parameter: `term`; `prior_mean`; `estimate`, the posterior mean;
 #'   `contraction`, `1 - posterior variance / prior variance`; `mostly_prior`, `TRUE` if the
-#'   contraction is below 0.3; `rhat`; `ess`, the effective sample size.
+#'   contraction is below 0.3; `conflict`, see *Checks* (`NA` for known raters and for raters with
+#'   a `"partial"` prior); `rhat`; `ess`, the effective sample size.
 #' * `"sensitivity"`, a row per parameter and prior: `term`; `prior`; `shift`, the change of the
 #'   posterior mean in posterior standard deviations; `flagged`, `TRUE` if its absolute value is
 #'   above 0.3.
@@ -42,7 +48,10 @@
 #'   largest shape of a generalised Pareto distribution (above 0.7: leave-one-out is unreliable).
 #' @family estimation
 #' @seealso [compare_models()] for comparisons of models.
-#' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of
+#' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
+#'   Analysis*, 1, 893-914. \doi{10.1214/06-BA129}
+#'
+#'   Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of
 #'   model fitness via realized discrepancies. *Statistica Sinica*, 6, 733-760.
 #'
 #'   Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using
@@ -65,10 +74,13 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   # their category, so that they are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
   table <- tidy(fit)
+  prior_mean <- fit$terms$a / fit$terms$total
   terms <- tibble::tibble(
-    term = table$term, prior_mean = fit$terms$a / fit$terms$total, estimate = table$mean,
-    contraction = table$contraction,
+    term = table$term, prior_mean, estimate = table$mean, contraction = table$contraction,
     mostly_prior = !is.na(contraction) & contraction < min_contraction,
+    # The prior variance is the posterior variance divided by 1 - contraction.
+    conflict = !mostly_prior & is_watched(fit$terms) & fit$terms$total > n_categories(fit$x) &
+      (table$mean - prior_mean)^2 > 4 * table$std.error^2 * contraction / (1 - contraction),
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
   predictive_checks <- with_one_seed(list(
@@ -246,12 +258,17 @@ fit_check_notes <- function(fit, mixing, x) {
   pairs <- x$pairs[order(x$pairs$p.value), ]
   n_small_p <- sum(pairs$p.value < 0.05)
   shown <- head(pairs, min(n_small_p, 3L))
+  conflicts <- x$terms$term[which(x$terms$conflict)]
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
     paste0("Chains: ", format_mixing(fit), if (!has_mixed(mixing)) {
       ": the chains have not converged, ask for more draws"
     }),
+    if (length(conflicts) > 0L) paste0("The ratings contradict the priors of ",
+      shorten(conflicts), ": posterior means are over two standard deviations from prior means"),
+    if (nrow(x$patterns) == 0L) "Rows of ratings: no X2. It needs cases that all raters rated, and
+      at most 4096 possible rows",
     sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", x$patterns$observed,
       x$patterns$expected, show_p(x$patterns$p.value)),
     if (n_small_p > 0L) {

@@ -43,7 +43,7 @@ compare_models <- function(...) {
   fits <- fits[models$model]
   terms <- compared_terms(fits, models)
   warn_undecided(fits[models$undecided], terms)
-  new_model_comparison(models, terms, fits)
+  new_model_comparison(models, terms, fits, names_given)
 }
 
 # Fits a model again with each type of dependence between raters: none, easy cases, and the pairs of
@@ -105,9 +105,10 @@ compared_terms <- function(fits, models) {
     unname(apply(fit$draws[, terms, drop = FALSE], 2L, stats::median))
   })
   undecided_medians <- unname(medians[models$undecided])
+  # `!!` evaluates before the columns of models exist, which may have the names of variables.
   tibble::tibble(
-    term = terms, !!!medians, lowest = do.call(pmin, undecided_medians),
-    highest = do.call(pmax, undecided_medians)
+    term = terms, !!!medians, lowest = !!do.call(pmin, undecided_medians),
+    highest = !!do.call(pmax, undecided_medians)
   )
 }
 
@@ -126,13 +127,15 @@ warn_undecided <- function(undecided_fits, terms) {
     i = "Only cases with known truth can show which model is right.", terms = differing$term)
 }
 
-new_model_comparison <- function(models, terms, fits) {
+new_model_comparison <- function(models, terms, fits, names_given) {
   n_undecided <- sum(models$undecided)
   shown <- models
   shown$model <- paste(seq_len(nrow(models)), models$model)
   shown$difference <- round(models$difference, 1L) + 0 # not -0.0
   columns <- c("term", models$model)
-  names(columns) <- c("posterior median", paste("model", seq_len(nrow(models))))
+  # Other names are descriptions of models, which are too long for headings.
+  names(columns) <- c("posterior median", ifelse(models$model %in% names_given, models$model,
+    paste("model", seq_len(nrow(models)))))
   new_result("model_comparison",
     fits = fits, tables = list(models = models, terms = terms),
     facts = list(models = nrow(models), undecided = n_undecided, best = models$model[[1L]]),

@@ -10,7 +10,7 @@
 #' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A data frame with a row per draw: `.chain`, `.iteration` and `.draw`, and a column per
+#' @return A tibble with a row per draw: `.chain`, `.iteration` and `.draw`, and a column per
 #'   parameter:
 #'   * `base_rate[k]`: base rates (`base_rate[k,population]` if there are several populations);
 #'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
@@ -47,13 +47,13 @@ draws <- function(x, ...) {
   check_class(x, "draws_fit", "x", "Make one with {.code fit_raters(method = \"bayes\")}.")
   chains <- x$sampling$chains
   kept <- x$sampling$kept
-  cbind(
+  tibble::as_tibble(cbind(
     data.frame(
       .chain = rep(seq_len(chains), each = kept), .iteration = rep(seq_len(kept), chains),
       .draw = seq_len(chains * kept)
     ),
     as.data.frame(x$draws, optional = TRUE), as.data.frame(x$systems, optional = TRUE)
-  )
+  ))
 }
 
 # Method for posterior::as_draws() and posterior::as_draws_df(), which use the columns `.chain`,
@@ -122,7 +122,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
       count_noun(sampling$kept, "draw"),
       if (sampling$thin > 1L) paste0(", one of ", sampling$thin, " sweeps each")
     ),
-    shown = x$shown,
+    shown = x$shown, summary = function(x) list(),
     notes = c(
       paste0("Estimates are posterior medians. ", format_mixing(x),
         if (x$switched == 0) "; no categories changed names"),
@@ -234,7 +234,7 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
   aperm(fit$matrices, c(2L, 3L, 1L))
 }
 
-# Measures of tests are computed in 1000 of the draws, and summarised by quantiles.
+# Measures of tests are computed in each draw, and summarised by quantiles.
 tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) {
@@ -243,17 +243,17 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
     as.double(seq_len(populations) == population_in_fit(fit, group))
   }
   weight <- weight / sum(weight)
-  measures <- simplify2array(lapply(parameters_of_draws(fit, 1000L), function(law) {
-    matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
-    base_rates <- drop(weight %*% law$base_rates)
-    numbers <- test_numbers(add_combined_tests(matrices, both), base_rates, rates)
-    back_transform(numbers)
-  }))
-  quantiles <- apply(measures, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2,
-    na.rm = TRUE)
-  quantile_array <- function(i) array(quantiles[i, , , ], dim(quantiles)[-1L])
-  list(value = quantile_array(2L), error = apply(measures, 1:3, stats::sd),
-    low = quantile_array(1L), high = quantile_array(3L))
+  laws <- parameters_of_draws(fit, nrow(fit$draws))
+  base_rates <- vapply(laws, function(law) drop(weight %*% law$base_rates), fit$base_rates)
+  matrices <- vapply(laws, function(law) {
+    aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
+  }, fit$matrices)
+  dim(matrices) <- dim(fit$matrices) * c(1, 1, length(laws))
+  measures <- back_transform(test_numbers(add_combined_tests(matrices, both), base_rates, rates))
+  over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
+  quantiles <- function(level) over_draws(stats::quantile, level, na.rm = TRUE, names = FALSE)
+  list(value = quantiles(0.5), error = over_draws(stats::sd), low = quantiles((1 - conf_level) / 2),
+    high = quantiles((1 + conf_level) / 2))
 }
 
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.

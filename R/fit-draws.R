@@ -61,13 +61,13 @@ check_drawn_model <- function(model, x) {
         {.code difficulty = \"none\"} and {.code confidence = FALSE}.",
     x = "{.arg model} is the {format(model)}.",
     i = "Choose another model, or {.code method = \"likelihood\"}.")
+  formula_design(model$base_rates %||% ~1, pattern_covariates(x))
   numeric_covariates <- Filter(is.numeric, x$covariates[covariates_used(model, x)])
   abort_argument_if(length(numeric_covariates) > 0L, "model",
     "With {.code method = \"bayes\"}, the covariates of a formula must be factors, strings or
         logicals: each combination of their values is a population.",
     x = "{.val {names(numeric_covariates)}} {?is/are} numeric.",
     i = "Cut numbers into classes with {.fun cut}, or use {.code method = \"likelihood\"}.")
-  formula_design(model$base_rates %||% ~1, pattern_covariates(x))
   if (model_is_dependent(model)) check_dependent_panel(model, x)
   abort_if(!weights_are_counts(x), "weights",
     "{.code method = \"bayes\"} needs {.arg weights} that are numbers of cases.",

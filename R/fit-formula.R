@@ -33,10 +33,12 @@ patterns_for <- function(model, x) {
 }
 
 # Returns the names of the covariates that a model uses. It is assumed that a user-defined model
-# uses all of them.
+# uses all of them. If a covariate does not exist, all covariates are returned, which the error
+# message of formula_design() lists.
 covariates_used <- function(model, x) {
   names <- names(x$covariates)
-  if (is.null(model$family)) intersect(all.vars(model$base_rates), names) else names
+  used <- all.vars(model$base_rates)
+  if (is.null(model$family) && all(used %in% names)) used else names
 }
 
 # Returns arguments of the core, NULL if base rates do not depend on covariates. `population`:
@@ -105,8 +107,9 @@ formula_design <- function(formula, data, like = NULL) {
   abort_if(lacking, "columns",
     "The formula for {.arg base_rates} must use {.arg covariates} of the ratings.",
     x = "{.val {lacking}} {?is/are} not among them.",
-    i = if (length(names(data)) > 0L) "Covariates: {.val {names(data)}}." else
-        "Give {.arg covariates} to {.fun ratings}.", arg = "base_rates")
+    i = c(similar_values_hint(lacking, names(data)), if (length(names(data)) > 0L)
+      "Covariates: {.val {names(data)}}." else "Give {.arg covariates} to {.fun ratings}."),
+    arg = "base_rates")
   tryCatch(
     {
       # Strings become factors here, because model.matrix() would sort levels by the locale.

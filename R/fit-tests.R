@@ -12,13 +12,20 @@
 #' independent given the truth; tests that err on the same cases gain less from each other.
 #'
 #' @section Intervals:
-#' Intervals are computed by the delta method for log ratios and for log odds of probabilities, from
-#' the curvature of the likelihood at the estimate. If the prior is pooled, they treat its mean rows
-#' as known. With more than 500 parameters, standard errors are computed as if the expected true
-#' categories were known, and are too small if raters often disagree. Standard errors are `NA` if
-#' weights are not counts, and if an estimate is on a boundary (within 1e-6 of 0 or 1). Column
-#' `reason` contains the reason. With cases of known truth, a sensitivity or specificity on a
-#' boundary has Wilson's interval for the number of these cases.
+#' For fits by `method = "bayes"`, each measure is computed in every posterior draw. The estimate is
+#' the median, the standard error is the standard deviation, and the limits are quantiles of these
+#' values. Sensitivities and specificities are therefore those of [tidy.rater_fit]. With base rates
+#' by population, the predictive values of all cases use the mean of the populations' base rates in
+#' each draw, weighted by their numbers of cases.
+#'
+#' For fits by likelihood, intervals are computed by the delta method for log ratios and for log
+#' odds of probabilities, from the curvature of the likelihood at the estimate. If the prior is
+#' pooled, they treat its mean rows as known. With more than 500 parameters, standard errors are
+#' computed as if the expected true categories were known, and are too small if raters often
+#' disagree. Standard errors are `NA` if weights are not counts, and if an estimate is on a
+#' boundary (within 1e-6 of 0 or 1). Column `reason` contains the reason. With cases of known
+#' truth, a sensitivity or specificity on a boundary has Wilson's interval for the number of these
+#' cases.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
 #' @param prevalence Base rates for the predictive values: a vector of probabilities named by
@@ -260,142 +267,4 @@ add_combined_tests <- function(p, both, variance = NULL) {
   }
   raters_last <- c(aperm(out, c(2L, 3L, 1L)), combined) # raters last
   aperm(array(raters_last, (dim(p) + c(2L, 0L, 0L))[c(2L, 3L, 1L)]), c(3L, 1L, 2L))
-}
-
-# ---- Numbers and their errors -------------------------------------------------------------------
-
-test_measures <- c(
-  "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
-)
-
-# Returns TRUE for measures that are ratios. Their intervals are computed for logarithms, and those
-# of all other measures for logits.
-is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
-
-back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
-
-# Calls `f(rater, category)`, which returns eight measures, for all raters and categories. Returns
-# an array (measures x categories x raters).
-apply_to_tests <- function(raters, categories, f) {
-  tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
-  array(unlist(Map(f, tests$j, tests$k)), c(8L, categories, raters))
-}
-
-# Computes all measures as logarithms of ratios or as logits, an array (measures x categories x
-# raters). `rates` contains the base rates for predictive values, NULL for `base_rates`. `answered`
-# contains the probability that a rater answers (raters x categories); measures then refer to cases
-# with an answer.
-test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
-  apply_to_tests(nrow(matrices), length(base_rates), function(j, k) {
-    rate <- rates %||% round_on_boundary(base_rates)
-    if (!is.null(answered)) {
-      rate <- rate * answered[j, ] / sum(rate * answered[j, ])
-      base_rates <- base_rates * answered[j, ]
-    }
-    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rate[[k]])
-  })
-}
-
-# Sets estimates on a boundary to 0 or 1, so that they have no errors.
-round_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
-
-# Returns the sensitivity and specificity of rater number `j` for category number `k`. The
-# specificity is a mean over all other categories, weighted by base rates.
-sensitivity_specificity <- function(matrices, base_rates, j, k) {
-  weights <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
-  c(matrices[j, k, k], 1 - sum(weights * matrices[j, -k, k]))
-}
-
-# Returns the measures of a test as logarithms of ratios or as logits. `right` contains sensitivity
-# and specificity, `rate` the base rate. Youden's index is replaced by the logit of (index + 1) / 2.
-measure_test <- function(right, rate) {
-  right <- round_on_boundary(right)
-  logit <- stats::qlogis
-  positive <- log(right[[1L]]) - log1p(-right[[2L]])
-  negative <- log1p(-right[[1L]]) - log(right[[2L]])
-  c(
-    logit(right), logit(rate) + positive, -logit(rate) - negative, positive, negative,
-    positive - negative, logit(min(sum(right) / 2, 1))
-  )
-}
-
-# Returns the standard errors of the results `at` of test_numbers(), that is, of logarithms and
-# logits. With more than `max_parameters` parameters, the true categories are treated as known.
-test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_parameters = 500L) {
-  out <- array(NA_real_, dim(at))
-  if (fit$identified != "yes") return(out)
-  if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, at, rates))
-  if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
-  if (length(fit$theta) > max_parameters) return(errors_given_truth(fit, rates, both))
-  # Directions without curvature are left out: parameters are not identified there.
-  hessian <- core_latent_hessian(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
-  )
-  # Without scaling, LAPACK can fail to converge.
-  scale <- max(abs(hessian))
-  spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
-  has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
-  numbers <- function(theta) {
-    estimates <- predict_parameters(fit, theta, group)
-    as.vector(test_numbers(add_combined_tests(estimates$matrices, both), estimates$rates, rates))
-  }
-  step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
-  jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
-  variance <- rowSums(jacobian^2 /
-    rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
-  out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
-  out
-}
-
-# Returns the base rates (of one population, or the mean over cases) and confusion matrices for
-# given parameters `theta`. The core computes them as predictions for cases without ratings.
-predict_parameters <- function(fit, theta, group = NULL) {
-  x <- fit$x
-  n <- n_categories(x)
-  known <- fit$known
-  if (!is.null(group)) {
-    design <- formula_design(fit$model$base_rates, group, known$base)$matrix
-    known$design <- design[, -1L, drop = FALSE]
-  }
-  n_populations <- max(1L, nrow(known$design))
-  unrated_patterns <- x$patterns
-  unrated_patterns$start <- integer(n_populations + 1L)
-  unrated_patterns$rater <- unrated_patterns$category <- integer()
-  unrated_patterns$answer <- matrix(0L, n_populations, ncol(unrated_patterns$answer))
-  model <- model_of_fit(fit)
-  model$level <- integer()
-  known$truth <- integer()
-  known$counts <- NULL
-  if (!is.null(known$design)) known$population <- seq_len(n_populations)
-  predicted <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known, model,
-    theta)
-  # truths x strata x ratings x raters
-  probabilities <- array(predicted$probability,
-    c(n, nrow(predicted$probability) / n, n, n_raters(x)))
-  weight <- 1
-  if (n_populations > 1L) {
-    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * judged_patterns(fit),
-      n_populations)
-  }
-  list(
-    rates = drop(weight %*% predicted$posterior) / sum(weight),
-    matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
-  )
-}
-
-# Returns the standard errors that test_errors() would return if the true categories were known.
-errors_given_truth <- function(fit, rates, both = integer()) {
-  p <- add_combined_tests(fit$matrices, both)
-  # raters x truth x answer
-  variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
-  variance <- add_combined_tests(fit$matrices, both, variance)
-  base_rates <- fit$base_rates
-  out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
-    weights <- base_rates[-k] / sum(base_rates[-k])
-    variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
-    numbers <- function(right) measure_test(right, (rates %||% base_rates)[[k]])
-    jacobian <- central_differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
-    sqrt(drop(jacobian^2 %*% variances))
-  })
-  replace(out, !is.finite(out), NA)
 }

@@ -138,8 +138,9 @@
 #'   not used.
 #' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
 #'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
-#'   number of sweeps per draw; by default it is increased until effective sample sizes reach 1000
-#'   or half of the number of draws. `threads`: number of threads.
+#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. If the
+#'   effective sample size of a parameter is below 1000 (or half of the number of draws, if this is
+#'   less), chains are run again with a larger power of 2. `threads`: number of threads.
 #' @param design A `survey::svydesign()` with a row per case. Rows are in the order of the cases of
 #'   `x`, which must then be from data with a row per case, or there is a column `case`. The log
 #'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
@@ -177,10 +178,6 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   x <- with_votes(as_ratings(x))
   with_design <- if (!is.null(design)) resolve_design(x, design)
   if (missing(model)) model <- model_for_known(known_raters)
-  for (arg in c(if (!is.null(prior)) "prior", if (length(sampling) > 0L) "sampling")) {
-    abort_argument_if(!identical(method, "bayes"), arg,
-      "{.arg {arg}} can be used only with {.code method = \"bayes\"}.")
-  }
   fit <- fit_checked(with_design$x %||% x, model, method, known_truth, known_raters, NULL, prior,
     sampling)
   abort_argument_if(!is.null(design) && !is_regression(fit), "design",
@@ -208,13 +205,17 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
     model <- resolved$model
   }
   checked <- check_fitted(x, model, method, known_truth, known_raters)
+  given <- list(prior = prior, sampling = sampling)
+  given_args <- names(Filter(length, given))
+  abort_argument_if(checked$method != "bayes" && length(given_args) > 0L, given_args[[1L]],
+    "can be used only with {.code method = \"bayes\"}.")
   fit <- switch(checked$method,
     algebraic = fit_algebraic(checked$x, model),
     bayes = fit_draws(model, checked, prior, as.list(sampling)),
     fit_model(model, checked, start)
   )
   checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
-  fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
+  fit$given <- c(checked$given, given)
   # Printing uses the stored standard error and does not compute it again.
   if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
   warn_fit(fit)

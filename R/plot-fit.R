@@ -189,7 +189,10 @@ draw_traces <- function(table) {
   picture(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
     facet_terms(share_breaks) +
-    ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
+    ggplot2::scale_colour_manual(
+      values = category_colours(levels(table$chain)),
+      guide = ggplot2::guide_legend(override.aes = list(linewidth = 1, alpha = 1))
+    ) +
     plot_titles("Draws of each chain", x = "draw")
 }
 

@@ -128,7 +128,9 @@ beta_law <- function(x, subject) {
   by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(fields)) == 0L
   abort_if(!is_beta || !by_mode, "prior",
     "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
-     {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.", not = x)
+     {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
+    x = if (startsWith(form, "at_") && !endsWith(form, "mode"))
+      "{.code mode}, the most probable value, is missing.", not = x)
   beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
 

@@ -150,16 +150,20 @@ say_draws <- function(fit, checks = NULL) {
   populations <- rownames(fit$prior$base_rates)
   fill(
     "The accuracy of %s was estimated without a gold standard from %s by a Bayesian latent class
-    model (%s%s). The target condition is the latent class; it need not be the condition that a
-    reference test defines. Given the latent class, errors were assumed to be %s, which ratings
-    cannot confirm. Priors: %s. The posterior was drawn by the R package fallible: %d chains of %s
-    draws each after %s warm-up sweeps, with one of every %d sweeps kept; Rhat was at most %s and
-    effective sample sizes at least %s. %s%s",
+    model (Dawid and Skene 1979; Joseph et al. 1995), the %s%s. The target condition is the
+    latent class; it need not be the condition that a reference test defines. Given the latent
+    class, errors were assumed to be %s, which ratings cannot confirm (Albert and Dodd 2004).
+    Priors, reported as STARD-BLCM asks (Kostoulas et al. 2017): %s. The posterior was drawn by the
+    R package fallible: %d chains of %s draws each after %s warm-up sweeps%s; Rhat was at most %s
+    and effective sample sizes at least %s (Vehtari et al. 2021). Estimates are posterior medians;
+    %ss are between quantiles of the draws. %s%s",
     list_names(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"), format(fit$model),
-    only_if(!is.null(populations), paste("; separate base rates in", list_names(populations))),
+    only_if(!is.null(populations), paste(", with separate base rates in", list_names(populations))),
     if (model_is_dependent(fit$model)) "dependent as this model specifies" else "independent",
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
-    sampling$thin, decimals(facts$worst_rhat), number(round(facts$worst_ess)),
+    only_if(sampling$thin > 1L, fill(", with one of every %d sweeps kept", sampling$thin)),
+    decimals(facts$worst_rhat), number(round(facts$worst_ess)),
+    interval_title(default_conf_level()),
     only_if(length(prior_driven) > 0L, fill("Estimates that depend mostly on their priors: %s. ",
       list_names(prior_driven))),
     shift_sentence(checks)
@@ -191,14 +195,12 @@ prior_sentence <- function(fit) {
 shift_sentence <- function(checks) {
   shifts <- checks$sensitivity
   if (NROW(shifts) == 0L) return("Sensitivity to the priors was not examined; see check_fit().")
-  largest <- vapply(split(shifts, factor_in_order(shifts$prior)), function(prior_shifts) {
-    row <- prior_shifts[which.max(abs(prior_shifts$shift)), ]
-    paste(decimals(row$shift, 2L), "of", row$term)
-  }, "")
+  shifts <- shifts[order(-abs(shifts$shift)), ]
+  largest <- shifts[!duplicated(shifts$prior), ]
   fill(
-    "With other priors (%s), the largest shift of a posterior mean was %s (in posterior standard
-    deviations).",
-    toString(names(largest)), paste(largest, collapse = " and ")
+    "The largest shift of a posterior mean, in posterior standard deviations, was %s.",
+    paste(decimals(largest$shift, 2L), "of", largest$term, "with the prior",
+      sub("^power", "densities to the power", largest$prior), collapse = " and ")
   )
 }
 

@@ -82,6 +82,9 @@ say_sentences.result_parts <- function(x) {
 }
 
 references <- c(
+  "Albert and Dodd 2004" = "Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the
+    robustness of latent class models for estimating diagnostic error without a gold standard.
+    Biometrics, 60, 427-435. doi:10.1111/j.0006-341X.2004.00187.x",
   "Angelopoulos et al. 2023" = "Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and
     Zrnic, T. (2023). Prediction-powered inference. Science, 382, 669-674.
     doi:10.1126/science.adi6000",
@@ -95,6 +98,13 @@ references <- c(
   "Hoeting et al. 1999" = "Hoeting, J. A., Madigan, D., Raftery, A. E. and Volinsky, C. T. (1999).
     Bayesian model averaging: a tutorial. Statistical Science, 14(4), 382-417.
     doi:10.1214/ss/1009212519",
+  "Joseph et al. 1995" = "Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of
+    disease prevalence and the parameters of diagnostic tests in the absence of a gold standard.
+    American Journal of Epidemiology, 141, 263-272. doi:10.1093/oxfordjournals.aje.a117428",
+  "Kostoulas et al. 2017" = "Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O.,
+    Dendukuri, N., Dhand, N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the
+    Reporting of Diagnostic accuracy studies that use Bayesian Latent Class Models. Preventive
+    Veterinary Medicine, 138, 37-47. doi:10.1016/j.prevetmed.2017.01.006",
   "Landis and Koch 1977" = "Landis, J. R. and Koch, G. G. (1977). The measurement of observer
     agreement for categorical data. Biometrics, 33(1), 159-174. doi:10.2307/2529310",
   "Lang and Reiczigel 2014" = "Lang, Z. and Reiczigel, J. (2014). Confidence limits for prevalence
@@ -105,6 +115,9 @@ references <- c(
   "Lehner 2015" = "Lehner, P. E. (2015). Estimating the accuracy of automated classification systems
     using only expert ratings that are less accurate than the system. Journal of Modern Applied
     Statistical Methods, 14(1), Article 13. doi:10.22237/jmasm/1430453520",
+  "Vehtari et al. 2021" = "Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and B\u00fcrkner,
+    P.-C. (2021). Rank-normalization, folding, and localization: an improved R-hat for assessing
+    convergence of MCMC. Bayesian Analysis, 16(2), 667-718. doi:10.1214/20-BA1221",
   "Zou and Donner 2008" = "Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about
     effect measures: a general approach. Statistics in Medicine, 27(10), 1693-1702.
     doi:10.1002/sim.3095"

@@ -51,10 +51,10 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   known_raters <- rlang::eval_tidy(dots$known_raters)
   variables <- if (is_variables(x)) x else list(x)
   check_input <- function(x) {
-    check_ratings(x)
+    check_ratings(x, hint_of_tests)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
-      i = "Give {.arg systems} to {.fun ratings}.", system = character())
+      i = c("Give {.arg systems} to {.fun ratings}.", hint_of_tests), system = character())
     abort_argument_if(!is.null(positive) && n_categories(x) != 2L, "positive",
       "must be NULL unless {.arg x} has two categories.",
       x = "{.arg x} has {n_categories(x)} categories.")
@@ -106,6 +106,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   put_report(rendered_file, file)
   invisible(file)
 }
+
+hint_of_tests <- "For the accuracy of raters, such as diagnostic tests, use {.fun test_accuracy} and
+  {.code may_say(check_fit(fit), \"methods\")}, where {.arg fit} is a fit by {.fun fit_raters}."
 
 # Returns the lines of the template. The lines between the two comments "<!-- sections" are repeated
 # for each variable, with a heading and the number of the variable.

@@ -84,6 +84,30 @@ test_that("missing ratings and known truths are no part of checks that they do n
   checks <- check_fit(fit, NULL)
   expect_identical(nrow(tidy(checks, "patterns")), 0L)
   expect_lt(max(tidy(checks, "pairs")$cases), 46)
+  expect_output(print(checks), "no X2. It needs cases that all raters rated")
+})
+
+test_that("priors that the ratings contradict are named", {
+  set.seed(4)
+  x <- simulate_ratings(rater_design(c(a = 0.9, b = 0.9, c = 0.9), NULL, c("-", "+"), 300))
+  conflicts <- function(...) {
+    fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(...),
+      sampling = list(draws = 1000))
+    checks <- check_fit(fit, NULL)
+    terms <- tidy(checks)
+    list(terms = terms$term[terms$conflict], printed = paste(capture.output(print(checks)),
+      collapse = " "))
+  }
+  # The prior Beta(12, 12) of spec[a] has the mean 0.5 and the standard deviation 0.1.
+  wrong <- conflicts(a = list(spec = list(12, 12)), b = list(sens = list(90, 10)))
+  expect_identical(wrong$terms, "spec[a]")
+  expect_match(wrong$printed, "The ratings contradict the priors of spec\\[a\\]:")
+  # Weak priors are not contradicted by accuracies near 1.
+  for (others in c("vague", "flat")) {
+    right <- conflicts(others = others)
+    expect_identical(right$terms, character())
+    expect_no_match(right$printed, "contradict")
+  }
 })
 
 test_that("pictures show parameters before and after", {
@@ -91,14 +115,23 @@ test_that("pictures show parameters before and after", {
   checks <- check_fit(drawn_tests(), NULL)
   expect_s3_class(ggplot2::autoplot(checks), "ggplot")
   expect_s3_class(ggplot2::autoplot(checks$fit, "prior"), "ggplot")
+  # Lines of the legend are thicker than the traces.
+  guide <- ggplot2::autoplot(checks$fit, "trace")$scales$get_scales("colour")$guide
+  expect_identical(
+    (guide$override.aes %||% guide$params$override.aes)[c("linewidth", "alpha")],
+    list(linewidth = 1, alpha = 1)
+  )
 })
 
 test_that("a paper is told the priors and what others would say", {
   set.seed(1)
   fit <- drawn_tests()
   expect_snapshot({
-    cat(may_say(fit, "methods"))
-    cat(may_say(check_fit(fit), "methods"))
+    cat(may_say(fit, "methods"), sep = "\n")
+    cat(may_say(check_fit(fit), "methods")[[1]])
   })
+  # Every chain keeps every sweep: the paragraph has no words on thinning.
+  fit$sampling$thin <- 1L
+  expect_no_match(may_say(fit, "methods")[[1]], "sweeps kept")
   expect_error(may_say(fit), class = "fallible_error_argument")
 })

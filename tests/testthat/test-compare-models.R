@@ -5,3 +5,13 @@ test_that("the table of models that is printed has names that are read", {
   expect_identical(shown$undecided, ifelse(tidy(x)$undecided, "yes", "no"))
   expect_output(print(x), "difference +its SE +undecided")
 })
+
+test_that("tables have the names that the user gave to models", {
+  fit <- drawn_tests()
+  # `undecided_medians` is a variable of the function that makes the table.
+  compared <- compare_models(undecided_medians = fit, second = fit)
+  expect_output(print(compared), "posterior median +undecided_medians +second")
+  terms <- tidy(compared, "terms")
+  expect_identical(terms$lowest, terms$second)
+  expect_output(print(compare_models(fit, fit)), "posterior median +model 1 +model 2")
+})

@@ -20,6 +20,7 @@ test_that("the draws are there for whatever is a function of them", {
   all <- draws(fit)
   expect_identical(names(all)[1:3], c(".chain", ".iteration", ".draw"))
   expect_identical(nrow(all), 4000L)
+  expect_lt(length(capture.output(print(all))), 30)
   expect_equal(mean(all[["sens[stool]"]]), tidy(fit)$mean[tidy(fit)$term == "sens[stool]"])
   expect_error(draws(fit_raters(lehner_ratings())), class = "fallible_error_argument")
   skip_if_not_installed("posterior")
@@ -98,10 +99,13 @@ test_that("verbs of fits work on it", {
   )
   found <- test_accuracy(fit)
   expect_equal(
-    found$estimate[found$rater == "stool" & found$category == "+" & found$measure == "sensitivity"],
-    tidy(fit)$estimate[tidy(fit)$term == "sens[stool]"], tolerance = 0.02
+    unlist(found[found$rater == "stool" & found$category == "+" & found$measure == "sensitivity",
+      c("estimate", "std.error", "conf.low", "conf.high")]),
+    unlist(tidy(fit)[tidy(fit)$term == "sens[stool]",
+      c("estimate", "std.error", "conf.low", "conf.high")]), tolerance = 1e-9
   )
   expect_s3_class(simulate(fit, seed = 1)[[1]], "ratings")
+  expect_output(print(summary(fit)), "sens\\[stool\\]")
   expect_snapshot(print(fit))
 })
 

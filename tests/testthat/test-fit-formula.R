@@ -211,6 +211,9 @@ test_that("a covariate that does not matter changes nothing, under every law", {
 })
 
 test_that("formulas are checked", {
+  fit_error <- function(...) {
+    conditionMessage(expect_error(fit_raters(...), class = "fallible_error_columns"))
+  }
   refused <- function(...) expect_error(..., class = "fallible_error_argument")
   refused(rater_model(base_rates = y ~ z))
   refused(rater_model(base_rates = "z"))
@@ -221,6 +224,10 @@ test_that("formulas are checked", {
   data <- withr::with_seed(1, draw_sites(50))
   x <- of_sites(data)
   expect_error(fit_raters(x, rater_model(base_rates = ~age)), class = "fallible_error_columns")
+  for (method in c("likelihood", "bayes")) {
+    wrong_case <- fit_error(x, rater_model("rater", base_rates = ~Z), method = method)
+    expect_match(wrong_case, "Did you mean .z.\\?.*Covariates: .*z")
+  }
   expect_error(
     fit_raters(ratings(lehner2015, raters = rater1:rater4), rater_model(base_rates = ~age)),
     class = "fallible_error_columns"

@@ -57,6 +57,11 @@ test_that("wrong arguments are refused", {
   expect_error(fit_raters("lehner2015"), class = "fallible_error_argument")
   expect_error(fit_raters(x, model = "k"), class = "fallible_error_argument")
   expect_error(fit_raters(x, method = "guess"), class = "fallible_error_argument")
+  # The method is checked before arguments that need method "bayes".
+  expect_error(fit_raters(x, method = "bayesian", prior = rater_prior()), "`method` must be one of",
+    class = "fallible_error_argument")
+  expect_error(fit_raters(x, dawid_skene(), sampling = list(draws = 100)), "`sampling` can be used",
+    class = "fallible_error_argument")
   expect_error(fit_raters(x, speed = 1), class = "fallible_error_argument")
   expect_error(rates_of("lehner2015"), class = "fallible_error_argument")
   expect_error(confusion(x), class = "fallible_error_argument")

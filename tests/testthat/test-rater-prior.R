@@ -125,6 +125,8 @@ test_that("what no prior can be is refused", {
     of(1, Inf)
     of(1, 2, 3)
     of(mode = 0.9)
+    of(at_least = 0.9)
+    of(mean = 0.95, at_most = 0.9)
     of(mode = 0.9, at_least = 0.95)
     of(mode = 0.1, at_least = 0.04)
     of(mode = 0.1, at_most = 0.05)

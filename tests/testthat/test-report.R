@@ -152,7 +152,10 @@ test_that("markup in words that are data is text", {
 
 test_that("what cannot be reported, or written, is said", {
   x <- quiet(small_panel())
-  expect_error(accuracy_report(x[, , character()], "x.html"), class = "fallible_error_system")
+  expect_error(accuracy_report(x[, , character()], "x.html"), "test_accuracy",
+    class = "fallible_error_system")
+  expect_error(accuracy_report(fit_raters(x), "x.html"), "Make one with.*test_accuracy",
+    class = "fallible_error_argument")
   skip_if_no_reports()
   expect_error(accuracy_report(1, "x.html"), class = "fallible_error_argument")
   expect_error(accuracy_report(x, "x.odt"), class = "fallible_error_file")

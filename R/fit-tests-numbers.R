@@ -1,0 +1,147 @@
+# Measures of diagnostic tests on log and logit scales, and their standard errors.
+
+test_measures <- c(
+  "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
+)
+
+# Returns TRUE for measures that are ratios. Their intervals are computed for logarithms, and those
+# of all other measures for logits.
+is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
+
+back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
+
+# Calls `f(rater, category)`, which returns eight measures, for all raters and categories. Returns
+# an array (measures x categories x raters). If `f` returns measures of several draws, a matrix
+# (measures x draws), the array is measures x draws x categories x raters.
+apply_to_tests <- function(raters, categories, f, draws = NULL) {
+  tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
+  array(unlist(Map(f, tests$j, tests$k)), c(8L, draws, categories, raters))
+}
+
+# Computes all measures as logarithms of ratios or as logits, an array (measures x categories x
+# raters). `rates` contains the base rates for predictive values, NULL for `base_rates`. `answered`
+# contains the probability that a rater answers (raters x categories); measures then refer to cases
+# with an answer. For several draws, `base_rates` is a matrix (categories x draws), and the last
+# dimension of `matrices` contains the answers of the first draw, then the answers of the next one.
+test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
+  draws <- ncol(base_rates)
+  base_rates <- as.matrix(base_rates)
+  rates <- as.matrix(rates %||% round_on_boundary(base_rates))
+  apply_to_tests(nrow(matrices), nrow(base_rates), function(j, k) {
+    if (!is.null(answered)) {
+      rates <- rates * answered[j, ] / sum(rates * answered[j, ])
+      base_rates <- base_rates * answered[j, ]
+    }
+    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rates[k, ])
+  }, draws)
+}
+
+# Sets estimates on a boundary to 0 or 1, so that they have no errors.
+round_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
+
+# Returns the sensitivity and specificity of rater number `j` for category number `k`. The
+# specificity is a mean over all other categories, weighted by base rates. Arguments are as in
+# test_numbers(), with base rates in a matrix. Returns a matrix with a column per draw.
+sensitivity_specificity <- function(matrices, base_rates, j, k) {
+  size <- nrow(base_rates)
+  given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size) # truths x draws
+  weights <- base_rates[-k, , drop = FALSE]
+  if (size == 2L) weights[] <- 1
+  false_positive <- colSums(weights * given_truth[-k, , drop = FALSE]) / colSums(weights)
+  rbind(given_truth[k, ], 1 - false_positive)
+}
+
+# Returns the measures of a test as logarithms of ratios or as logits, a row per measure. `right`
+# contains sensitivity and specificity, with a column per draw, `rate` the base rate of each draw.
+# Youden's index is replaced by the logit of (index + 1) / 2.
+measure_test <- function(right, rate) {
+  right <- round_on_boundary(right)
+  logit <- stats::qlogis
+  positive <- log(right[1L, ]) - log1p(-right[2L, ])
+  negative <- log1p(-right[1L, ]) - log(right[2L, ])
+  rbind(
+    logit(right), logit(rate) + positive, -logit(rate) - negative, positive, negative,
+    positive - negative, logit(pmin(colSums(right) / 2, 1))
+  )
+}
+
+# Returns the standard errors of the results `at` of test_numbers(), that is, of logarithms and
+# logits. With more than `max_parameters` parameters, the true categories are treated as known.
+test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_parameters = 500L) {
+  out <- array(NA_real_, dim(at))
+  if (fit$identified != "yes") return(out)
+  if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, at, rates))
+  if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
+  if (length(fit$theta) > max_parameters) return(errors_given_truth(fit, rates, both))
+  # Directions without curvature are left out: parameters are not identified there.
+  hessian <- core_latent_hessian(
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
+  )
+  # Without scaling, LAPACK can fail to converge.
+  scale <- max(abs(hessian))
+  spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
+  has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
+  numbers <- function(theta) {
+    estimates <- predict_parameters(fit, theta, group)
+    as.vector(test_numbers(add_combined_tests(estimates$matrices, both), estimates$rates, rates))
+  }
+  step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
+  jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
+  variance <- rowSums(jacobian^2 /
+    rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
+  out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
+  out
+}
+
+# Returns the base rates (of one population, or the mean over cases) and confusion matrices for
+# given parameters `theta`. The core computes them as predictions for cases without ratings.
+predict_parameters <- function(fit, theta, group = NULL) {
+  x <- fit$x
+  n <- n_categories(x)
+  known <- fit$known
+  if (!is.null(group)) {
+    design <- formula_design(fit$model$base_rates, group, known$base)$matrix
+    known$design <- design[, -1L, drop = FALSE]
+  }
+  n_populations <- max(1L, nrow(known$design))
+  unrated_patterns <- x$patterns
+  unrated_patterns$start <- integer(n_populations + 1L)
+  unrated_patterns$rater <- unrated_patterns$category <- integer()
+  unrated_patterns$answer <- matrix(0L, n_populations, ncol(unrated_patterns$answer))
+  model <- model_of_fit(fit)
+  model$level <- integer()
+  known$truth <- integer()
+  known$counts <- NULL
+  if (!is.null(known$design)) known$population <- seq_len(n_populations)
+  predicted <- core_latent_probabilities(unrated_patterns, rep(1, n_populations), known, model,
+    theta)
+  # truths x strata x ratings x raters
+  probabilities <- array(predicted$probability,
+    c(n, nrow(predicted$probability) / n, n, n_raters(x)))
+  weight <- 1
+  if (n_populations > 1L) {
+    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * judged_patterns(fit),
+      n_populations)
+  }
+  list(
+    rates = drop(weight %*% predicted$posterior) / sum(weight),
+    matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
+  )
+}
+
+# Returns the standard errors that test_errors() would return if the true categories were known.
+errors_given_truth <- function(fit, rates, both = integer()) {
+  p <- add_combined_tests(fit$matrices, both)
+  # raters x truth x answer
+  variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
+  variance <- add_combined_tests(fit$matrices, both, variance)
+  base_rates <- as.matrix(fit$base_rates)
+  out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
+    weights <- base_rates[-k] / sum(base_rates[-k])
+    variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
+    numbers <- function(right) c(measure_test(right, (rates %||% base_rates)[[k]]))
+    jacobian <- central_differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
+    sqrt(drop(jacobian^2 %*% variances))
+  })
+  replace(out, !is.finite(out), NA)
+}
