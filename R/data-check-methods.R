@@ -19,6 +19,13 @@ list_questions <- function(x, agreement_facts) {
   }
   # Returns `answer` and `reason`, or an answer for ratings without systems.
   of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
+  test_obstacle <- tryCatch(
+    {
+      check_alt_ratings(without_constant(merge_reruns(x)))
+      NULL
+    },
+    fallible_error = in_one_line
+  )
   answers <- cbind(
     "How far do raters agree?" = c("yes", "See `agreement()`."),
     "How accurate are the raters?" = accuracy,
@@ -26,9 +33,11 @@ list_questions <- function(x, agreement_facts) {
     "Which system is better?" = if (n_systems(x) > 1L) {
       c("assumption", "If they share errors equally.")
     } else {
-      c("no", "There are fewer than two systems.")
+      of_systems("no", paste0("There is one system.", if (length(c(x$covariates, x$keys)) > 0L)
+        " For groups of cases, use `by` of `estimate_accuracy()` and `compare_systems()`."))
     },
-    "Can a model replace a rater?" = of_systems("yes", "See `alt_test()`."),
+    "Can a model replace a rater?" = if (is.null(test_obstacle)) c("yes", "See `alt_test()`.") else
+      of_systems("no", test_obstacle),
     "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
@@ -45,6 +54,10 @@ new_data_check <- function(checks, questions, facts) {
     ))
   }, ""))
   shown <- replace(checks, is.na(checks), "")
+  # Questions that have no answer for the same reason are one line.
+  topic <- ifelse(questions$answer == "no", questions$reason, questions$question)
+  texts <- tapply(questions$question, factor(topic, unique(topic)), paste, collapse = " ")
+  is_first <- !duplicated(topic)
   passed <- shown[checks$status == "ok", ]
   failed <- shown[checks$status != "ok", ]
   new_result("data_check",
@@ -69,7 +82,8 @@ new_data_check <- function(checks, questions, facts) {
         )), "", "Questions that these ratings can answer"
       )), "heading"),
       paste0(
-        "  ", questions$question, " ", answer_words[questions$answer], ". ", questions$reason
+        "  ", texts, " ", answer_words[questions$answer[is_first]], ". ",
+        questions$reason[is_first]
       )
     ),
     more = "tidy(what = \"questions\"), check_k_properties(), plot()"
