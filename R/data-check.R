@@ -219,9 +219,9 @@ look_at_categories <- function(x) {
     n_categories(x))
   labels <- x$categories
   largest_share <- max(n_ratings) / sum(n_ratings)
-  # Categories that raters use only against a plurality, also not against an equal number.
+  # Categories that are in no case the most frequent rating of two or more, also not tied.
   counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
-  is_plurality <- is_row_maximum(counts) & counts > 0
+  is_plurality <- is_row_maximum(counts) & counts > 1
   minor <- labels[colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0]
   weaknesses <- c(
     if (any(n_ratings == 0)) paste("never used:", shorten(labels[n_ratings == 0])),

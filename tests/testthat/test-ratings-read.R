@@ -71,7 +71,7 @@ test_that("arguments are checked, and columns mapped", {
   )
   expect_error(read_ratings(folder, case = "x"), class = "fallible_error_columns")
   expect_error(read_ratings(folder, file = list(sep = ",,")), class = "fallible_error_argument")
-  expect_error(read_ratings(folder, na = 3), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, na = list(3)), class = "fallible_error_argument")
   expect_error(read_ratings(folder, na = "\xff"), class = "fallible_error_argument")
   expect_error(read_ratings(folder, file = list(sep = "\xff")), class = "fallible_error_argument")
   expect_error(read_ratings(folder, clean_labels = "yes"), class = "fallible_error_argument")
@@ -116,12 +116,13 @@ test_that("rows without case, rater and rating are dropped, with a note", {
 })
 
 test_that("copies of rows are left out if a row is a case, but not other rows of the same case", {
-  lines <- c("case,ann,bob,note", "1,x,y,p", "1,x,y,q", "2,x,x,p", "3,y,y,p")
+  lines <- c("case,ann,bob,note", "1,x,y,p", "1,x,y,p", "2,x,x,p", "3,y,y,p")
   path <- withr::local_tempfile(fileext = ".csv", lines = lines)
   expect_warning(x <- read_ratings(path, case = case, raters = c(ann, bob)),
     "1 row identical to another row", class = "fallible_warning_left_out")
   expect_identical(as.character(x$cases), c("1", "2", "3"))
-  expect_error(read_ratings(path, case = case, raters = c(ann, bob), covariates = note),
+  writeLines(sub("2,x,x,p", "1,x,y,q", lines), path)
+  expect_error(suppressWarnings(read_ratings(path, case = case, raters = c(ann, bob))),
     "keep only one of the rows in the file", class = "fallible_error_case")
   # Without identifiers, equal rows are different cases.
   expect_identical(nrow(read_ratings(path, raters = c(ann, bob))), 4L)
