@@ -298,7 +298,8 @@ abort_mapping <- function(arg, contents) {
         {.val {names(contents$table)}}.",
     i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
         rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
-        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}."),
+        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
+      escape_braces(contents$notes)),
     path = contents$path)
 }
 
