@@ -254,3 +254,27 @@ number_of <- function(n) trimws(number(n))
 #' head(truth(x))
 #' ground_truth(fit_raters(x))
 NULL
+
+# Texts without their percentages, as a factor with levels in the order of the texts.
+forms_of_texts <- function(texts) {
+  forms <- gsub(share_pattern, "%", texts)
+  factor(forms, unique(forms))
+}
+
+share_pattern <- "[0-9.]+%( to [0-9.]+%)?"
+
+# Merges texts that differ only in percentages. Each percentage becomes the range of its values,
+# such as "14% to 53%". Returns a text for each level of forms_of_texts().
+merge_shares <- function(texts) {
+  vapply(split(as.character(texts), forms_of_texts(texts)), function(texts) {
+    shares <- regmatches(texts, gregexpr(share_pattern, texts))
+    ranges <- vapply(seq_along(shares[[1L]]), function(i) {
+      values <- unlist(strsplit(vapply(shares, `[[`, "", i), " to ", fixed = TRUE))
+      values <- values[order(as.numeric(sub("%", "", values, fixed = TRUE)))]
+      paste(unique(values[c(1L, length(values))]), collapse = " to ")
+    }, "")
+    merged <- texts[1L]
+    regmatches(merged, gregexpr(share_pattern, merged)) <- list(ranges)
+    merged
+  }, "", USE.NAMES = FALSE)
+}

@@ -79,3 +79,10 @@ test_that("labels, groups and raters are the same in a Turkish session", {
     expect_identical(found, expected)
   }
 })
+
+test_that("texts that differ only in percentages are merged", {
+  texts <- c("5% of x", "other", "11% of x", "7% to 9.5% of x", "other")
+  expect_identical(merge_shares(texts), c("5% to 11% of x", "other"))
+  expect_identical(merge_shares(c("2% and 10%", "2% and 9%")), "2% and 9% to 10%")
+  expect_identical(merge_shares(NULL), character())
+})

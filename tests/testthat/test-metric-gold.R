@@ -279,6 +279,10 @@ test_that("the default metrics of a positive category are those of a diagnostic 
   expect_identical(unique(found$category[found$metric != "accuracy"]), "yes")
   all <- tidy(quiet(estimate_metrics(panel$x, interval = "none")))
   expect_true(all(c("recall", "f_meas") %in% all$metric))
+  # With many groups, metrics of the one category are printed.
+  groups <- rep(c("a", "b", "c", "d"), 50)
+  many <- quiet(estimate_metrics(panel$x, interval = "none", positive = "yes", by = groups))
+  expect_output(print(many), "npv of yes")
   # With more categories, the positive one only selects rows.
   three <- tidy(quiet(estimate_metrics(lehner_ratings(), interval = "none", positive = "A")))
   expect_true("f_meas" %in% three$metric)
