@@ -255,26 +255,21 @@ number_of <- function(n) trimws(number(n))
 #' ground_truth(fit_raters(x))
 NULL
 
-# Texts without their percentages, as a factor with levels in the order of the texts.
-forms_of_texts <- function(texts) {
-  forms <- gsub(share_pattern, "%", texts)
-  factor(forms, unique(forms))
-}
-
-share_pattern <- "[0-9.]+%( to [0-9.]+%)?"
-
-# Merges texts that differ only in percentages. Each percentage becomes the range of its values,
-# such as "14% to 53%". Returns a text for each level of forms_of_texts().
-merge_shares <- function(texts) {
-  vapply(split(as.character(texts), forms_of_texts(texts)), function(texts) {
-    shares <- regmatches(texts, gregexpr(share_pattern, texts))
-    ranges <- vapply(seq_along(shares[[1L]]), function(i) {
-      values <- unlist(strsplit(vapply(shares, `[[`, "", i), " to ", fixed = TRUE))
-      values <- values[order(as.numeric(sub("%", "", values, fixed = TRUE)))]
-      paste(unique(values[c(1L, length(values))]), collapse = " to ")
-    }, "")
-    merged <- texts[1L]
-    regmatches(merged, gregexpr(share_pattern, merged)) <- list(ranges)
-    merged
+# Merges notes of parts that differ only in their first percentage, which becomes the range of its
+# values, such as "14% to 53%". Notes that some parts lack begin with the names of the others.
+# `notes`: a list of texts for each part.
+merge_part_notes <- function(notes) {
+  texts <- unlist(notes, use.names = FALSE)
+  part <- rep(names(notes), lengths(notes))
+  pattern <- "[0-9.]+%( to [0-9.]+%)?"
+  form <- sub(pattern, "\r", texts)
+  vapply(unique(form), function(one_form) {
+    same <- form == one_form
+    shares <- regmatches(texts[same], regexpr(pattern, texts[same]))
+    shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
+    range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
+    paste0(
+      if (sum(same) < length(notes)) paste0(shorten(part[same]), ": "), sub("\r", range, one_form)
+    )
   }, "", USE.NAMES = FALSE)
 }

@@ -357,13 +357,9 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
   # Notes that only some parts have are printed with the names of the parts, if they have a text for
   # reports or are assumptions. Other notes only explain columns, and are left out.
-  part_notes <- lapply(note_texts(function(note) {
+  part_notes <- merge_part_notes(lapply(note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
-  }), setdiff, common_notes)
-  part_names <- split(rep(names(x), lengths(part_notes)), forms_of_texts(unlist(part_notes)))
-  part_words <- ifelse(lengths(part_names) == length(x), "", paste0(
-    vapply(part_names, shorten, "", most = 6L), ": ", recycle0 = TRUE
-  ))
+  }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
   # Variables are about the same cases, so their largest number is used.
   facts <- first_schema$facts[vapply(names(first_schema$facts), function(name) {
@@ -376,11 +372,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
     toString(caption),
     shown = view,
-    notes = c(
-      attr(x, "note"),
-      paste0(part_words, merge_shares(unlist(part_notes)), recycle0 = TRUE),
-      common_notes
-    ),
+    notes = c(attr(x, "note"), part_notes, common_notes),
     more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
   )
 }

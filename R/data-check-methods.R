@@ -4,6 +4,8 @@ answer_words <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
+no_systems <- "There are no systems."
+
 # Returns a table of typical questions. Column `answer` shows whether the ratings answer a question:
 # "yes", "assumption" (only under an assumption), "gold" (only with gold cases) or "no".
 list_questions <- function(x, agreement_facts) {
@@ -18,13 +20,9 @@ list_questions <- function(x, agreement_facts) {
     c("assumption", "If they err independently.")
   }
   # Returns `answer` and `reason`, or an answer for ratings without systems.
-  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
+  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", no_systems)
   test_obstacle <- tryCatch(
-    {
-      check_alt_ratings(without_constant(merge_reruns(x)))
-      NULL
-    },
-    fallible_error = in_one_line
+    check_alt_ratings(without_constant(merge_reruns(x))), fallible_error = in_one_line
   )
   answers <- cbind(
     "How far do raters agree?" = c("yes", "See `agreement()`."),
@@ -33,8 +31,8 @@ list_questions <- function(x, agreement_facts) {
     "Which system is better?" = if (n_systems(x) > 1L) {
       c("assumption", "If they share errors equally.")
     } else {
-      of_systems("no", paste0("There is one system.", if (length(c(x$covariates, x$keys)) > 0L)
-        " For groups of cases, use `by` of `estimate_accuracy()` and `compare_systems()`."))
+      of_systems("no", paste("There is one system. To compare it in groups of cases, use `by` of",
+        "`estimate_accuracy()`, and `compare_systems()`."))
     },
     "Can a model replace a rater?" = if (is.null(test_obstacle)) c("yes", "See `alt_test()`.") else
       of_systems("no", test_obstacle),
@@ -54,10 +52,6 @@ new_data_check <- function(checks, questions, facts) {
     ))
   }, ""))
   shown <- replace(checks, is.na(checks), "")
-  # Questions that have no answer for the same reason are one line.
-  topic <- ifelse(questions$answer == "no", questions$reason, questions$question)
-  texts <- tapply(questions$question, factor(topic, unique(topic)), paste, collapse = " ")
-  is_first <- !duplicated(topic)
   passed <- shown[checks$status == "ok", ]
   failed <- shown[checks$status != "ok", ]
   new_result("data_check",
@@ -81,10 +75,10 @@ new_data_check <- function(checks, questions, facts) {
           ifelse(passed$found == "none", paste("no", passed$check), passed$found), collapse = "; "
         )), "", "Questions that these ratings can answer"
       )), "heading"),
-      paste0(
-        "  ", texts, " ", answer_words[questions$answer[is_first]], ". ",
-        questions$reason[is_first]
-      )
+      unique(paste0(
+        "  ", ifelse(questions$reason == no_systems, "Questions on systems:", questions$question),
+        " ", answer_words[questions$answer], ". ", questions$reason
+      ))
     ),
     more = "tidy(what = \"questions\"), check_k_properties(), plot()"
   )

@@ -237,12 +237,10 @@ look_at_categories <- function(x) {
     if (largest_share > 0.95) {
       "A system that always gives this answer seems accurate: look at metrics by category."
     },
-    if (length(minor) > 0L) {
-      paste("If a category is a code for a missing answer, or a typing error, use `na` or",
-        "`categories` of `ratings()`.")
-    } else if (length(weaknesses) > 0L) {
-      "A rare category cannot be estimated by itself; merge categories, or add cases of it."
-    }
+    if (length(weaknesses) > 0L) paste(
+      "A rare category cannot be estimated by itself; merge categories, or add cases of it. If it",
+      "is a code for a missing answer, use `na` of `ratings()`."
+    )
   )
 }
 

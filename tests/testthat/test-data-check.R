@@ -170,7 +170,6 @@ test_that("questions on systems are answered as the functions do", {
   expect_identical(answer(constant, "replace a rater"), "no")
   expect_match(reason(constant, "replace a rater"), "the same answer to all cases")
   expect_match(reason(constant, "Which system"), "groups of cases")
-  expect_identical(reason(rate(systems = c(bot = "pass")), "Which system"), "There is one system.")
   expect_identical(answer(panel_with(), "replace a rater"), "yes")
   shown <- capture.output(print(data_check(rate())))
   expect_length(grep("There are no systems", shown), 1L)
