@@ -150,12 +150,14 @@ untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 # Returns the names in `known` that are similar to a name in `given`, for hints after a typing
 # error. If names differ only in capitals, dots or underscores, only these are returned. Otherwise
 # names are similar if they differ by at most two letters (one for names of up to four letters, none
-# for single letters), or if one contains the other.
+# for single letters), or if one contains all words of the other.
 near_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
   simplified <- fold_case(gsub("[._]", "", known))
   if (any(simplified %in% given)) return(known[simplified %in% given])
-  is_contained <- function(a, b) nchar(a) > 3L && grepl(a, b, fixed = TRUE)
+  is_contained <- function(a, b) {
+    nchar(a) > 3L && all(vapply(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, NA, b, fixed = TRUE))
+  }
   is_similar <- vapply(simplified, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(vapply(given, function(x) is_contained(x, name) || is_contained(name, x), NA))

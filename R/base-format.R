@@ -255,3 +255,22 @@ number_of <- function(n) trimws(number(n))
 #' head(truth(x))
 #' ground_truth(fit_raters(x))
 NULL
+
+# Merges notes of parts that differ only in their first percentage, which becomes the range of its
+# values, such as "14% to 53%". Notes that some parts lack begin with the names of the others.
+# `notes`: a list of texts for each part.
+merge_part_notes <- function(notes) {
+  texts <- unlist(notes, use.names = FALSE)
+  part <- rep(names(notes), lengths(notes))
+  pattern <- "[0-9.]+%( to [0-9.]+%)?"
+  form <- sub(pattern, "\r", texts)
+  vapply(unique(form), function(one_form) {
+    same <- form == one_form
+    shares <- regmatches(texts[same], regexpr(pattern, texts[same]))
+    shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
+    range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
+    paste0(
+      if (sum(same) < length(notes)) paste0(shorten(part[same]), ": "), sub("\r", range, one_form)
+    )
+  }, "", USE.NAMES = FALSE)
+}

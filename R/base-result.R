@@ -355,11 +355,11 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) vapply(Filter(is_wanted, schema$notes), `[[`, "", "text"))
   }
   common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
-  # Notes that only some parts have are printed with the name of the part, if they have a text for
+  # Notes that only some parts have are printed with the names of the parts, if they have a text for
   # reports or are assumptions. Other notes only explain columns, and are left out.
-  part_notes <- lapply(note_texts(function(note) {
+  part_notes <- merge_part_notes(lapply(note_texts(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
-  }), setdiff, common_notes)
+  }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
   # Variables are about the same cases, so their largest number is used.
   facts <- first_schema$facts[vapply(names(first_schema$facts), function(name) {
@@ -372,13 +372,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
     toString(caption),
     shown = view,
-    notes = c(
-      attr(x, "note"),
-      paste0(
-        rep(names(part_notes), lengths(part_notes)), ": ", unlist(part_notes), recycle0 = TRUE
-      ),
-      common_notes
-    ),
+    notes = c(attr(x, "note"), part_notes, common_notes),
     more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
   )
 }

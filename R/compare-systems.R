@@ -168,7 +168,9 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   }
   systems <- check_system_names(systems, estimate$table$system)
   abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
-    x = "There is only {.val {systems}}.", system = systems)
+    x = "There is only {.val {systems}}.",
+    i = "To compare versions of a system that are groups of cases, give the estimates of the groups:
+        {.code compare_systems(estimate_accuracy(x, by = version))}.", system = systems)
   against <- check_against(reference, best, systems)
   plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold

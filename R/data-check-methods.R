@@ -4,6 +4,8 @@ answer_words <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
+no_systems <- "There are no systems."
+
 # Returns a table of typical questions. Column `answer` shows whether the ratings answer a question:
 # "yes", "assumption" (only under an assumption), "gold" (only with gold cases) or "no".
 list_questions <- function(x, agreement_facts) {
@@ -18,7 +20,10 @@ list_questions <- function(x, agreement_facts) {
     c("assumption", "If they err independently.")
   }
   # Returns `answer` and `reason`, or an answer for ratings without systems.
-  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
+  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", no_systems)
+  test_obstacle <- tryCatch(
+    check_alt_ratings(without_constant(merge_reruns(x))), fallible_error = in_one_line
+  )
   answers <- cbind(
     "How far do raters agree?" = c("yes", "See `agreement()`."),
     "How accurate are the raters?" = accuracy,
@@ -26,9 +31,11 @@ list_questions <- function(x, agreement_facts) {
     "Which system is better?" = if (n_systems(x) > 1L) {
       c("assumption", "If they share errors equally.")
     } else {
-      c("no", "There are fewer than two systems.")
+      of_systems("no", paste("There is one system. To compare it in groups of cases, use `by` of",
+        "`estimate_accuracy()`, and `compare_systems()`."))
     },
-    "Can a model replace a rater?" = of_systems("yes", "See `alt_test()`."),
+    "Can a model replace a rater?" = if (is.null(test_obstacle)) c("yes", "See `alt_test()`.") else
+      of_systems("no", test_obstacle),
     "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
@@ -68,9 +75,10 @@ new_data_check <- function(checks, questions, facts) {
           ifelse(passed$found == "none", paste("no", passed$check), passed$found), collapse = "; "
         )), "", "Questions that these ratings can answer"
       )), "heading"),
-      paste0(
-        "  ", questions$question, " ", answer_words[questions$answer], ". ", questions$reason
-      )
+      unique(paste0(
+        "  ", ifelse(questions$reason == no_systems, "Questions on systems:", questions$question),
+        " ", answer_words[questions$answer], ". ", questions$reason
+      ))
     ),
     more = "tidy(what = \"questions\"), check_k_properties(), plot()"
   )

@@ -21,8 +21,9 @@
 #'   .01 for all pairs together). Error rates are estimated from the plurality of the other raters.
 #'   A reported pair may be a single source of answers. The whole panel may be a single source if
 #'   half of all pairs of raters agree in more than 95% of their cases.
-#' * *Categories*: categories that are unused, are rare (fewer than 5 ratings) or have more than 95%
-#'   of the ratings.
+#' * *Categories*: categories that are unused, are rare (fewer than 5 ratings), have more than 95% of
+#'   the ratings, or are in no case the most frequent rating (with 5 or more ratings in cases that
+#'   have several). Only dissenting raters use such a category. It may be a code for a missing answer.
 #' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
 #' * *Systems*: whether every system has an answer for every case.
 #' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Intervals for language models
@@ -218,12 +219,17 @@ look_at_categories <- function(x) {
     n_categories(x))
   labels <- x$categories
   largest_share <- max(n_ratings) / sum(n_ratings)
+  # Categories that are in no case the most frequent rating of two or more, also not tied.
+  counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
+  is_plurality <- is_row_maximum(counts) & counts > 1
+  minor <- labels[colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0]
   weaknesses <- c(
     if (any(n_ratings == 0)) paste("never used:", shorten(labels[n_ratings == 0])),
     if (any(n_ratings > 0 & n_ratings < 5)) paste("rare:",
       shorten(labels[n_ratings > 0 & n_ratings < 5])),
     if (largest_share > 0.95) paste0(labels[which.max(n_ratings)], " has ", percent(largest_share),
       " of ratings"),
+    if (length(minor) > 0L) paste("never the most frequent rating of a case:", shorten(minor)),
     if ("-1" %in% labels) "-1 often means that a rater abstained: use `ratings(abstain = -1)`"
   )
   finding("categories",
@@ -231,15 +237,19 @@ look_at_categories <- function(x) {
     if (largest_share > 0.95) {
       "A system that always gives this answer seems accurate: look at metrics by category."
     },
-    if (length(weaknesses) > 0L) {
-      "A rare category cannot be estimated by itself; merge categories, or add cases of it."
-    }
+    if (length(weaknesses) > 0L) paste(
+      "A rare category cannot be estimated by itself; merge categories, or add cases of it. If it",
+      "is a code for a missing answer, use `na` of `ratings()`."
+    )
   )
 }
 
 look_at_missing <- function(x) {
   if (has_counts(x)) return(NULL)
-  n_replies <- sum(count_ratings_of_raters(x)) + sum(weights_of_cases(x)[x$abstained$case])
+  # Several ratings of a rater on a case are one reply.
+  n_replies <- sum(count_ratings_of_raters(x)) -
+    sum(pattern_cases(x)[repeated_ratings(x)$pattern]) +
+    sum(weights_of_cases(x)[x$abstained$case])
   missing_share <- 1 - n_replies / (count_cases(x) * n_raters(x))
   n_groups <- count_connected_groups(x)
   ratings_per_case <- unique(pattern_lengths(x)[rated_patterns(x)])

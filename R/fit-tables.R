@@ -202,7 +202,8 @@ confusion <- function(x, ...) {
 
 #' @export
 confusion.default <- function(x, ...) {
-  check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}.")
+  check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}. For systems, use
+      {.code confusion(estimate_accuracy(x))}.")
 }
 
 #' @rdname base_rates

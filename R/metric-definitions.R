@@ -362,3 +362,13 @@ check_measured_raters <- function(raters, form) {
     "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
   list(raters = as.double(raters), least = if (is_two) 2L else 1L)
 }
+
+# Records of the metrics that estimate_metrics() estimates by default. With two categories, one of
+# which is positive, these are the metrics of a diagnostic test. `scored`: are there scores?
+default_metrics <- function(records, settings, scored) {
+  is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
+  Filter(function(m) {
+    if (m$needs == "scores") m$default && scored else
+      if (is_diagnostic) m$id %in% c("accuracy", "sens", "spec", "ppv", "npv") else m$default
+  }, records)
+}

@@ -23,12 +23,13 @@ format_estimates <- function(table) {
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
 # Printed table: a row per metric and a column per system. With more than three systems it has a row
-# per system, no intervals, and only metrics that are not of a single category.
+# per system, no intervals, and only metrics that are not of one of several categories.
 view_of_metrics <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
   many <- length(unique(system)) > 3L
-  is_shown <- !many | is.na(table$category) | !anyNA(table$category)
+  is_shown <- !many | is.na(table$category) | !anyNA(table$category) |
+    length(unique(table$category)) < 3L
   values <- if (many) decimals(table$estimate) else format_estimates(table)
   dimension_names <- list(metric = metric_labels(table), system = system)
   dimension_names <- lapply(if (many) rev(dimension_names) else dimension_names,
@@ -62,7 +63,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
   first <- estimates[[1L]]
   c(
     reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
-    if (!all(rests_on_gold(first))) common_note(first),
+    if (!all(rests_on_gold(first))) merge_part_notes(lapply(estimates, common_note)),
     if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, estimates)
   )
 }

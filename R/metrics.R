@@ -80,8 +80,7 @@ metric_table <- function() {
 find_metrics <- function(ids, settings, scored) {
   all_records <- all_metrics()
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
-  if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"),
-    all_records))
+  if (is.null(ids)) return(default_metrics(all_records, settings, scored))
   records <- select_records("metric", ids, all_records)
   for (record in records) {
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
@@ -169,7 +168,8 @@ check_cost_matrix <- function(cost, categories) {
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
 #' @param metrics Names of metrics, see [system_metrics] and [score_metrics]. The default, `NULL`,
 #'   is the metrics with `default` in `measures("metric")`; metrics of scores only if there are
-#'   scores.
+#'   scores. With two categories and `positive`, it is instead accuracy, sensitivity, specificity,
+#'   `ppv` and `npv`, and the metrics of scores.
 #' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
 #'   `"macro_weighted"`, the mean weighted by the share of cases of each category; and `"micro"`,
 #'   computed from counts summed over categories (not for metrics of scores). `NULL` for no

@@ -83,10 +83,11 @@ case_identifiers <- function(input) {
   if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
   check_identifiers(input$case, "case")
   repeated_row <- anyDuplicated(input$case)
-  abort_if(repeated_row > 0L, "case", "Every row of {.arg data} must be a different case.",
+  abort_if(repeated_row > 0L, "case", "Every row must be a different case.",
     x = "Row {repeated_row} repeats case {.val {as.character(input$case[[repeated_row]])}}.",
-    i = "If {.arg data} has a row per rating, give {.arg rater} and {.arg rating}. If rows are
-      copies, drop them with {.code unique(data)}.", row = repeated_row)
+    i = c("If the data have a row per rating, give {.arg rater} and {.arg rating}.",
+      if (input$is_file) "Otherwise keep only one of the rows in the file." else
+        "If rows are copies, drop them with {.code unique(data)}."), row = repeated_row)
   input$case
 }
 

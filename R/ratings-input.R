@@ -17,6 +17,7 @@ max_categories <- 1000L
 # * systems (list of columns), system_table and constant: the systems, see read_systems();
 # * groups (see read_groups()); truth (a list of one column); covariates, confidence (lists);
 # * ordered (is any column of ratings an ordered factor); na_given (did the user give `na`);
+# * is_file (was `data` read by read_ratings());
 # * abstain (the argument), abstained and silent (see take_abstentions());
 # * extra (columns without a role, which may identify cases, see keys_of_repeats()).
 read_input <- function(data, quos, options) {
@@ -45,6 +46,7 @@ read_input <- function(data, quos, options) {
     covariates = take_role("covariates", identity), confidence = take_role("confidence"),
     row_case = case, abstain = options$abstain,
     case_names = if (is.null(case)) attr(data, "case_names"),
+    is_file = !is.null(attr(data, "na_given")),
     na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
     extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )

@@ -36,8 +36,9 @@
 #'
 #' @section Missing values and dropped rows:
 #' A row of a table that ends early is filled with empty fields; a row with too many fields is an
-#' error. Rows without case, rater and rating are dropped. So are a title above a sheet, and the
-#' rows in which Qualtrics describes its columns. `NaN` and `Infinity`, which Python writes into
+#' error. Rows without case, rater and rating are dropped. With a row per case, so are copies of a
+#' row (equal in all columns that are read). A title above a sheet, and the rows in which Qualtrics
+#' describes its columns, are dropped too. `NaN` and `Infinity`, which Python writes into
 #' JSON, are missing values. Verdicts that a tool could not parse, and answers in Argilla that were
 #' not submitted, are missing ratings. Rejected assignments, and workers that Appen marks as
 #' tainted, are dropped. Known answers in files of Appen and Toloka become the `truth`. A warning of
@@ -161,12 +162,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
   }
   check_files(contents, columns)
-  table <- systems$ratings %||% contents$table
-  is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
-  is_lost <- is_empty & is.null(contents$sparse)
-  notes <- c(contents$notes, left_out(is_lost, "row", "without case, rater and rating"))
-  warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
-  if (any(is_empty)) table <- lapply(table, `[`, !is_empty)
+  table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
@@ -302,7 +298,8 @@ abort_mapping <- function(arg, contents) {
         {.val {names(contents$table)}}.",
     i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
         rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
-        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}."),
+        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
+      escape_braces(contents$notes)),
     path = contents$path)
 }
 

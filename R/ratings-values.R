@@ -58,7 +58,8 @@ by_of_cases <- function(by, x) {
   by_covariates <- length(variables) > 0L && all(variables %in% names(case_columns))
   value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
-      x = escape_braces(conditionMessage(cnd)), i = case_values_hint("by"))
+      x = escape_braces(conditionMessage(cnd)),
+      i = c(similar_values_hint(variables, names(case_columns)), case_values_hint("by")))
   })
   if (by_covariates) x$rows <- "cases"
   check_case_values(value, x, "by")

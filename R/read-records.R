@@ -178,12 +178,15 @@ number_codes <- function(labels) {
   if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
-# Pattern of labels that programs write if a judge gave no verdict that could be read, and that
-# spreadsheets write if a formula failed.
+# Pattern of labels that programs write if a judge gave no verdict that could be read or if a call
+# failed (a word for the failure, followed by its reason), and that spreadsheets write if a formula
+# failed.
 unreadable_verdict <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
-  "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
-  "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
+  "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to |",
+  "^invalid( (answer|response|format|json|output))?$|^no (answer|response|verdict)$|",
+  "^[a-z]*(error|exception)( ?[:(]| [45][0-9]{2})|^(failed|failure|refused|invalid) ?:|",
+  "\\btimed? ?out\\b|^rate limit|^traceback\\b"
 )
 
 # Finds misspelt labels. Returns a vector of frequent labels, with the rare labels that misspell

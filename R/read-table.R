@@ -82,6 +82,23 @@ empty_rows <- function(table, columns, sparse) {
   Reduce(`&`, lapply(table[columns], is_blank))
 }
 
+# Drops empty rows, and in tables with a row per case exact copies of a row. (In long data, a copy
+# may be a second rating.) Warns of all that was left out. `columns`: as in empty_rows().
+drop_rows <- function(table, contents, columns) {
+  is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
+  repeats_case <- length(columns$rating) == 0L &&
+    anyDuplicated(table[columns$case][1L][[1L]]) > 0L
+  is_copy <- if (repeats_case) duplicated(list2DF(table)) & !is_empty else FALSE
+  notes <- c(
+    contents$notes,
+    left_out(is_empty & is.null(contents$sparse), "row", "without case, rater and rating"),
+    left_out(is_copy, "row", "identical to another row")
+  )
+  warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
+  is_dropped <- is_empty | is_copy
+  if (any(is_dropped)) lapply(table, `[`, !is_dropped) else table
+}
+
 # Drops empty columns without a name, and names the others without a name "...1", "...2" and so on,
 # by their position.
 name_columns <- function(columns, input) {

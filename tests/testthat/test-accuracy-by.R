@@ -163,3 +163,21 @@ test_that("all groups are warned about at once", {
   expect_length(warnings, 1L)
   expect_setequal(warnings[[1]]$groups, unlist(warnings[[1]]$topics))
 })
+
+test_that("notes of groups that differ only in a share are printed once", {
+  set.seed(4)
+  x <- simulate_ratings(rater_design(c(0.75, 0.8, 0.85), c(s = 0.8, t = 0.7), n = 300))
+  groups <- rep(c("p", "q", "r"), 100)
+  estimate <- quiet(estimate_accuracy(x, by = groups))
+  notes <- notes_of(estimate)
+  shares <- vapply(unclass(estimate), function(part) {
+    sub(".*shared errors \\((.*) of the range.*", "\\1", grep("Range", notes_of(part), value = TRUE))
+  }, "")
+  expect_gt(length(unique(shares)), 1L)
+  range_note <- grep("Range", notes, value = TRUE)
+  expect_length(range_note, 1L)
+  expect_match(range_note, "^Range: .*\\([0-9]+% to [0-9]+% of the range\\)")
+  # Metrics print the shares of all groups, not those of the first one.
+  metrics <- quiet(estimate_metrics(estimate, "accuracy"))
+  expect_match(notes_of(metrics), sub(".*Assumed", "Assumed", range_note), fixed = TRUE, all = FALSE)
+})

@@ -10,6 +10,15 @@ test_that("cases are looked up by their labels, whatever kind of number they are
   expect_error(look_up(c("2", "123456", "1e5")), class = "fallible_error_argument")
 })
 
+test_that("a misspelt name of a covariate gets a suggestion, bare or quoted", {
+  data <- data.frame(a = c("x", "y"), b = c("x", "y"), Site = c("p", "q"))
+  x <- quiet(ratings(data, raters = a:b, covariates = Site))
+  expect_error(estimate_accuracy(x, by = site), "Did you mean \"Site\"",
+    class = "fallible_error_argument")
+  expect_error(estimate_accuracy(x, by = "site"), "Did you mean \"Site\"",
+    class = "fallible_error_argument")
+})
+
 # A panel of two sites at which the system is right in 97% and 60% of the cases: wide data, and the
 # same in long form with shuffled rows.
 two_sites <- function(n = 240) {

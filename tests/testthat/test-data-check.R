@@ -127,6 +127,55 @@ test_that("agreement that is better than guesses but not than chance leaves gold
   expect_output(print(estimate), "For s: raters agree no better than by chance")
 })
 
+test_that("a category that is never a plurality is a doubt", {
+  wide <- answers_of(panel_with(accuracy = c(0.85, 0.85, 0.85)))
+  wide[] <- lapply(wide, as.character)
+  of_categories <- function() {
+    checks <- tidy(data_check(ratings(wide, raters = rater1:rater3, systems = "s")))
+    checks[checks$check == "categories", ]
+  }
+  expect_identical(of_categories()$status, "ok")
+  wide$rater1[1:4] <- wide$rater2[5:8] <- "contaminated"
+  expect_match(of_categories()$found, "never the most frequent rating of a case: contaminated")
+  expect_match(of_categories()$advice, "`na`", fixed = TRUE)
+  # Two raters agree on it.
+  wide$rater2[1] <- "contaminated"
+  expect_identical(of_categories()$status, "ok")
+  expect_no_match(tidy(data_check(lehner_ratings()))$found, "never the most frequent")
+})
+
+test_that("ratings of a rater on a case count as one reply, and the others are missing", {
+  long <- expand.grid(case = 1:60, rater = c("a", "b", "c"), run = 1:3)
+  long$rating <- rep(c("x", "y", "y"), each = 3, length.out = nrow(long))
+  found <- function() {
+    checks <- tidy(quiet(data_check(ratings(
+      long, case = case, rater = rater, rating = rating, repeats = "ratings"
+    ))))
+    checks$found[checks$check == "missing ratings"]
+  }
+  expect_match(found(), "^0.0% of ratings are missing")
+  long$rating[long$rater == "a" & long$case <= 18] <- NA
+  expect_match(found(), "^10.0% of ratings are missing")
+})
+
+test_that("questions on systems are answered as the functions do", {
+  reason <- function(x, pattern) {
+    questions <- tidy(data_check(x), "questions")
+    questions$reason[grepl(pattern, questions$question)]
+  }
+  data <- data.frame(id = 1:60, a = c("pass", "fail"), b = "pass", c = c("pass", "pass", "fail"),
+    site = "hill")
+  rate <- function(...) quiet(ratings(data, case = id, raters = a:c, ...))
+  constant <- rate(systems = c(bot = "pass"), covariates = site)
+  expect_identical(answer(constant, "replace a rater"), "no")
+  expect_match(reason(constant, "replace a rater"), "the same answer to all cases")
+  expect_match(reason(constant, "Which system"), "groups of cases")
+  expect_identical(answer(panel_with(), "replace a rater"), "yes")
+  shown <- capture.output(print(data_check(rate())))
+  expect_length(grep("There are no systems", shown), 1L)
+  expect_identical(sum(tidy(data_check(rate()), "questions")$reason == "There are no systems."), 4L)
+})
+
 test_that("any ratings can be looked at", {
   x <- ratings(fleiss1971, case = case, counts = depression:other)
   expect_false("constant raters" %in% tidy(data_check(x))$check)

@@ -79,3 +79,14 @@ test_that("labels, groups and raters are the same in a Turkish session", {
     expect_identical(found, expected)
   }
 })
+
+test_that("notes of parts that differ only in percentages are merged", {
+  notes <- list(p = c("5% of x", "other"), q = "11% of x", r = c("7% to 9.5% of x", "other"))
+  expect_identical(merge_part_notes(notes), c("5% to 11% of x", "p, r: other"))
+  expect_identical(merge_part_notes(list(p = "2% and 10%", q = NULL, r = "3% and 10%")),
+    "p, r: 2% to 3% and 10%")
+  # Only the first percentage of a text may differ.
+  expect_length(merge_part_notes(list(p = "2% and 10%", q = "2% and 9%")), 2L)
+  expect_identical(merge_part_notes(list(p = NULL, q = NULL)), character())
+  expect_identical(merge_part_notes(list("5% of x")), "5% of x")
+})

@@ -272,6 +272,22 @@ test_that("likelihood ratios hang together, in groups and for any order of cases
   expect_error(find(panel$x, positive = "maybe"), class = "fallible_error_argument")
 })
 
+test_that("the default metrics of a positive category are those of a diagnostic test", {
+  panel <- diagnostic_panel(60, 15, 20, 105)
+  found <- tidy(quiet(estimate_metrics(panel$x, interval = "none", positive = "yes")))
+  expect_setequal(found$metric, c("accuracy", "sens", "spec", "ppv", "npv"))
+  expect_identical(unique(found$category[found$metric != "accuracy"]), "yes")
+  all <- tidy(quiet(estimate_metrics(panel$x, interval = "none")))
+  expect_true(all(c("recall", "f_meas") %in% all$metric))
+  # With many groups, metrics of the one category are printed.
+  groups <- rep(c("a", "b", "c", "d"), 50)
+  many <- quiet(estimate_metrics(panel$x, interval = "none", positive = "yes", by = groups))
+  expect_output(print(many), "npv of yes")
+  # With more categories, the positive one only selects rows.
+  three <- tidy(quiet(estimate_metrics(lehner_ratings(), interval = "none", positive = "A")))
+  expect_true("f_meas" %in% three$metric)
+})
+
 test_that("a print of two categories has each number once", {
   panel <- diagnostic_panel(60, 15, 20, 105)
   estimates <- quiet(estimate_metrics(panel$x, c("sens", "spec", "dor"), interval = "none"))

@@ -73,6 +73,7 @@ test_that("arguments are checked, and columns mapped", {
   expect_error(read_ratings(folder, file = list(sep = ",,")), class = "fallible_error_argument")
   expect_identical(read_ratings(folder, na = 3), read_ratings(folder, na = "3"))
   expect_error(read_ratings(folder, na = TRUE), class = "fallible_error_argument")
+  expect_error(read_ratings(folder, na = list(3)), class = "fallible_error_argument")
   expect_error(read_ratings(folder, na = "\xff"), class = "fallible_error_argument")
   expect_error(read_ratings(folder, file = list(sep = "\xff")), class = "fallible_error_argument")
   expect_error(read_ratings(folder, clean_labels = "yes"), class = "fallible_error_argument")
@@ -114,6 +115,21 @@ test_that("rows without case, rater and rating are dropped, with a note", {
   ))
   expect_warning(x <- read_ratings(path, raters = ann:bob), "1 row without")
   expect_identical(nrow(x), 3L)
+})
+
+test_that("copies of rows are left out if a row is a case, but not other rows of the same case", {
+  lines <- c("case,ann,bob,note", "1,x,y,p", "1,x,y,p", "2,x,x,p", "3,y,y,p")
+  path <- withr::local_tempfile(fileext = ".csv", lines = lines)
+  expect_warning(x <- read_ratings(path, case = case, raters = c(ann, bob)),
+    "1 row identical to another row", class = "fallible_warning_left_out")
+  expect_identical(as.character(x$cases), c("1", "2", "3"))
+  writeLines(sub("2,x,x,p", "1,x,y,q", lines), path)
+  expect_error(suppressWarnings(read_ratings(path, case = case, raters = c(ann, bob))),
+    "keep only one of the rows in the file", class = "fallible_error_case")
+  # Without identifiers, equal rows are different cases.
+  expect_identical(nrow(read_ratings(path, raters = c(ann, bob))), 4L)
+  path <- write_long("1,a,x", "1,a,x", "1,b,y")
+  expect_error(read_long(path), class = "fallible_error_repeat")
 })
 
 test_that("files that name cases alike are an error, unless it is known what they mean", {

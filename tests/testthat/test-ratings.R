@@ -193,6 +193,15 @@ test_that("answers that could not be read are told from categories", {
       class = "fallible_warning_labels")
   }
   expect_no_warning(ratings(d, raters = a:b, categories = unique(d$a)))
+  failed_calls <- c(
+    "error: timeout", "ValueError: bad", "Error 429", "failed to connect", "refused: policy",
+    "invalid: empty", "request timed out", "rate limit exceeded"
+  )
+  d$a[[3L]] <- "error: timeout"
+  expect_warning(ratings(d, raters = a:b), "codes for missing", class = "fallible_warning_labels")
+  expect_identical(missing_codes(failed_calls), failed_calls)
+  answers <- c("refused", "failed", "error-free", "error type A", "invalid argument", "exceptional")
+  expect_length(missing_codes(answers), 0L)
 })
 
 test_that("codes of programs and numbers outside a scale look like missing ratings", {

@@ -53,6 +53,11 @@ test_that("Excel files are read, a sheet of them", {
   expect_no_warning(sheet("ratings"))
   expect_error(sheet(2), class = "fallible_error_file")
   expect_error(sheet("x"), class = "fallible_error_file")
+  # A column may be missing because it is in another sheet.
+  expect_error(read_ratings(tool_file("wide.xlsx"), case = "Text ID"), "Of [0-9]+ sheets",
+    class = "fallible_error_file")
+  expect_error(read_ratings(tool_file("wide.xlsx"), case = "Text ID", raters = ann:cid),
+    "Of [0-9]+ sheets", class = "fallible_error_columns")
 })
 
 test_that("Label Studio is read, its predictions being systems", {
