@@ -269,8 +269,7 @@ merge_part_notes <- function(notes) {
     shares <- regmatches(texts[same], regexpr(pattern, texts[same]))
     shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
     range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
-    paste0(
-      if (sum(same) < length(notes)) paste0(shorten(part[same]), ": "), sub("\r", range, one_form)
-    )
+    note <- sub("\r", range, one_form, fixed = TRUE)
+    if (sum(same) < length(notes)) paste0(shorten(part[same]), ": ", note) else note
   }, "", USE.NAMES = FALSE)
 }
