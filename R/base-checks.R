@@ -149,8 +149,8 @@ untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
 # Returns the names in `known` that are similar to a name in `given`, for hints after a typing
 # error. If names differ only in capitals, dots or underscores, only these are returned. Otherwise
-# names are similar if they differ by at most two letters (one for names of up to four letters, none
-# for single letters), or if one contains all words of the other.
+# names are similar if one contains all words of the other, or if they differ by at most two
+# letters. The limit is one for names of up to four letters, and none for single letters.
 near_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
   simplified <- fold_case(gsub("[._]", "", known))

@@ -21,11 +21,11 @@
 #' The default is different. For method `"average"` and robust intervals, the sampling error of each
 #' system is the one of its estimate. The correlation between the sampling errors of two systems is
 #' computed from replicates of method `"joint"` (or of the method of the estimate). An error for
-#' errors that systems share with raters is added as in robust intervals. Its correlation between two systems is
-#' the third power of the share of cases with equal answers: .73 if nine of ten answers are equal,
-#' .13 if half are. This rule was chosen on public data with known truth. It is approximate, because
-#' few of these data sets have several systems. If one assumes instead that shared errors cancel,
-#' coverage is too low.
+#' errors that systems share with raters is added as in robust intervals. Its correlation between
+#' two systems is the third power of the share of cases with equal answers: .73 if nine of ten
+#' answers are equal, .13 if half are. This rule was chosen on public data with known truth. It is
+#' approximate, because few of these data sets have several systems. If one assumes instead that
+#' shared errors cancel, coverage is too low.
 #'
 #' @section Order of systems:
 #' If the estimate and the agreement with the plurality of raters order two systems differently, the

@@ -4,8 +4,6 @@ answer_words <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
-no_systems <- "There are no systems."
-
 # Returns a table of typical questions. Column `answer` shows whether the ratings answer a question:
 # "yes", "assumption" (only under an assumption), "gold" (only with gold cases) or "no".
 list_questions <- function(x, agreement_facts) {
@@ -20,7 +18,7 @@ list_questions <- function(x, agreement_facts) {
     c("assumption", "If they err independently.")
   }
   # Returns `answer` and `reason`, or an answer for ratings without systems.
-  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", no_systems)
+  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
   test_obstacle <- tryCatch(
     check_alt_ratings(without_constant(merge_reruns(x))), fallible_error = in_one_line
   )
@@ -39,7 +37,11 @@ list_questions <- function(x, agreement_facts) {
     "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
-  columns_tibble(question = colnames(answers), answer = answers[1L, ], reason = answers[2L, ])
+  of_missing_systems <- if (n_systems(x) == 0L) 3:6
+  columns_tibble(
+    question = colnames(answers), answer = answers[1L, ], reason = answers[2L, ],
+    why = replace(rep(NA_character_, ncol(answers)), of_missing_systems, "no_systems")
+  )
 }
 
 # Creates the result of data_check(). It is printed as sentences in the console, and as a table of
@@ -76,7 +78,7 @@ new_data_check <- function(checks, questions, facts) {
         )), "", "Questions that these ratings can answer"
       )), "heading"),
       unique(paste0(
-        "  ", ifelse(questions$reason == no_systems, "Questions on systems:", questions$question),
+        "  ", ifelse(is.na(questions$why), questions$question, "Questions on systems:"),
         " ", answer_words[questions$answer], ". ", questions$reason
       ))
     ),

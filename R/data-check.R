@@ -21,10 +21,10 @@
 #'   .01 for all pairs together). Error rates are estimated from the plurality of the other raters.
 #'   A reported pair may be a single source of answers. The whole panel may be a single source if
 #'   half of all pairs of raters agree in more than 95% of their cases.
-#' * *Categories*: categories that are unused, are rare (fewer than 5 ratings), have more than 95%
-#'   of the ratings, or are in no case the most frequent rating (but have 5 or more ratings in cases
-#'   with several). Only dissenting raters use such a category, which may be a code for a missing
-#'   answer.
+#' * *Categories*: categories that are unused, are rare (fewer than 5 ratings), or have more than
+#'   95% of the ratings. Also categories that are in no case the most frequent rating, although they
+#'   have 5 or more ratings in cases with several. Only dissenting raters use such a category, which
+#'   may be a code for a missing answer.
 #' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
 #' * *Systems*: whether every system has an answer for every case.
 #' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Intervals for language models

@@ -178,9 +178,9 @@ number_codes <- function(labels) {
   if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
-# Pattern of labels that programs write if a judge gave no verdict that could be read or if a call
-# failed (a word for the failure, followed by its reason), and that spreadsheets write if a formula
-# failed.
+# Pattern of labels that programs write if a judge gave no verdict that could be read, or if a call
+# failed (a word for the failure, followed by its reason). Spreadsheets write such labels if a
+# formula failed.
 unreadable_verdict <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to |",

@@ -199,8 +199,10 @@ shift_sentence <- function(checks) {
   largest <- shifts[!duplicated(shifts$prior), ]
   fill(
     "The largest shift of a posterior mean, in posterior standard deviations, was %s.",
-    paste(decimals(largest$shift, 2L), "of", largest$term, "with the prior",
-      sub("^power", "densities to the power", largest$prior), collapse = " and ")
+    paste(
+      decimals(largest$shift, 2L), "of", largest$term, "with the prior",
+      dQuote(largest$prior, FALSE), collapse = " and "
+    )
   )
 }
 
