@@ -219,7 +219,7 @@ test_that("pages of numbers say in words what was assumed", {
   x <- common_panel(300)
   said <- function(estimate) paste(capture.output(print(estimate)), collapse = " ")
   clear <- assuming(common_panel(300, 0, raters = rep(0.8, 3)), NULL)
-  expect_match(said(clear), "no sign of shared")
+  expect_match(said(clear), "neither show nor rule out shared")
   expect_match(said(assuming(x, 0.3)), "30% of the range")
   expect_match(said(assuming(x, "none")), "Assumed: independent errors")
   expect_match(said(assuming(x, NULL, by = rep(1:2, 150))), "Assumed: typical shared errors")
