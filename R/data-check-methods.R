@@ -17,12 +17,14 @@ list_questions <- function(x, agreement_facts) {
   } else {
     c("assumption", "If they err independently.")
   }
-  # Returns `answer` and `reason`, or an answer for ratings without systems.
-  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
+  # Returns `answer` and `reason`; for ratings without systems, also a code of the reason.
+  of_systems <- function(...) {
+    if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.", "no_systems")
+  }
   test_obstacle <- tryCatch(
     check_alt_ratings(without_constant(merge_reruns(x))), fallible_error = in_one_line
   )
-  answers <- cbind(
+  answers <- list(
     "How far do raters agree?" = c("yes", "See `agreement()`."),
     "How accurate are the raters?" = accuracy,
     "How accurate are the systems?" = of_systems(accuracy),
@@ -37,11 +39,8 @@ list_questions <- function(x, agreement_facts) {
     "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
-  of_missing_systems <- if (n_systems(x) == 0L) 3:6
-  columns_tibble(
-    question = colnames(answers), answer = answers[1L, ], reason = answers[2L, ],
-    why = replace(rep(NA_character_, ncol(answers)), of_missing_systems, "no_systems")
-  )
+  part <- function(i) unname(vapply(answers, `[`, "", i)) # NA where there is no code
+  columns_tibble(question = names(answers), answer = part(1L), reason = part(2L), why = part(3L))
 }
 
 # Creates the result of data_check(). It is printed as sentences in the console, and as a table of
