@@ -37,6 +37,9 @@ compare_models <- function(...) {
   if (length(fits) == 1L) fits <- fits_of_all_dependences(fits[[1L]])
   check_same_ratings(fits)
   names_given <- names2(fits)
+  reserved <- intersect(names_given, c("term", "lowest", "highest"))
+  abort_argument_if(reserved, "...",
+    "Models cannot have the names {.val {reserved}}, which are columns of the result.")
   names <- ifelse(names_given == "", vapply(fits, function(fit) format(fit$model), ""), names_given)
   names(fits) <- make.unique(names, sep = " ")
   models <- compared_table(fits)
