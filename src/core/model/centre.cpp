@@ -15,6 +15,10 @@ constexpr double recognition_weight = 1, ups_guess = 0.3;
 constexpr double mean_weight = 5, mean_guess = 0.6;
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr int mean_steps = 3;
+// Newton steps for the logarithm of the variance of skills, the step after which they end, and the
+// least slope that they divide by.
+constexpr int variance_steps = 20;
+constexpr double variance_tolerance = 1e-10, least_bend = 1e-3;
 
 }  // namespace
 
@@ -150,21 +154,45 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   ups = std::sqrt(squares / (K + recognition_weight));
 }
 
+// Finds tau and the skills by one step for the whole panel: the log density of each skill is
+// replaced by its second-order expansion. tau is then the root of an equation of one unknown. EM
+// would need hundreds of rounds for it where raters hardly differ.
 void Centre::update_skills(const CentreCounts& n, const Tables& t) {
-  const int K = categories;
-  const double precision = 1 / square(tau);
-  double squares = skill_weight * square(tau_guess);
+  const auto judges = static_cast<double>(n.used_judges.size());
+  // Expansion without the prior, per used judge: linear - information * s is the slope at s.
+  std::vector<double> linear, information;
   for (const int j : n.used_judges) {
-    double slope = -s[j] * precision, bend = precision;
-    for (int k = 0; k < K; ++k) {
-      const double p = right(j, k), all = t.all[j * K + k];
-      slope += t.right[j * K + k] - all * p;
+    double slope = 0, bend = 0;
+    for (int k = 0; k < categories; ++k) {
+      const double p = right(j, k), all = t.all[j * categories + k];
+      slope += t.right[j * categories + k] - all * p;
       bend += all * p * (1 - p);
     }
-    s[j] += clip_to(slope / bend, 1);
-    squares += square(s[j]) + 1 / bend;
+    linear.push_back(slope + bend * s[j]);
+    information.push_back(bend);
   }
-  tau = std::sqrt(squares / (static_cast<double>(n.used_judges.size()) + skill_weight));
+  // The root is where the mean square of the skills, with their variances, is the variance itself.
+  double variance = square(tau);
+  for (int round = 0; round < variance_steps; ++round) {
+    double squares = skill_weight * square(tau_guess), slope = 0;
+    for (std::size_t i = 0; i < linear.size(); ++i) {
+      const double shrinkage = 1 / (1 + information[i] * variance);
+      const double skill = linear[i] * variance * shrinkage;
+      squares += square(skill) + variance * shrinkage;
+      slope += (2 * skill * linear[i] + 1) * square(shrinkage);
+    }
+    const double ratio = squares / ((judges + skill_weight) * variance);
+    const double bend = std::max(1 - slope * variance / squares, least_bend);
+    const double step = clip_to(std::log(ratio) / bend, 1);
+    variance *= std::exp(step);
+    if (std::fabs(step) < variance_tolerance) break;
+  }
+  tau = std::sqrt(variance);
+  for (std::size_t i = 0; i < linear.size(); ++i) {
+    double& skill = s[n.used_judges[i]];
+    const double mode = linear[i] * variance / (1 + information[i] * variance);
+    skill += clip_to(mode - skill, 1);
+  }
 }
 
 double Centre::skill_of(const double* ratings) const {
