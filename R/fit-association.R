@@ -147,31 +147,23 @@ sizes_by_truth <- function(fit) {
   out
 }
 
-# Returns the share of ratings that come from raters who seem to exchange two categories, see
-# is_opposite().
+# Returns the share of ratings that come from raters who seem to exchange two categories: for some
+# true category, a wrong rating is more probable than the right one by at least two standard errors.
 share_of_opposite <- function(fit) {
-  by_truth <- ratings_by_truth(fit)
-  exchanges_categories <- vapply(seq_along(fit$x$raters), function(j) {
-    is_opposite(fit$matrices[j, , ], by_truth[j, ])
-  }, NA)
-  ratings <- ratings_of_raters(fit$x)
-  sum(ratings[exchanges_categories]) / sum(ratings)
-}
-
-# Checks whether a rater seems to exchange two categories: for some true category, a wrong rating
-# is more probable than the right one by at least two standard errors. `n` is the number of ratings
-# per true category.
-is_opposite <- function(matrix, n) {
-  has_ratings <- n > 0 & !is.na(matrix[, 1L])
-  if (sum(has_ratings) < 2L) return(FALSE)
-  p_right <- diag(matrix)[has_ratings]
-  p_most_frequent_error <- vapply(which(has_ratings),
-    function(k) max(matrix[setdiff(which(has_ratings), k), k]), 0)
-  variance <- function(p) p * (1 - p) / n[has_ratings]
-  any(
+  n <- ratings_by_truth(fit) # raters x truths, like all matrices here
+  has_ratings <- n > 0 & !is.na(fit$matrices[, , 1L])
+  p <- replace(fit$matrices, !has_ratings, -Inf)
+  categories <- seq_len(ncol(n))
+  p_right <- vapply(categories, function(k) p[, k, k], n[, 1L])
+  p_most_frequent_error <- vapply(categories, function(k) {
+    do.call(pmax, lapply(setdiff(categories, k), function(truth) p[, truth, k]))
+  }, n[, 1L])
+  variance <- function(p) p * (1 - p) / n
+  is_exchanged <- has_ratings & rowSums(has_ratings) > 1 &
     p_right - p_most_frequent_error <
       -2 * sqrt(variance(p_right) + variance(pmin(p_most_frequent_error, 1)))
-  )
+  ratings <- ratings_of_raters(fit$x)
+  sum(ratings[rowSums(is_exchanged) > 0]) / sum(ratings)
 }
 
 # ---- Names of classes ---------------------------------------------------------------------------
