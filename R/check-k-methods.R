@@ -201,8 +201,9 @@ favourite_categories <- function(x) {
   # For each rater, the number of ratings of the same cases by others (`comparable`), and how many
   # of them are in the rater's favourite category (`others_same`). Sums over patterns, times
   # weights.
-  case_and_rater <- paste(pattern, rater)
-  sum_by_both <- function(value) stats::ave(as.double(value), case_and_rater, FUN = sum)
+  case_and_rater <- pattern * (length(raters) + 1) + rater
+  first <- match(case_and_rater, case_and_rater)
+  sum_by_both <- function(value) rowsum_codes(first, as.double(value), length(first))[first]
   sum_by_rater <- function(value) rowsum_codes(rater, weight * value, length(raters))
   in_favourite <- rating_category(x) == favourite[rater]
   comparable <- sum_by_rater(pattern_lengths(x)[pattern] - sum_by_both(1 + 0 * rater))
