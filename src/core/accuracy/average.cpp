@@ -57,8 +57,8 @@ class SystemAverage {
   // are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> out;
-    for (const auto& one : family_) {
-      if (one->root() == one.get()) out.push_back(one.get());
+    for (const auto& member : family_) {
+      if (member->root() == member.get()) out.push_back(member.get());
     }
     return out;
   }
@@ -66,12 +66,12 @@ class SystemAverage {
   // Fits the models (members) that start from `root` or extend it. `leaders`: true to fit the
   // members whose evidence shows which weights are negligible; false to fit all others afterwards.
   void fit_tree(const Member* root, bool leaders) {
-    const double least = leaders ? no_weight_limit : log_weight_limit();
-    for (const auto& one : family_) {
-      const Member* base = one->base();
+    const double limit = leaders ? no_weight_limit : log_weight_limit();
+    for (const auto& member : family_) {
+      const Member* base = member->base();
       const bool can_be_fitted = !base || !base->ruled_out();
-      if (one->root() == root && one->is_leader() == leaders && can_be_fitted) {
-        one->fit(data_, least);
+      if (member->root() == root && member->is_leader() == leaders && can_be_fitted) {
+        member->fit(data_, limit);
       }
     }
   }
@@ -84,11 +84,11 @@ class SystemAverage {
     AverageParts out = average_members(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
-    for (const auto& one : family_) {
+    for (const auto& member : family_) {
       // A member that extends another one (its base) is not fitted if the base is ruled out.
-      if (one->base() && one->base()->ruled_out()) continue;
-      const MemberResult& of = out.members.emplace_back(one->result());
-      variance += of.weight * (square(of.std_error) + square(of.estimate - mean));
+      if (member->base() && member->base()->ruled_out()) continue;
+      const MemberResult& result = out.members.emplace_back(member->result());
+      variance += result.weight * (square(result.std_error) + square(result.estimate - mean));
     }
     const double sampling_variance = out.independent * (1 - out.independent) / (data_.cases() + 3);
     out.std_error = std::sqrt(std::max(variance, sampling_variance));
@@ -103,23 +103,24 @@ class SystemAverage {
   // weights of the cases. Refits only members with a weight of at least 0.001 and their bases, and
   // computes new weights. The others are left out, because their evidence refers to the cases of
   // the first fit.
-  std::optional<AverageParts> with_weights(const std::vector<double>& of_patterns) const {
-    const JointData now = data_.with_weights(of_patterns);
-    if (!has_cases(now)) return {};
-    std::set<const Member*> wanted;
-    for (const auto& one : family_) {
-      if (one->result().weight >= least_refit_weight) wanted.insert({one.get(), one->base()});
+  std::optional<AverageParts> with_weights(const std::vector<double>& pattern_weight) const {
+    const JointData data = data_.with_weights(pattern_weight);
+    if (!has_cases(data)) return {};
+    std::set<const Member*> to_refit;
+    for (const auto& member : family_) {
+      if (member->result().weight >= least_refit_weight)
+        to_refit.insert({member.get(), member->base()});
     }
-    Family again;
+    Family refitted;
     // Base in the first fit -> base in this fit.
     std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};
-    for (const auto& one : family_) {
-      if (wanted.count(one.get()) == 0) continue;
-      again.push_back(one->refit(now, bases.at(one->base())));
-      if (one->as_base()) bases[one->as_base()] = again.back()->as_base();
+    for (const auto& member : family_) {
+      if (to_refit.count(member.get()) == 0) continue;
+      refitted.push_back(member->refit(data, bases.at(member->base())));
+      if (member->as_base()) bases[member->as_base()] = refitted.back()->as_base();
     }
     std::vector<double> posterior;
-    return average_members(again, now, posterior);
+    return average_members(refitted, data, posterior);
   }
 
  private:
@@ -130,8 +131,8 @@ class SystemAverage {
   // negligible, and the fit may end early. Members with is_leader() must be fitted before.
   double log_weight_limit() const {
     double most = no_weight_limit;
-    for (const auto& one : family_) {
-      if (one->is_leader()) most = std::fmax(most, one->log_weight());  // fmax() ignores NaN
+    for (const auto& member : family_) {
+      if (member->is_leader()) most = std::fmax(most, member->log_weight());  // fmax() ignores NaN
     }
     return most + std::log(negligible) - evidence_margin;
   }
@@ -140,7 +141,7 @@ class SystemAverage {
   static AverageParts average_members(const Family& members, const JointData& data,
                                       std::vector<double>& posterior) {
     std::vector<double> log_weight;
-    for (const auto& one : members) log_weight.push_back(one->log_weight());
+    for (const auto& member : members) log_weight.push_back(member->log_weight());
     const auto weights = posterior_weights(log_weight);
     AverageParts out;
     out.independence_weight = 0;
@@ -193,10 +194,10 @@ SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin
 }
 
 // Refits both models to other weights of the same rows. Starts where the first fit ended.
-// `of_patterns`: weight of each pattern.
-SharedFit refit(const SharedFit& fit, const std::vector<double>& of_patterns) {
+// `pattern_weight`: weight of each pattern.
+SharedFit refit(const SharedFit& fit, const std::vector<double>& pattern_weight) {
   LatentRows rows = fit.rows;
-  rows.weight = row_weights(rows.of_pattern, of_patterns, rows.size());
+  rows.weight = row_weights(rows.of_pattern, pattern_weight, rows.size());
   return fit_shared(std::move(rows), fit.ordered, fit.one_coin.posterior, fit.own.posterior);
 }
 
@@ -256,25 +257,26 @@ class AverageEstimator : public Estimator {
   // Posterior of the truth for a system: patterns x categories. Mixes the posteriors with
   // independent and with shared errors in the same proportion as the estimates.
   std::vector<double> posterior(int system) const override {
-    const SystemAverage& of = averages_[system];
-    if (of.posterior().empty()) return {};
+    const SystemAverage& average = averages_[system];
+    if (average.posterior().empty()) return {};
     const double share = correction(*systems_[system].average);
     std::vector<double> out;
-    add_scaled(by_pattern(of.rows(), of.posterior()), 1 - share, out);
+    add_scaled(by_pattern(average.rows(), average.posterior()), 1 - share, out);
     if (share != 0) add_scaled(by_pattern(shared_.rows, shared_.posterior), share, out);
     return out;
   }
 
   std::vector<double> with_weights(const std::vector<double>& weight) const override {
-    const std::vector<double> now = of_patterns(weight);
+    const std::vector<double> pattern_weight = expand_weights(weight);
     std::vector<std::optional<AverageParts>> systems;
-    for (const SystemAverage& system : averages_) systems.push_back(system.with_weights(now));
-    const SharedFit shared = given_correction_ == 0.0 ? shared_ : refit(shared_, now);
-    const auto panel = given_correction_ ? std::nullopt : panel_.with_weights(now);
+    for (const SystemAverage& system : averages_)
+      systems.push_back(system.with_weights(pattern_weight));
+    const SharedFit shared = given_correction_ == 0.0 ? shared_ : refit(shared_, pattern_weight);
+    const auto panel = given_correction_ ? std::nullopt : panel_.with_weights(pattern_weight);
     std::vector<double> out;
     for (std::optional<AverageParts>& parts : systems) {
       const int system = static_cast<int>(out.size());
-      out.push_back(parts ? correct(*parts, now, system, shared, panel) : not_a_number);
+      out.push_back(parts ? correct(*parts, pattern_weight, system, shared, panel) : not_a_number);
     }
     return out;
   }
@@ -292,19 +294,20 @@ class AverageEstimator : public Estimator {
   double correct(AverageParts& parts, const std::vector<double>& weight, int system,
                  const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
-    const RightAnswers all(ratings_, weight, system, rows, shared.posterior);
+    const RightAnswers answers(ratings_, weight, system, rows, shared.posterior);
     double known = 0;
     for_each_answer(ratings_, system, rows, [&](int p, int row, int) {
-      if (rows.known[row] >= 0) known += weight[p] / all.cases;
+      if (rows.known[row] >= 0) known += weight[p] / answers.cases;
     });
-    parts.shared = all.right / all.cases;
+    parts.shared = answers.right / answers.cases;
     if (panel) {
       parts.independence_weight = panel->independence_weight;
       parts.dependence = dependence_weight(panel->independence_weight, panel->rater_error, used_);
       parts.typical = typical_share(parts.dependence, used_);
     }
-    const double kept = given_correction_ ? 0 : known * prior_pull(parts.independent, all.cases);
-    return corrected(parts.independent, parts.shared + kept, correction(parts));
+    const double prior_shift =
+        given_correction_ ? 0 : known * prior_pull(parts.independent, answers.cases);
+    return corrected(parts.independent, parts.shared + prior_shift, correction(parts));
   }
 
   // Correction given by the user, from 0 to 1; empty for the typical correction.

@@ -13,9 +13,9 @@ constexpr int grid_size = 201;
 constexpr double least_kappa = 1e-9;
 
 double ratings_of(const PatternView& patterns, int pattern, int category) {
-  const int* of = patterns.category;
-  return static_cast<double>(
-      std::count(of + patterns.start[pattern], of + patterns.start[pattern + 1], category));
+  const int* ratings = patterns.category;
+  return static_cast<double>(std::count(ratings + patterns.start[pattern],
+                                        ratings + patterns.start[pattern + 1], category));
 }
 
 // Kappa of a category against all others, from pairs of ratings of the same case. Clipped to [0,
@@ -37,26 +37,28 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
 
 std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
                                                 const std::vector<double>& weight) {
-  std::vector<double> given(patterns.categories, 0.0);
-  double all = 0;
+  std::vector<double> category_weight(patterns.categories, 0.0);
+  double total = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
     for (int i = patterns.start[p]; i < patterns.start[p + 1]; ++i) {
-      given[patterns.category[i] - 1] += weight[p];
-      all += weight[p];
+      category_weight[patterns.category[i] - 1] += weight[p];
+      total += weight[p];
     }
   }
-  const double most = *std::max_element(given.begin(), given.end());
+  const double most = *std::max_element(category_weight.begin(), category_weight.end());
   std::vector<LeadingCategory> out;
   for (int k = 0; k < patterns.categories; ++k) {
-    if (given[k] < most * (1 - least_kappa)) continue;
-    out.push_back({k + 1, given[k] / all, kappa_of(patterns, weight, k + 1, given[k] / all)});
+    if (category_weight[k] < most * (1 - least_kappa)) continue;
+    out.push_back({k + 1, category_weight[k] / total,
+                   kappa_of(patterns, weight, k + 1, category_weight[k] / total)});
   }
   return out;
 }
 
 std::pair<double, double> possible_base_rates(double share, double kappa) {
-  const double rest = 1 - share;
-  return {kappa * share / (rest + kappa * share), 1 - kappa * rest / (share + kappa * rest)};
+  const double other_share = 1 - share;
+  return {kappa * share / (other_share + kappa * share),
+          1 - kappa * other_share / (share + kappa * other_share)};
 }
 
 double base_rate_range(double share, double kappa, double answers, double covariance) {
@@ -83,22 +85,22 @@ double base_rate_range(const PatternView& patterns, const std::vector<double>& w
                        const std::vector<LeadingCategory>& leading) {
   double out = not_a_number;
   for (const LeadingCategory& leading_category : leading) {
-    double cases = 0, answers = 0, share = 0, both = 0;
+    double cases = 0, answers = 0, share = 0, joint = 0;
     for (int p = 0; p < patterns.patterns; ++p) {
       const double m = patterns.positions(p).size();
       const int answer = patterns.answer_of(p, system);
       if (answer < 1 || m == 0) continue;
-      const double of_raters = ratings_of(patterns, p, leading_category.category) / m;
+      const double rater_share = ratings_of(patterns, p, leading_category.category) / m;
       cases += weight[p];
-      share += weight[p] * of_raters;
+      share += weight[p] * rater_share;
       if (answer != leading_category.category) continue;
       answers += weight[p];
-      both += weight[p] * of_raters;
+      joint += weight[p] * rater_share;
     }
     const double q = answers / cases;
-    const double found = base_rate_range(leading_category.share, leading_category.kappa, q,
-                                         both / cases - q * share / cases);
-    if (!(found <= out)) out = found;
+    const double range = base_rate_range(leading_category.share, leading_category.kappa, q,
+                                         joint / cases - q * share / cases);
+    if (!(range <= out)) out = range;
   }
   return out;
 }

@@ -20,11 +20,11 @@ double middle(int i) { return (i + 0.5) / cells; }
 
 // Position on the grid, from 0 to 1, below which the density (with sum `total`) has the share p.
 double quantile_position(const Row& density, double total, double p) {
-  double before = 0;
+  double previous = 0;
   for (int i = 0; i < cells; ++i) {
-    const double after = before + density[i];
-    if (after > p * total) return (i + (p * total - before) / density[i]) / cells;
-    before = after;
+    const double cumulative = previous + density[i];
+    if (cumulative > p * total) return (i + (p * total - previous) / density[i]) / cells;
+    previous = cumulative;
   }
   return 1;
 }
@@ -88,9 +88,10 @@ Blend blend_difference(double value, double error, double freedom, double end,
   slope.fill(2 * end);
   for (int i = 0; i < cells; ++i) {
     grid[i] = at(middle(i));
-    const double off = (grid[i] - value) / error;
-    likelihood[i] = std::isinf(freedom) ? -off * off / 2
-                                        : -(freedom + 1) / 2 * std::log(1 + off * off / freedom);
+    const double deviation = (grid[i] - value) / error;
+    likelihood[i] = std::isinf(freedom)
+                        ? -deviation * deviation / 2
+                        : -(freedom + 1) / 2 * std::log(1 + deviation * deviation / freedom);
   }
   return blend(at, grid, slope, likelihood, prior, conf_level);
 }

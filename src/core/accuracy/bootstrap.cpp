@@ -30,16 +30,16 @@ double standard_deviation(const std::vector<double>& x) {
 
 }  // namespace
 
-std::size_t numbers_of(const Estimator& estimator, Quantity what) {
-  return what == Quantity::accuracy ? estimator.systems().size() : estimator.counts();
+std::size_t numbers_of(const Estimator& estimator, Quantity quantity) {
+  return quantity == Quantity::accuracy ? estimator.systems().size() : estimator.counts();
 }
 
-std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
+std::vector<double> bootstrap(const Estimator& estimator, Quantity quantity,
                               const BootstrapOptions& options, const Host& host) {
-  const bool accuracy = what == Quantity::accuracy;
+  const bool accuracy = quantity == Quantity::accuracy;
   const Cells& cells = estimator.cells();
   const Resampler resampler(cells.cases, cells.of_pattern, options.clusters);
-  const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, what);
+  const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, quantity);
   std::vector<double> out(replicates * numbers);
   for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
     const auto estimates =

@@ -14,12 +14,12 @@ enum class Quantity { accuracy, counts };
 
 // How many numbers a replicate has: one per system for accuracy, systems x truths x answers for
 // counts. 0 if the estimator computes no confusion matrix.
-std::size_t numbers_of(const Estimator& estimator, Quantity what);
+std::size_t numbers_of(const Estimator& estimator, Quantity quantity);
 
 // Returns replicates x numbers (see numbers_of()), column by column. NaN if a resample has no
 // estimate. Weights must be whole numbers of cases. Cases with neither a rating nor a known truth
 // are not drawn, because they have no effect.
-std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
+std::vector<double> bootstrap(const Estimator& estimator, Quantity quantity,
                               const BootstrapOptions& options, const Host& host);
 
 // Approximate bootstrap of Method::joint: replicates x systems, column by column. Uses the

@@ -17,8 +17,8 @@ struct Cell {
   double weight = 0, highest = 0;
   std::vector<int> patterns;
 
-  void add(const std::vector<int>& more) {
-    patterns.insert(patterns.end(), more.begin(), more.end());
+  void add(const std::vector<int>& more_patterns) {
+    patterns.insert(patterns.end(), more_patterns.begin(), more_patterns.end());
   }
 };
 
@@ -72,7 +72,7 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
   }
   // Patterns whose truth is certain; they form one group, because bounds are linear in them.
-  Cell certain;
+  Cell certain_patterns;
   const auto make_group = [this](const Cell& cell, bool ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
     ranked_.push_back(ranked);
@@ -80,22 +80,22 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
   };
   for (Cell& cell : cells) {
     if (cell.highest > 1 - tie_tolerance) {
-      certain.add(cell.patterns);
+      certain_patterns.add(cell.patterns);
     } else if (cell.weight >= size) {
       make_group(cell, false);
     } else {
       small.push_back(std::move(cell));
     }
   }
-  if (!certain.patterns.empty()) make_group(certain, true);
+  if (!certain_patterns.patterns.empty()) make_group(certain_patterns, true);
   for (const Cell& cell : join_small_cells(std::move(small), size)) make_group(cell, true);
 }
 
 // Sums of weights within each group (column). Rows are categories or, in ranked groups, ranks of
-// probability. `truth`: true categories; `answer`, `other`: answers of one or two systems.
+// probability. `truth`: true categories; `answer`, `other_answer`: answers of one or two systems.
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
-  Eigen::MatrixXd truth, answer = truth, other = truth;
+  Eigen::MatrixXd truth, answer = truth, other_answer = truth;
 
   Sums(int categories, int groups)
       : weight(Eigen::VectorXd::Zero(groups)), truth(Eigen::MatrixXd::Zero(categories, groups)) {}
@@ -103,20 +103,21 @@ struct AccuracyBounds::Sums {
   // Least and greatest weight of right answers in a group, given the margins. In comparisons of two
   // systems, some cases of a group have no answer in `answers`, because both answers are equal.
   Range range_of_right(const Eigen::MatrixXd& answers, int group) const {
-    const auto of = truth.col(group), given = answers.col(group);
-    return {std::max((of + given).maxCoeff() - weight[group], 0.0), of.cwiseMin(given).sum()};
+    const auto truth_weight = truth.col(group), answer_weight = answers.col(group);
+    return {std::max((truth_weight + answer_weight).maxCoeff() - weight[group], 0.0),
+            truth_weight.cwiseMin(answer_weight).sum()};
   }
 };
 
-template <class Of>
-Range AccuracyBounds::over_groups(const Sums& sums, const Of& of) const {
+template <class RangeOfGroup>
+Range AccuracyBounds::over_groups(const Sums& sums, const RangeOfGroup& range_of_group) const {
   const double total = sums.weight.sum();
   if (!(total > 0)) return {};
   Range out{0, 0};
   for (int g = 0; g < groups_; ++g) {
-    const Range one = of(g);
-    out.lowest += one.lowest / total;
-    out.highest += one.highest / total;
+    const Range range = range_of_group(g);
+    out.lowest += range.lowest / total;
+    out.highest += range.highest / total;
   }
   return out;
 }
@@ -137,9 +138,9 @@ void AccuracyBounds::add_answer(Eigen::MatrixXd& to, int pattern, int answer) co
     to(answer, group) += weight_[pattern];
     return;
   }
-  const auto more = probability_.row(pattern).array() - probability_(pattern, answer);
-  const Eigen::Index above = (more > tie_tolerance).count(),
-                     tied = (more.abs() <= tie_tolerance).count();
+  const auto difference = probability_.row(pattern).array() - probability_(pattern, answer);
+  const Eigen::Index above = (difference > tie_tolerance).count(),
+                     tied = (difference.abs() <= tie_tolerance).count();
   to.col(group).segment(above, tied).array() += weight_[pattern] / static_cast<double>(tied);
 }
 
@@ -162,12 +163,13 @@ Range AccuracyBounds::difference(int a, int b) const {
     add_truth(sums, p);
     if (first == second) continue;  // equal answers do not change the difference
     add_answer(sums.answer, p, first - 1);
-    add_answer(sums.other, p, second - 1);
+    add_answer(sums.other_answer, p, second - 1);
   }
   return over_groups(sums, [&](int g) {
-    const Range of_a = sums.range_of_right(sums.answer, g),
-                of_b = sums.range_of_right(sums.other, g);
-    return Range{of_a.lowest - of_b.highest, of_a.highest - of_b.lowest};
+    const Range first_range = sums.range_of_right(sums.answer, g),
+                second_range = sums.range_of_right(sums.other_answer, g);
+    return Range{first_range.lowest - second_range.highest,
+                 first_range.highest - second_range.lowest};
   });
 }
 

@@ -52,9 +52,9 @@ class AccuracyBounds {
 
   void add_truth(Sums& sums, int pattern) const;
   void add_answer(Eigen::MatrixXd& to, int pattern, int answer) const;
-  // Sums `of(group)`, the range of each group, and divides by the weight of all groups.
-  template <class Of>
-  Range over_groups(const Sums& sums, const Of& of) const;
+  // Sums `range_of_group(group)`, the range of each group, and divides by the weight of all groups.
+  template <class RangeOfGroup>
+  Range over_groups(const Sums& sums, const RangeOfGroup& range_of_group) const;
 
   PatternView view_;
   const std::vector<double>& weight_;

@@ -39,7 +39,7 @@ Cells pattern_cells(const Ratings& ratings) {
 Estimator::Estimator(const Ratings& ratings, Cells cells)
     : ratings_(ratings), cells_(std::move(cells)), systems_(ratings.patterns.systems) {}
 
-std::vector<double> Estimator::of_patterns(const std::vector<double>& weight_of_cells) const {
+std::vector<double> Estimator::expand_weights(const std::vector<double>& weight_of_cells) const {
   std::vector<double> out;
   for (const int cell : cells_.of_pattern) out.push_back(weight_of_cells[cell]);
   return out;

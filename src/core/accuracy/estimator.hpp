@@ -213,7 +213,7 @@ class Estimator {
 
  protected:
   Estimator(const Ratings& ratings, Cells cells);
-  std::vector<double> of_patterns(const std::vector<double>& weight_of_cells) const;
+  std::vector<double> expand_weights(const std::vector<double>& weight_of_cells) const;
 
   Ratings ratings_;
   Cells cells_;

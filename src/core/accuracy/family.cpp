@@ -24,9 +24,9 @@ const One* add(Family& family, const Arguments&... arguments) {
 }
 
 // Adds one-coin members, one for each shift in accuracy between strata. Each starts from the fit of
-// the one before it. If `own` is true, also adds members that extend it by separate error rates.
-// Returns the first one-coin member.
-const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool own) {
+// the one before it. If `separate_errors` is true, also adds members that extend it by separate
+// error rates. Returns the first one-coin member.
+const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool separate_errors) {
   const auto variants = static_cast<int>(std::size(error_concentrations));
   const OneCoin *first = nullptr, *last = nullptr;
   for (const double shift : shifts) {
@@ -34,7 +34,7 @@ const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool 
     if (!first) first = last;
     const OwnErrorRows* start = nullptr;
     for (const double concentration : error_concentrations) {
-      if (own) start = add<OwnErrorRows>(family, last, concentration, variants, start);
+      if (separate_errors) start = add<OwnErrorRows>(family, last, concentration, variants, start);
     }
   }
   return first;
@@ -43,8 +43,8 @@ const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool 
 }  // namespace
 
 const Member* Member::root() const {
-  const Member* before = base() ? base() : start();
-  return before ? before->root() : this;
+  const Member* predecessor = base() ? base() : start();
+  return predecessor ? predecessor->root() : this;
 }
 
 Family make_family(const LatentRows& rows, bool ordered) {
@@ -71,9 +71,9 @@ JointData::JointData(const Ratings& ratings, int system)
   count_cases();
 }
 
-JointData JointData::with_weights(const std::vector<double>& of_patterns) const {
+JointData JointData::with_weights(const std::vector<double>& pattern_weight) const {
   JointData out = *this;
-  out.rows_.weight = row_weights(rows_.of_pattern, of_patterns, rows_.size());
+  out.rows_.weight = row_weights(rows_.of_pattern, pattern_weight, rows_.size());
   out.exchangeable_.reweight(out.rows_.weight);
   out.count_cases();
   return out;
@@ -87,33 +87,34 @@ void JointData::count_cases() {
 double JointData::mean_posterior(const std::vector<double>& posterior) const {
   double out = 0;
   for (int i = 0; i < rows_.size(); ++i) {
-    if (answer_[i] >= 0) out += rows_.weight[i] * answer_in(posterior, i) / cases_;
+    if (answer_[i] >= 0) out += rows_.weight[i] * answer_probability(posterior, i) / cases_;
   }
   return out;
 }
 
 double JointData::conditional_error(const std::vector<double>& posterior) const {
-  const double p = mean_posterior(posterior), all = p * (1 - p);
+  const double p = mean_posterior(posterior), variance = p * (1 - p);
   double missing = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;
-    const double q = answer_in(posterior, i);
+    const double q = answer_probability(posterior, i);
     missing += rows_.weight[i] * q * (1 - q) / cases_;
   }
-  return all / std::sqrt(std::max(cases_ * (all - missing), 0.05 * cases_ * all + 0.25));
+  return variance /
+         std::sqrt(std::max(cases_ * (variance - missing), 0.05 * cases_ * variance + 0.25));
 }
 
 double JointData::rater_error(const std::vector<double>& posterior) const {
-  double wrong = 0, all = 0;
+  double wrong = 0, total = 0;
   for (int i = 0; i < rows_.size(); ++i) {
-    const double* of = &posterior[static_cast<std::size_t>(i) * rows_.categories];
+    const double* probability = &posterior[static_cast<std::size_t>(i) * rows_.categories];
     for (int at = rows_.start[i]; at < rows_.start[i + 1]; ++at) {
       if (rows_.judge[at] >= rows_.raters) continue;
-      all += rows_.weight[i];
-      wrong += rows_.weight[i] * (1 - of[rows_.category[at]]);
+      total += rows_.weight[i];
+      wrong += rows_.weight[i] * (1 - probability[rows_.category[at]]);
     }
   }
-  return wrong / all;
+  return wrong / total;
 }
 
 }  // namespace fallible

@@ -136,13 +136,13 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     if (w == 0 || tallies.ratings[i] == 0) continue;
     if (identified) posterior(i, probability.data());
     const double highest = *std::max_element(probability.begin(), probability.end());
-    const double nearly = highest * (1 - tie_tolerance);
+    const double tie_limit = highest * (1 - tie_tolerance);
     double squares = 0;
     // Number of categories that have the highest probability.
     int tied = 0;
     for (const double p : probability) {
       squares += p * p;
-      tied += p >= nearly;
+      tied += p >= tie_limit;
     }
     const std::size_t bin = bin_of(rule, highest);
     for (int s = 0; s < systems; ++s) {
@@ -155,7 +155,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       sum.probability += w * (binned ? highest : squares);
       // If several categories are most probable, an answer counts in part. Otherwise the result
       // would depend on the order of the categories.
-      const double credit = probability[answer] >= nearly ? w / tied : 0;
+      const double credit = probability[answer] >= tie_limit ? w / tied : 0;
       sum.agreement += binned ? credit : w * probability[answer];
     }
   }

@@ -28,19 +28,20 @@ class LatentEstimator : public Estimator {
     }
     const int systems = ratings.patterns.systems;
     for (int i = 0; i < (shared() ? 1 : systems); ++i) {
-      Fitted one;
-      one.rows = latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
-      one.prior = pooled ? given_centre(options.prior, panel, one.rows) : options.prior;
-      const LatentFit found =
-          along_profile ? profile_interval(model(one), options.optimiser, options.deviance).top
-                        : fit(one, true);
-      one.x = found.x;
-      converged_ = converged_ && found.converged;
-      identified_ = identified_ &&
-                    identified_judges(one.rows, options.model, one.prior, options.fitting).model;
-      resampled_.push_back(one);
-      if (exchangeable) resampled_.back().rows = regardless_of_rater(one.rows).rows;
-      fitted_.push_back(std::move(one));
+      Fitted fitted;
+      fitted.rows = latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
+      fitted.prior = pooled ? given_centre(options.prior, panel, fitted.rows) : options.prior;
+      const LatentFit latent_fit =
+          along_profile ? profile_interval(model(fitted), options.optimiser, options.deviance).top
+                        : fit(fitted, true);
+      fitted.x = latent_fit.x;
+      converged_ = converged_ && latent_fit.converged;
+      identified_ =
+          identified_ &&
+          identified_judges(fitted.rows, options.model, fitted.prior, options.fitting).model;
+      resampled_.push_back(fitted);
+      if (exchangeable) resampled_.back().rows = regardless_of_rater(fitted.rows).rows;
+      fitted_.push_back(std::move(fitted));
     }
     for (int s = 0; identified_ && s < systems; ++s) {
       systems_[s].estimate = accuracy(s, fitted_[shared() ? 0 : s], ratings.weight);
@@ -54,17 +55,18 @@ class LatentEstimator : public Estimator {
 
   std::vector<double> with_weights(const std::vector<double>& weight) const override {
     std::vector<double> out;
-    refit(weight, [&](int s, const Fitted& fitted, const std::vector<double>& now) {
-      out.push_back(accuracy(s, fitted, now));
+    refit(weight, [&](int s, const Fitted& fitted, const std::vector<double>& pattern_weight) {
+      out.push_back(accuracy(s, fitted, pattern_weight));
     });
     return out;
   }
 
   std::vector<double> counts_with_weights(const std::vector<double>& weight) const override {
     std::vector<double> out;
-    refit(weight, [&](int s, const Fitted& of, const std::vector<double>& now) {
-      const auto found = answer_counts(ratings_, now, s, of.rows, model(of).posterior(of.x));
-      out.insert(out.end(), found.begin(), found.end());
+    refit(weight, [&](int s, const Fitted& fitted, const std::vector<double>& pattern_weight) {
+      const auto system_counts = answer_counts(ratings_, pattern_weight, s, fitted.rows,
+                                               model(fitted).posterior(fitted.x));
+      out.insert(out.end(), system_counts.begin(), system_counts.end());
     });
     return out;
   }
@@ -82,33 +84,35 @@ class LatentEstimator : public Estimator {
   };
 
   bool shared() const { return options_.method == Method::shared; }
-  LatentClass model(const Fitted& of) const {
-    return LatentClass(of.rows, options_.model, of.prior);
+  LatentClass model(const Fitted& fitted) const {
+    return LatentClass(fitted.rows, options_.model, fitted.prior);
   }
-  LatentFit fit(const Fitted& of, bool polished = false) const {
-    return fit_latent(model(of), of.x, options_.optimiser, options_.fitting, polished);
+  LatentFit fit(const Fitted& fitted, bool polished = false) const {
+    return fit_latent(model(fitted), fitted.x, options_.optimiser, options_.fitting, polished);
   }
 
   // Refits the models to other weights of the cells. Starts where the fits to the data ended. Then
   // calls visit(system, its fit, weights of the patterns).
   template <class Visit>
   void refit(const std::vector<double>& weight, const Visit& visit) const {
-    const std::vector<double> now = of_patterns(weight);
-    std::vector<Fitted> again = resampled_;
-    for (Fitted& one : again) {
-      one.rows.weight = row_weights(one.rows.of_pattern, now, one.rows.size());
-      one.x = fit(one).x;
+    const std::vector<double> pattern_weight = expand_weights(weight);
+    std::vector<Fitted> refitted = resampled_;
+    for (Fitted& fitted : refitted) {
+      fitted.rows.weight = row_weights(fitted.rows.of_pattern, pattern_weight, fitted.rows.size());
+      fitted.x = fit(fitted).x;
     }
-    for (int s = 0; s < ratings_.patterns.systems; ++s) visit(s, again[shared() ? 0 : s], now);
+    for (int s = 0; s < ratings_.patterns.systems; ++s)
+      visit(s, refitted[shared() ? 0 : s], pattern_weight);
   }
 
   // Accuracy of a system: mean posterior probability of its answers. With a prior, one right and
   // one wrong answer are added for method joint.
-  double accuracy(int system, const Fitted& of, const std::vector<double>& weight) const {
-    const RightAnswers answers(ratings_, weight, system, of.rows, model(of).posterior(of.x));
+  double accuracy(int system, const Fitted& fitted, const std::vector<double>& weight) const {
+    const RightAnswers answers(ratings_, weight, system, fitted.rows,
+                               model(fitted).posterior(fitted.x));
     if (answers.cases == 0) return not_a_number;
-    const double before = shared() || options_.prior.none ? 0 : 1;
-    return (answers.right + before) / (answers.cases + 2 * before);
+    const double prior_answers = shared() || options_.prior.none ? 0 : 1;
+    return (answers.right + prior_answers) / (answers.cases + 2 * prior_answers);
   }
 
   EstimatorOptions options_;

@@ -20,11 +20,12 @@ constexpr std::size_t most_numbers = 1e7;
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(curvature);
   const Eigen::VectorXd& values = parts.eigenvalues();
-  Eigen::VectorXd along = parts.eigenvectors().transpose() * slope;
-  for (int i = 0; i < along.size(); ++i) {
-    along[i] = values[i] > least_curvature_share * values.maxCoeff() ? along[i] / values[i] : 0;
+  Eigen::VectorXd coefficient = parts.eigenvectors().transpose() * slope;
+  for (int i = 0; i < coefficient.size(); ++i) {
+    coefficient[i] =
+        values[i] > least_curvature_share * values.maxCoeff() ? coefficient[i] / values[i] : 0;
   }
-  return parts.eigenvectors() * along;
+  return parts.eigenvectors() * coefficient;
 }
 
 // Gradient of the sum of the posterior probabilities of the system's answers, with respect to the
@@ -70,8 +71,9 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   influence.setZero(static_cast<Eigen::Index>(rows.of_pattern.size()));
   if (answers.cases == 0) return not_a_number;
   // The prior adds this number of right and of wrong answers.
-  const double before = prior.none ? 0 : 1;
-  const double cases = answers.cases + 2 * before, value = (answers.right + before) / cases;
+  const double prior_answers = prior.none ? 0 : 1;
+  const double cases = answers.cases + 2 * prior_answers,
+               value = (answers.right + prior_answers) / cases;
   std::vector<int> of_row(rows.size(), -1);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
     of_row[row] = answer;
@@ -102,9 +104,9 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
     std::vector<double> value(size);
     const Host block_host{[&](std::size_t done) { return host.tick(first + done); }};
     for_each_item(size, draws.threads, block_host, [&](std::size_t i) {
-      Eigen::VectorXd of;
-      value[i] = joint_estimate(ratings, options, static_cast<int>(first + i), of);
-      influence.col(i) = of;
+      Eigen::VectorXd system_influence;
+      value[i] = joint_estimate(ratings, options, static_cast<int>(first + i), system_influence);
+      influence.col(i) = system_influence;
     });
     const Host replicate_host{[&](std::size_t) { return host.tick(first + size); }};
     for_each_replicate(resampler, draws, replicate_host, [&](std::size_t r, const auto& drawn) {

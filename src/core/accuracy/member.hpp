@@ -21,7 +21,7 @@ class JointData {
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
 
   // The same raters and system with other weights of the patterns, for a bootstrap.
-  JointData with_weights(const std::vector<double>& of_patterns) const;
+  JointData with_weights(const std::vector<double>& pattern_weight) const;
 
   const LatentRows& rows() const { return rows_; }
   // The same data for models in which all raters have equal parameters: merged rows.
@@ -40,7 +40,7 @@ class JointData {
 
  private:
   void count_cases();
-  double answer_in(const std::vector<double>& posterior, int row) const {
+  double answer_probability(const std::vector<double>& posterior, int row) const {
     return posterior[static_cast<std::size_t>(row) * rows_.categories + answer_[row]];
   }
 

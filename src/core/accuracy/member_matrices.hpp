@@ -24,20 +24,20 @@ class Matrices : public Member {
   // this limit the model is the base, for which a better approximation of the evidence is
   // available.
   void fit(const JointData& data, double) override {
-    std::vector<std::vector<double>> own_starts{posterior_}, one_coin_starts{one_coin_};
+    std::vector<std::vector<double>> matrix_starts{posterior_}, one_coin_starts{one_coin_};
     if (posterior_.empty()) {
-      own_starts = one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data)};
+      matrix_starts = one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data)};
     }
-    DawidSkene own = best_of(data, own_starts, matrix_concentration);
+    DawidSkene matrices = best_of(data, matrix_starts, matrix_concentration);
     DawidSkene one_coin = best_of(data, one_coin_starts, equal_matrices);
     const MemberResult& base_member = base_->result();
-    result_.log_evidence = base_member.log_evidence + (own.bound - one_coin.bound);
-    result_.estimate = data.mean_posterior(own.posterior);
-    result_.std_error = std::max(base_member.std_error, data.conditional_error(own.posterior));
+    result_.log_evidence = base_member.log_evidence + (matrices.bound - one_coin.bound);
+    result_.estimate = data.mean_posterior(matrices.posterior);
+    result_.std_error = std::max(base_member.std_error, data.conditional_error(matrices.posterior));
     const int raters = data.rows().raters;
     result_.rater_accuracy = 0;
-    for (int u = 0; u < raters; ++u) result_.rater_accuracy += own.accuracy[u] / raters;
-    posterior_ = std::move(own.posterior);
+    for (int u = 0; u < raters; ++u) result_.rater_accuracy += matrices.accuracy[u] / raters;
+    posterior_ = std::move(matrices.posterior);
     one_coin_ = std::move(one_coin.posterior);
   }
 
@@ -59,8 +59,8 @@ class Matrices : public Member {
     options.concentration = concentration;
     DawidSkene out;
     for (const auto& start : starts) {
-      DawidSkene found = fit_dawid_skene(data.rows(), LatentPrior(), start, options);
-      if (found.bound > out.bound) out = std::move(found);
+      DawidSkene candidate = fit_dawid_skene(data.rows(), LatentPrior(), start, options);
+      if (candidate.bound > out.bound) out = std::move(candidate);
     }
     return out;
   }

@@ -66,10 +66,11 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
   if (start_) {
     optimiser_options.useful_value = log_weight_limit - result_.log_prior - start_->volume_;
   }
-  LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), optimiser_options);
-  x_ = std::move(found.x);
-  log_posterior_ = found.value;
-  unpolished_ = found.hopeless;
+  LatentFit latent_fit =
+      fit_latent(latent, start_ ? start_->x_ : latent.start(), optimiser_options);
+  x_ = std::move(latent_fit.x);
+  log_posterior_ = latent_fit.value;
+  unpolished_ = latent_fit.hopeless;
   // If the fit ended early, its weight is negligible. Then the volume of the posterior, which is
   // slow to compute, is copied from the member at which it started.
   const Evidence evidence =
@@ -103,8 +104,8 @@ std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater) {
     return model.posterior(fit_latent(model, model.start(), fine_options()).x);
   };
   if (by_rater) return fitted(rows);
-  const ExchangeableRows same = regardless_of_rater(rows);
-  return same.by_row(fitted(same.rows));
+  const ExchangeableRows merged = regardless_of_rater(rows);
+  return merged.by_row(fitted(merged.rows));
 }
 
 }  // namespace fallible

@@ -52,15 +52,17 @@ Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
   double cost = 0;
   for (const double w : model.layout.rows.weight) cost += 10 * w / (begin * (1 - begin));
   const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
-    CompleteCurvature seen;
+    CompleteCurvature curvature;
     const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
       Eigen::VectorXd slope;
-      const double value = model.evaluate(x, gradient, nullptr, &seen),
-                   off = model.accuracy(x, system, &slope) - logistic(at);
-      *gradient -= cost * off * slope;
-      return value - 0.5 * cost * off * off;
+      const double value = model.evaluate(x, gradient, nullptr, &curvature),
+                   deviation = model.accuracy(x, system, &slope) - logistic(at);
+      *gradient -= cost * deviation * slope;
+      return value - 0.5 * cost * deviation * deviation;
     };
-    const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
+    const Metric metric = [&curvature](const Eigen::VectorXd& gradient) {
+      return curvature.solve(gradient);
+    };
     Optimum out = maximise(objective, start, options, metric);
     out.value = model.evaluate(out.x, nullptr);
     return out;
@@ -104,20 +106,20 @@ Limit find_limit(const LatentClass& model, const Path& path, Optimum& top, int s
       found_higher = true;
       return {accuracy(current)};
     }
-    const double now = std::sqrt(2 * std::max(top.value - current.value, 0.0));
-    if (std::fabs(now - target_root) < tolerance || std::fabs(above - below) < 1e-7) {
+    const double current_root = std::sqrt(2 * std::max(top.value - current.value, 0.0));
+    if (std::fabs(current_root - target_root) < tolerance || std::fabs(above - below) < 1e-7) {
       return {accuracy(current), current.converged};
     }
-    if (now < target_root) {
+    if (current_root < target_root) {
       // Predicts the distance to the end of the interval from the slope so far. The factor 1.1
       // makes it likely that the next position is outside the interval. The end is then bracketed.
-      const double slope = (now - below_root) / std::fabs(at - below);
-      step = slope > 0 ? std::min(1.1 * (target_root - now) / slope, 3.0) : 2 * step;
+      const double slope = (current_root - below_root) / std::fabs(at - below);
+      step = slope > 0 ? std::min(1.1 * (target_root - current_root) / slope, 3.0) : 2 * step;
       below = at;
-      below_root = now;
+      below_root = current_root;
     } else {
       above = at;
-      above_root = now;
+      above_root = current_root;
     }
   }
   return {accuracy(current), false};

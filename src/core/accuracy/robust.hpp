@@ -35,7 +35,7 @@ struct ErrorParts {
 // `rater_error` and `range`. If machines rate, the ratings do not show the bias. It is then taken
 // from public panels of machines, and the centre is moved half way to the accuracy in these panels.
 // If raters agree at chance, the weight of dependence is 1.
-RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);
+RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind raters);
 
 // Sets the standard error, and limits at `margin` standard errors on both sides of `value`, within
 // [0, 1]. They are NaN if the standard error is NaN.

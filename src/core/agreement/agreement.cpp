@@ -69,10 +69,10 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
   return out;
 }
 
-const char* name(Undefined why) {
+const char* name(Undefined reason) {
   static const char* const names[] = {"",           "no_pairs",   "certain", "unused",
                                       "zero_cells", "no_entropy", "unshared"};
-  return names[static_cast<int>(why)];
+  return names[static_cast<int>(reason)];
 }
 
 double Kernel::null_error(const std::vector<double>&) const { return not_a_number; }

@@ -37,7 +37,7 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
 enum class Undefined { no, no_pairs, certain, unused, zero_cells, no_entropy, unshared };
 
 // Name of the reason in R; "" for `no`.
-const char* name(Undefined why);
+const char* name(Undefined reason);
 
 struct Estimate {
   double value;  // NaN if the measure is undefined

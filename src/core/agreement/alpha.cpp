@@ -16,19 +16,19 @@ struct AlphaSums {
   bool ordinal;
   Eigen::MatrixXd coincidence;  // weighted pairs of ratings: categories x categories
   Eigen::VectorXd total;        // weighted number of ratings of each category
-  double all = 0;
+  double n_ratings = 0;
 
   void add(int i, double w) {
-    const double each = w / (rows->ratings[i] - 1);
+    const double pair_weight = w / (rows->ratings[i] - 1);
     for (const int a : rows->positions(i)) {
       const int k = rows->category[a];
       for (const int b : rows->positions(i)) {
         const double pairs = rows->count[a] * (rows->count[b] - (a == b));
-        coincidence(k, rows->category[b]) += each * pairs;
+        coincidence(k, rows->category[b]) += pair_weight * pairs;
       }
       total[k] += w * rows->count[a];
     }
-    all += w * rows->ratings[i];
+    n_ratings += w * rows->ratings[i];
   }
 
   // Mean rank of the ratings of each category, if all ratings are sorted by category.
@@ -58,11 +58,12 @@ struct AlphaSums {
   double expected(const Eigen::MatrixXd& distance) const { return total.dot(distance * total); }
 
   Estimate value() const {
-    if (!(all > 0)) return undefined(Undefined::no_pairs);
+    if (!(n_ratings > 0)) return undefined(Undefined::no_pairs);
     const Eigen::MatrixXd distance = distances();
     const double by_chance = expected(distance);
-    if (by_chance <= certain_tolerance * all * all) return undefined(Undefined::certain);
-    return {1 - (all - 1) * observed(distance) / by_chance, Undefined::no};
+    if (by_chance <= certain_tolerance * n_ratings * n_ratings)
+      return undefined(Undefined::certain);
+    return {1 - (n_ratings - 1) * observed(distance) / by_chance, Undefined::no};
   }
 };
 
@@ -70,14 +71,13 @@ class AlphaKernel : public SumKernel<AlphaSums> {
  public:
   AlphaKernel(RowCounts rows, bool ordinal) : rows_(std::move(rows)), ordinal_(ordinal) {}
 
-  // Influence on 1 - all * observed / expected, where `all` is the number of ratings. The estimate
-  // has `all - 1` instead of `all`. The difference vanishes in large samples, and Gwet's formula
-  // ignores it as well.
+  // Influence on 1 - n_ratings * observed / expected. The estimate has `n_ratings - 1` instead of
+  // `n_ratings`. The difference vanishes in large samples, and Gwet's formula ignores it as well.
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const AlphaSums sums = total(weight);
     const Eigen::MatrixXd distance = sums.distances();
     const double observed = sums.observed(distance), expected = sums.expected(distance);
-    const double ratio = sums.all * observed / expected;
+    const double ratio = sums.n_ratings * observed / expected;
     // Derivative of the ratio with respect to the number of ratings of each category. It has two
     // parts: the change of `expected`, and for the ordinal measure the change of the mean ranks.
     // The mean rank of a category increases by half of the change of its number of ratings, plus
@@ -86,7 +86,7 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     if (ordinal_) {
       const Eigen::MatrixXd step = 4 * sums.steps();
       const Eigen::VectorXd by_middle =
-          sums.all * step.cwiseProduct(sums.coincidence).rowwise().sum() -
+          sums.n_ratings * step.cwiseProduct(sums.coincidence).rowwise().sum() -
           ratio * sums.total.cwiseProduct(step * sums.total);
       double above = 0;
       for (Eigen::Index a = by_total.size(); a-- > 0; above += by_middle[a]) {
@@ -95,16 +95,17 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     }
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
-      double own = 0, change = 0;
+      double row_disagreement = 0, change = 0;
       for (const int a : rows_.positions(i)) {
         for (const int b : rows_.positions(i)) {
-          own += rows_.count[a] * (rows_.count[b] - (a == b)) *
-                 distance(rows_.category[a], rows_.category[b]);
+          row_disagreement += rows_.count[a] * (rows_.count[b] - (a == b)) *
+                              distance(rows_.category[a], rows_.category[b]);
         }
         change += rows_.count[a] * by_total[rows_.category[a]];
       }
-      own /= rows_.ratings[i] - 1;
-      out[i] = -(rows_.ratings[i] * observed / expected + sums.all * own / expected + change);
+      row_disagreement /= rows_.ratings[i] - 1;
+      out[i] = -(rows_.ratings[i] * observed / expected +
+                 sums.n_ratings * row_disagreement / expected + change);
     }
     return out;
   }

@@ -63,11 +63,11 @@ struct PairSums {
   void add(int i, double w) {
     const RowCounts& rows = *observed.rows;
     observed.add(i, w);
-    const double each = w * rating_weight(i);
+    const double weight_of_rating = w * rating_weight(i);
     for (const int c : rows.positions(i)) {
-      weight[rows.category[c]] += each * rows.count[c];
+      weight[rows.category[c]] += weight_of_rating * rows.count[c];
     }
-    ratings += each * rows.ratings[i];
+    ratings += weight_of_rating * rows.ratings[i];
   }
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }

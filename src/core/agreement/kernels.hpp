@@ -13,7 +13,7 @@ namespace fallible {
 
 constexpr double certain_tolerance = 1e-12;  // smaller differences from 1 are rounding errors
 
-inline Estimate undefined(Undefined why) { return {not_a_number, why}; }
+inline Estimate undefined(Undefined reason) { return {not_a_number, reason}; }
 
 inline Estimate beyond_chance(double observed, double expected) {
   if (1 - expected <= certain_tolerance) return undefined(Undefined::certain);

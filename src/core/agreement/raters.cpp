@@ -83,14 +83,15 @@ class CongerKernel : public SumKernel<CongerSums> {
     // The formula assumes that both raters rated all cases. In general, category shares are
     // computed from all ratings of a judge, but agreement from the cases that both rated. This adds
     // two terms.
-    double both = 0;
+    double common = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
-      if (ratings_.positions(i).size() == 2) both += weight[i];
+      if (ratings_.positions(i).size() == 2) common += weight[i];
     }
-    const double of_first = first.dot((by_first.array() - expected).square().matrix());
-    const double of_second = second.dot((by_second.array() - expected).square().matrix());
-    const Eigen::VectorXd more = 1 / both - sums.inverse().array();
-    return std::sqrt(spread / both + of_first * more[0] + of_second * more[1]) / (1 - expected);
+    const double first_variance = first.dot((by_first.array() - expected).square().matrix());
+    const double second_variance = second.dot((by_second.array() - expected).square().matrix());
+    const Eigen::VectorXd extra = 1 / common - sums.inverse().array();
+    return std::sqrt(spread / common + first_variance * extra[0] + second_variance * extra[1]) /
+           (1 - expected);
   }
 
  protected:
@@ -172,9 +173,9 @@ struct LightSums {
     const auto judges = static_cast<std::size_t>(ratings->judges);
     for (const int a : ratings->positions(i)) {
       const auto first = static_cast<std::size_t>(ratings->judge[a]);
-      const std::size_t before = first * (2 * judges - first - 1) / 2 - first - 1;
+      const std::size_t offset = first * (2 * judges - first - 1) / 2 - first - 1;
       for (int b = a + 1; b < ratings->start[i + 1]; ++b) {
-        visit(before + ratings->judge[b], ratings->category[a], ratings->category[b]);
+        visit(offset + ratings->judge[b], ratings->category[a], ratings->category[b]);
       }
     }
   }

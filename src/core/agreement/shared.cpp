@@ -21,11 +21,11 @@ struct Answers {
 
   Answers(const PatternView& x, const std::vector<Cell>& cells) {
     std::vector<int> count(x.raters + x.systems, 0);
-    const auto add = [&](int i, int who, int what) {
+    const auto add = [&](int i, int j, int answer) {
       cell.push_back(i);
-      judge.push_back(who);
-      category.push_back(what);
-      ++count[who];
+      judge.push_back(j);
+      category.push_back(answer);
+      ++count[j];
     };
     for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
       if (cells[i].weight > 0) {
@@ -47,21 +47,22 @@ struct Answers {
 
 // Positions, in the list of all answers, of the answers of two judges to the same cases.
 struct CommonAnswers {
-  int one, two;
+  int first, second;
 };
 
 // Answers of two judges to cases with known truth, at least one of them wrong.
 struct WrongAnswers {
-  int truth, one, two;
+  int truth, first, second;
   double weight;
-  bool both() const { return one != truth && two != truth; }
+  bool both() const { return first != truth && second != truth; }
 };
 
 // Computes, for two judges and cases that both answered wrongly, how often their answers are equal.
 // Compares this share with the share expected if wrong answers are independent given the truth.
 class EqualErrors {
  public:
-  explicit EqualErrors(int categories) : one_(categories + 1), two_(categories + 1) {}
+  explicit EqualErrors(int categories)
+      : first_weight_(categories + 1), second_weight_(categories + 1) {}
 
   void add_to(std::vector<WrongAnswers>& wrong_answers, SharedPair& out) {
     std::stable_sort(
@@ -72,13 +73,13 @@ class EqualErrors {
       const auto to = std::find_if(from, wrong_answers.end(), [&](const WrongAnswers& answers) {
         return answers.truth != from->truth;
       });
-      const Truth here = of_truth(from, to);
-      out.both_wrong += here.both_wrong;
-      equal += here.equal;
-      if (here.both_wrong > 0 && here.pairs > least_pair_weight) {
-        both_wrong += here.both_wrong;
-        equal_used += here.equal;
-        by_chance += here.both_wrong * here.expected;
+      const TruthSums sums = sums_for_truth(from, to);
+      out.both_wrong += sums.both_wrong;
+      equal += sums.equal;
+      if (sums.both_wrong > 0 && sums.pairs > least_pair_weight) {
+        both_wrong += sums.both_wrong;
+        equal_used += sums.equal;
+        by_chance += sums.both_wrong * sums.expected;
       }
       from = to;
     }
@@ -91,41 +92,41 @@ class EqualErrors {
 
  private:
   using Place = std::vector<WrongAnswers>::const_iterator;
-  struct Truth {
+  struct TruthSums {
     double both_wrong = 0, equal = 0, pairs = 0, expected = 0;
   };
 
-  Truth of_truth(Place from, Place to) {
-    Truth out;
-    double one = 0, two = 0, same = 0;
+  TruthSums sums_for_truth(Place from, Place to) {
+    TruthSums out;
+    double first_wrong = 0, second_wrong = 0, products = 0;
     for (Place answers = from; answers != to; ++answers) {
-      if (answers->one != answers->truth) {
-        one_[answers->one] += answers->weight;
-        one += answers->weight;
+      if (answers->first != answers->truth) {
+        first_weight_[answers->first] += answers->weight;
+        first_wrong += answers->weight;
       }
-      if (answers->two != answers->truth) {
-        two_[answers->two] += answers->weight;
-        two += answers->weight;
+      if (answers->second != answers->truth) {
+        second_weight_[answers->second] += answers->weight;
+        second_wrong += answers->weight;
       }
       if (answers->both()) {
         out.both_wrong += answers->weight;
-        if (answers->one == answers->two) out.equal += answers->weight;
+        if (answers->first == answers->second) out.equal += answers->weight;
       }
     }
     // Counts each wrong answer of the first judge once, then clears it.
     for (Place answers = from; answers != to; ++answers) {
-      same += one_[answers->one] * two_[answers->one];
-      one_[answers->one] = 0;
+      products += first_weight_[answers->first] * second_weight_[answers->first];
+      first_weight_[answers->first] = 0;
     }
-    for (Place answers = from; answers != to; ++answers) two_[answers->two] = 0;
+    for (Place answers = from; answers != to; ++answers) second_weight_[answers->second] = 0;
     // Weight of pairs of wrong answers to different cases.
-    out.pairs = one * two - out.both_wrong;
-    out.expected = (same - out.equal) / out.pairs;
+    out.pairs = first_wrong * second_wrong - out.both_wrong;
+    out.expected = (products - out.equal) / out.pairs;
     return out;
   }
 
   // Weight of the wrong answers of both judges by category; all zero between calls.
-  std::vector<double> one_, two_;
+  std::vector<double> first_weight_, second_weight_;
 };
 
 class PairFinder {
@@ -135,24 +136,26 @@ class PairFinder {
 
   int judges() const { return answers_.of_judge.rows(); }
 
-  // Appends the comparison of judge `one` with each later judge who has common cells.
-  void pairs_of(int one, std::vector<SharedPair>& out) {
+  // Appends the comparison of `judge` with each later judge who has common cells.
+  void pairs_of(int judge, std::vector<SharedPair>& out) {
     common_answers_.clear();
-    for (const int at : answers_.of_judge.positions(one)) {
+    for (const int at : answers_.of_judge.positions(judge)) {
       const int a = answers_.answers_by_judge[at];
       const int last = answers_.of_cell.start[answers_.cell[a] + 1];
       for (int b = a + 1; b < last; ++b) common_answers_.push_back({a, b});
       count_steps(1 + (last - a) / 64);
     }
-    const auto other = [this](const CommonAnswers& at) { return answers_.judge[at.two]; };
-    std::stable_sort(
-        common_answers_.begin(), common_answers_.end(),
-        [&](const CommonAnswers& a, const CommonAnswers& b) { return other(a) < other(b); });
+    const auto later_judge = [this](const CommonAnswers& at) { return answers_.judge[at.second]; };
+    std::stable_sort(common_answers_.begin(), common_answers_.end(),
+                     [&](const CommonAnswers& a, const CommonAnswers& b) {
+                       return later_judge(a) < later_judge(b);
+                     });
     for (auto from = common_answers_.cbegin(); from != common_answers_.cend();) {
-      const int two = other(*from);
-      const auto to = std::find_if(from, common_answers_.cend(),
-                                   [&](const CommonAnswers& at) { return other(at) != two; });
-      out.push_back(compare(one, two, from, to));
+      const int second_judge = later_judge(*from);
+      const auto to = std::find_if(from, common_answers_.cend(), [&](const CommonAnswers& at) {
+        return later_judge(at) != second_judge;
+      });
+      out.push_back(compare(judge, second_judge, from, to));
       from = to;
     }
   }
@@ -160,14 +163,14 @@ class PairFinder {
  private:
   using Place = std::vector<CommonAnswers>::const_iterator;
 
-  SharedPair compare(int one, int two, Place from, Place to) {
+  SharedPair compare(int first_judge, int second_judge, Place from, Place to) {
     SharedPair out;
-    out.one = one;
-    out.two = two;
+    out.one = first_judge;
+    out.two = second_judge;
     wrong_answers_.clear();
     for (; from != to; ++from) {
-      const Cell& cell = cells_[answers_.cell[from->one]];
-      const int a = answers_.category[from->one], b = answers_.category[from->two];
+      const Cell& cell = cells_[answers_.cell[from->first]];
+      const int a = answers_.category[from->first], b = answers_.category[from->second];
       out.n += cell.weight;
       if (a == b) out.agreeing += cell.weight;
       if (cell.truth < 1) continue;
@@ -198,36 +201,38 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
   PairFinder finder(patterns, cells);
   std::vector<SharedPair> out;
   for_each_item(finder.judges(), 1, host,
-                [&](std::size_t one) { finder.pairs_of(static_cast<int>(one), out); });
+                [&](std::size_t judge) { finder.pairs_of(static_cast<int>(judge), out); });
   return out;
 }
 
-constexpr double tie = 1e-9;  // rounding error of sums of products
+constexpr double rounding_error = 1e-9;  // rounding error of sums of products
 
 std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
   std::vector<int> out(x.start[x.patterns], 0);
-  std::vector<int> count(x.categories + 1, 0), sign(x.categories + 1, 0), given;
-  const auto close = [&](int a, int b) {
+  std::vector<int> count(x.categories + 1, 0), sign(x.categories + 1, 0), rated_categories;
+  const auto closeness_of = [&](int a, int b) {
     return closeness[static_cast<std::size_t>(b - 1) * x.categories + a - 1];
   };
   for (int p = 0; p < x.patterns; ++p) {
     const int answer = x.answer_of(p, system);
     if (answer < 1) continue;
-    given.clear();
+    rated_categories.clear();
     for (const int r : x.positions(p)) {
-      if (count[x.category[r]]++ == 0) given.push_back(x.category[r]);
+      if (count[x.category[r]]++ == 0) rated_categories.push_back(x.category[r]);
     }
-    for (const int own : given) {
+    for (const int category : rated_categories) {
       double closeness_difference = 0;
-      for (const int other : given) {
+      for (const int other_category : rated_categories) {
         closeness_difference +=
-            (count[other] - (other == own)) * (close(answer, other) - close(own, other));
+            (count[other_category] - (other_category == category)) *
+            (closeness_of(answer, other_category) - closeness_of(category, other_category));
       }
-      sign[own] = (closeness_difference > tie) - (closeness_difference < -tie);
+      sign[category] =
+          (closeness_difference > rounding_error) - (closeness_difference < -rounding_error);
     }
     for (const int r : x.positions(p)) out[r] = sign[x.category[r]];
-    for (const int one : given) count[one] = 0;
-    count_steps(1 + static_cast<unsigned>(given.size() * given.size() / 64));
+    for (const int category : rated_categories) count[category] = 0;
+    count_steps(1 + static_cast<unsigned>(rated_categories.size() * rated_categories.size() / 64));
   }
   return out;
 }

@@ -66,16 +66,16 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 struct Bangdiwala {
   static double rectangles(const Table& x) { return x.row().dot(x.column()); }
   Estimate value(const Table& x) const {
-    const double all = rectangles(x);
+    const double area = rectangles(x);
     // The raters have no category in common; 0 is also the limit.
-    if (!(all > 0)) return {0, Undefined::no};
-    return {x.cell.diagonal().squaredNorm() / all, Undefined::no};
+    if (!(area > 0)) return {0, Undefined::no};
+    return {x.cell.diagonal().squaredNorm() / area, Undefined::no};
   }
   bool has_derivative(const Table& x) const { return rectangles(x) > 0; }
   auto slopes(const Table& x) const {
-    const double all = rectangles(x), b = value(x).value;
-    return [&x, all, b, row = x.row(), column = x.column()](int i, int j) {
-      return ((i == j ? 2 * x.cell(i, i) : 0) - b * (column[i] + row[j])) / all;
+    const double area = rectangles(x), b = value(x).value;
+    return [&x, area, b, row = x.row(), column = x.column()](int i, int j) {
+      return ((i == j ? 2 * x.cell(i, i) : 0) - b * (column[i] + row[j])) / area;
     };
   }
 };
@@ -135,9 +135,9 @@ struct Information {
     return [=, &x, rows = x.row(), columns = x.column(), total = x.total()](int i, int j) {
       const double row = -std::log(rows[i] / total) - hx;
       const double column = -std::log(columns[j] / total) - hy;
-      const double both = -std::log(x.cell(i, j) / total) - hxy;
+      const double joint = -std::log(x.cell(i, j) / total) - hxy;
       const double least = hx < hy ? row : column;
-      return (row + column - both - ia * least) / (std::min(hx, hy) * total);
+      return (row + column - joint - ia * least) / (std::min(hx, hy) * total);
     };
   }
 };

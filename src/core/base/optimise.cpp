@@ -96,7 +96,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       pairs.push_back(std::move(pair));
       if (pairs.size() > most_pairs) pairs.pop_front();
     }
-    const double before = gain;
+    const double previous_gain = gain;
     gain = value - out.value;
     out.x.swap(next);
     out.value = value;
@@ -104,7 +104,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
     small_gains = gain <= options.value_tolerance * (1 + std::fabs(value)) ? small_gains + 1 : 0;
     out.converged = small_gains == most_small_gains;
     out.hopeless =
-        !out.converged && is_hopeless(value, std::max(before, gain), options.useful_value);
+        !out.converged && is_hopeless(value, std::max(previous_gain, gain), options.useful_value);
     if (out.converged || out.hopeless) break;
   }
   return out;
@@ -112,7 +112,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
 
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top) {
-  constexpr int most_steps = 15, vain_steps = 3;
+  constexpr int most_steps = 15, most_steps_without_gain = 3;
   // A gradient below this share of 1 + |value| is rounding error.
   constexpr double rounding = 1e-14;
   // `longest`: largest step along an eigenvector. `least_curvature`: eigenvalues below this share
@@ -122,8 +122,10 @@ void polish(const Objective& objective,
   const double value = objective(x, &gradient), scale = 1 + std::fabs(value);
   double least = gradient.lpNorm<Eigen::Infinity>();
   // In a curved valley the gradient may increase before it decreases. Therefore the search allows
-  // `vain_steps` steps without a smaller gradient, and `top` keeps the best point.
-  for (int i = 0, vain = 0; i < most_steps && vain < vain_steps && least > rounding * scale; ++i) {
+  // `most_steps_without_gain` steps without a smaller gradient, and `top` keeps the best point.
+  for (int i = 0, steps_without_gain = 0;
+       i < most_steps && steps_without_gain < most_steps_without_gain && least > rounding * scale;
+       ++i) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(-hessian(x));
     if (eigen.info() != Eigen::Success) return;
     const Eigen::VectorXd curvature = eigen.eigenvalues().cwiseAbs();
@@ -133,13 +135,13 @@ void polish(const Objective& objective,
       coefficient[j] = flat ? 0 : std::clamp(coefficient[j] / curvature[j], -longest, longest);
     }
     x += eigen.eigenvectors() * coefficient;
-    const double now = objective(x, &gradient), size = gradient.lpNorm<Eigen::Infinity>();
-    if (!(now >= value - 1e-9 * scale)) return;
-    vain = size < least ? 0 : vain + 1;
-    if (vain > 0) continue;
+    const double new_value = objective(x, &gradient), size = gradient.lpNorm<Eigen::Infinity>();
+    if (!(new_value >= value - 1e-9 * scale)) return;
+    steps_without_gain = size < least ? 0 : steps_without_gain + 1;
+    if (steps_without_gain > 0) continue;
     least = size;
     top.x = x;
-    top.value = std::max(top.value, now);  // the two values differ only by rounding error
+    top.value = std::max(top.value, new_value);  // the two values differ only by rounding error
   }
 }
 

@@ -107,21 +107,21 @@ void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
 
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,
                  std::vector<double>& count) {
-  double left = 0;
-  // The last category with a positive weight takes all remaining draws. Rounding errors in `left`,
-  // the sum of the remaining weights, then cannot lose draws.
+  double remaining = 0;
+  // The last category with a positive weight takes all remaining draws. Rounding errors in
+  // `remaining`, the sum of the remaining weights, then cannot lose draws.
   std::size_t last = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
-    left += weight[i];
+    remaining += weight[i];
     if (weight[i] > 0) last = i;
   }
   count.assign(weight.size(), 0.0);
   for (std::size_t i = 0; i <= last && trials > 0; ++i) {
     const std::int64_t drawn =
-        i == last ? trials : stream.binomial(trials, std::min(weight[i] / left, 1.0));
+        i == last ? trials : stream.binomial(trials, std::min(weight[i] / remaining, 1.0));
     count[i] = static_cast<double>(drawn);
     trials -= drawn;
-    left -= weight[i];
+    remaining -= weight[i];
   }
 }
 

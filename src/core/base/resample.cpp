@@ -23,7 +23,8 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
       if (!(cases[cell] > 0) || clusters.weight[i] == 0) continue;
       of_cluster[clusters.cluster[i]][cell] += clusters.weight[i];
     }
-    for (const auto& one : of_cluster) ++kinds[Kind(one.second.begin(), one.second.end())];
+    for (const auto& cluster : of_cluster)
+      ++kinds[Kind(cluster.second.begin(), cluster.second.end())];
   }
   for (const auto& kind : kinds) {
     frequency_.push_back(kind.second);

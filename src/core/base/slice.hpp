@@ -7,35 +7,35 @@
 namespace fallible {
 
 // Draws a number from the interval [low, high] whose log density is at least `level`. A candidate
-// below the level becomes the new end of the interval on its side of `now`, the current value of
-// the chain. The last call of `log_density` is at the returned value, so that side effects of the
-// function refer to it.
+// below the level becomes the new end of the interval on its side of `current`, the current value
+// of the chain. The last call of `log_density` is at the returned value, so that side effects of
+// the function refer to it.
 template <class LogDensity>
-double shrink_slice(Stream& stream, double now, double level, double low, double high,
+double shrink_slice(Stream& stream, double current, double level, double low, double high,
                     const LogDensity& log_density) {
   constexpr int most_shrinks = 200;
   for (int i = 0; i < most_shrinks; ++i) {
     const double next = low + stream.uniform() * (high - low);
     if (log_density(next) >= level) return next;
-    (next < now ? low : high) = next;
+    (next < current ? low : high) = next;
   }
-  log_density(now);
-  return now;
+  log_density(current);
+  return current;
 }
 
 // Like shrink_slice(), but constructs the interval. It has length `width` and a random position
-// around `now`. It is extended by further widths until the log density at both ends is below
+// around `current`. It is extended by further widths until the log density at both ends is below
 // `level`, or there were eight extensions.
 template <class LogDensity>
-double step_out_slice(Stream& stream, double now, double level, double width,
+double step_out_slice(Stream& stream, double current, double level, double width,
                       const LogDensity& log_density) {
   constexpr int most_steps = 8;
-  double low = now - width * stream.uniform();
+  double low = current - width * stream.uniform();
   double high = low + width;
   const int steps = static_cast<int>(most_steps * stream.uniform());
   for (int i = steps; i > 0 && log_density(low) > level; --i) low -= width;
   for (int i = most_steps - 1 - steps; i > 0 && log_density(high) > level; --i) high += width;
-  return shrink_slice(stream, now, level, low, high, log_density);
+  return shrink_slice(stream, current, level, low, high, log_density);
 }
 
 }  // namespace fallible

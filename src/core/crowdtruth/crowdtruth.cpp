@@ -116,18 +116,18 @@ int shared_labels(const Judgements& x, int a, int b) {
 // Number of units that two workers both judged, and of their labels on these units: labels of the
 // first worker, of the second worker, and common labels.
 struct CommonUnits {
-  double units = 0, mine = 0, theirs = 0, shared = 0;
+  double units = 0, first = 0, second = 0, shared = 0;
 };
 
 // Cohen's kappa of two workers. The cases are all combinations of a common unit and a label, and
 // the two categories are whether the worker gave the label.
 double cell_kappa(const CommonUnits& pair, int labels) {
   const double cells = pair.units * labels;
-  const double mine = pair.mine / cells, theirs = pair.theirs / cells;
-  const double observed = (cells - pair.mine - pair.theirs + 2 * pair.shared) / cells;
-  const double expected = mine * theirs + (1 - mine) * (1 - theirs);
+  const double first_share = pair.first / cells, second_share = pair.second / cells;
+  const double observed = (cells - pair.first - pair.second + 2 * pair.shared) / cells;
+  const double expected = first_share * second_share + (1 - first_share) * (1 - second_share);
   const bool constant =
-      (pair.mine == 0 && pair.theirs == 0) || (pair.mine == cells && pair.theirs == cells);
+      (pair.first == 0 && pair.second == 0) || (pair.first == cells && pair.second == cells);
   return constant ? not_a_number : (observed - expected) / (1 - expected);
 }
 
@@ -158,13 +158,13 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
       of_unit[votes.label[e]] = votes.votes[e];
     }
     for (const int j : x.of_unit.positions(u)) {
-      std::int64_t rest = squared[u], dot = 0;
+      std::int64_t others_squared = squared[u], dot = 0;
       for (const int e : x.positions(j)) {
         const std::int64_t v = of_unit[x.label[e]];
-        rest -= 2 * v - 1;
+        others_squared -= 2 * v - 1;
         dot += v - 1;
       }
-      const double length = std::sqrt(static_cast<double>(rest) * x.answers(j));
+      const double length = std::sqrt(static_cast<double>(others_squared) * x.answers(j));
       if (length > 0) distance[j] = 1 - static_cast<double>(dot) / length;
     }
   }
@@ -182,23 +182,23 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
     const int i = static_cast<int>(item);
     Mean disagreement, kappa, overlap, annotations;
     for (const int r : x.of_worker.positions(i)) {
-      const int mine = x.worker_row[r], u = x.unit[mine];
-      disagreement.add(distance[mine]);
-      annotations.add(x.answers(mine));
-      out.compared[i] += !std::isnan(distance[mine]);
-      for (const int theirs : x.of_unit.positions(u)) {
-        if (theirs == mine) continue;
-        CommonUnits& pair = common_units[x.worker[theirs]];
-        if (pair.units++ == 0) compared_workers.push_back(x.worker[theirs]);
-        pair.mine += x.answers(mine);
-        pair.theirs += x.answers(theirs);
-        pair.shared += shared_labels(x, mine, theirs);
+      const int judgement = x.worker_row[r], u = x.unit[judgement];
+      disagreement.add(distance[judgement]);
+      annotations.add(x.answers(judgement));
+      out.compared[i] += !std::isnan(distance[judgement]);
+      for (const int other_judgement : x.of_unit.positions(u)) {
+        if (other_judgement == judgement) continue;
+        CommonUnits& pair = common_units[x.worker[other_judgement]];
+        if (pair.units++ == 0) compared_workers.push_back(x.worker[other_judgement]);
+        pair.first += x.answers(judgement);
+        pair.second += x.answers(other_judgement);
+        pair.shared += shared_labels(x, judgement, other_judgement);
       }
     }
     for (const int k : compared_workers) {
       CommonUnits& pair = common_units[k];
       kappa.add(cell_kappa(pair, x.labels), pair.units);
-      overlap.add(pair.mine > 0 ? pair.shared / pair.mine : not_a_number, pair.units);
+      overlap.add(pair.first > 0 ? pair.shared / pair.first : not_a_number, pair.units);
       pair = CommonUnits();
     }
     compared_workers.clear();
@@ -214,21 +214,21 @@ std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   const std::size_t n = labels;
   const double units = votes.rows();
   // Number of units with both labels; on the diagonal, units with the label.
-  std::vector<double> both(n * n, 0.0);
+  std::vector<double> joint_units(n * n, 0.0);
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int a : votes.positions(u)) {
       for (const int b : votes.positions(u)) {
-        ++both[votes.label[b] * n + votes.label[a]];
+        ++joint_units[votes.label[b] * n + votes.label[a]];
       }
     }
   }
   std::vector<double> out(n * n, not_a_number);
   for (std::size_t i = 0; i < n; ++i) {
-    const double with = both[i * n + i], without = units - with;
+    const double with_label = joint_units[i * n + i], without_label = units - with_label;
     for (std::size_t j = 0; j < n; ++j) {
-      const double elsewhere = both[j * n + j] - both[j * n + i];
-      if (i == j || with == 0 || without == 0 || elsewhere == without) continue;
-      const double p = both[j * n + i] / with, q = elsewhere / without;
+      const double elsewhere = joint_units[j * n + j] - joint_units[j * n + i];
+      if (i == j || with_label == 0 || without_label == 0 || elsewhere == without_label) continue;
+      const double p = joint_units[j * n + i] / with_label, q = elsewhere / without_label;
       out[j * n + i] = (p - q) / (1 - q);
     }
   }

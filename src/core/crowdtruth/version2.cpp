@@ -128,18 +128,18 @@ class Iteration {
       double cosine = 0, weight = 0, with_unit = 0, units = 0;
     };
     std::vector<Sums> sums(x_.workers);
-    std::vector<double> others;
+    std::vector<double> earlier_weight;
     for (int u = 0; u < x_.units; ++u) {
       const int first = x_.of_unit.start[u], last = x_.of_unit.start[u + 1];
       if (first == last) continue;
       clear_sums(u);
-      others.assign(last - first, 0.0);
+      earlier_weight.assign(last - first, 0.0);
       double weight = 0, cosine_pairs = 0, weight_pairs = 0;
       for (int j = first; j < last; ++j) {
-        const double mine = worker[x_.worker[j]];
-        others[j - first] = weight;
-        weight_pairs += mine * weight;
-        weight += mine;
+        const double worker_quality = worker[x_.worker[j]];
+        earlier_weight[j - first] = weight;
+        weight_pairs += worker_quality * weight;
+        weight += worker_quality;
         double dot = 0;
         for (const int e : x_.positions(j)) {
           const int a = x_.label[e];
@@ -147,8 +147,8 @@ class Iteration {
           before_vote_[e] = vote_sum_[a];
           dot += q[a] * cosine_sum_[a];
         }
-        if (x_.answers(j) > 0) cosine_pairs += mine * dot / length_[j];
-        add_answer(j, mine);
+        if (x_.answers(j) > 0) cosine_pairs += worker_quality * dot / length_[j];
+        add_answer(j, worker_quality);
       }
       const std::vector<double> total = votes_of_unit(u);
       current.unit[u] = ratio(cosine_pairs, weight_pairs);
@@ -157,27 +157,28 @@ class Iteration {
       clear_sums(u);
       weight = 0;
       for (int j = last - 1; j >= first; --j) {
-        const double mine = worker[x_.worker[j]];
+        const double worker_quality = worker[x_.worker[j]];
         double cosine = 0, dot = 0, squared = 0;
         int e = x_.start[j];
         for (const int v : votes_.positions(u)) {
           const int a = votes_.label[v];
-          const bool given = e < x_.start[j + 1] && x_.label[e] == a;
-          const double rest = given ? before_vote_[e] + vote_sum_[a] : total[v - votes_.start[u]];
-          squared += q[a] * rest * rest;
-          if (given) {
+          const bool has_label = e < x_.start[j + 1] && x_.label[e] == a;
+          const double other_votes =
+              has_label ? before_vote_[e] + vote_sum_[a] : total[v - votes_.start[u]];
+          squared += q[a] * other_votes * other_votes;
+          if (has_label) {
             cosine += q[a] * (before_cosine_[e] + cosine_sum_[a]);
-            dot += q[a] * rest;
+            dot += q[a] * other_votes;
             ++e;
           }
         }
         Sums& sum = sums[x_.worker[j]];
         if (x_.answers(j) > 0) sum.cosine += unit[u] * cosine / length_[j];
-        sum.weight += unit[u] * (others[j - first] + weight);
+        sum.weight += unit[u] * (earlier_weight[j - first] + weight);
         sum.with_unit += unit[u] * ratio(dot, length_[j] * std::sqrt(squared));
         sum.units += unit[u];
-        weight += mine;
-        add_answer(j, mine);
+        weight += worker_quality;
+        add_answer(j, worker_quality);
       }
     }
     current.worker_worker.assign(x_.workers, not_a_number);
@@ -239,9 +240,9 @@ class Iteration {
         }
         for (const int i : other_workers) {
           if (i != k) {
-            const double both = worker[i] * worker[k];
-            numerator += both * given_weight_[i] / judged_weight_[i];
-            denominator += both;
+            const double pair_weight = worker[i] * worker[k];
+            numerator += pair_weight * given_weight_[i] / judged_weight_[i];
+            denominator += pair_weight;
           }
           judged_weight_[i] = given_weight_[i] = 0;
         }

@@ -76,9 +76,9 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
 }
 
 void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream) {
-  const auto draw = [&](double now, double width, const auto& log_density) {
-    const double level = log_density(now) + std::log(1 - stream.uniform());
-    return step_out_slice(stream, now, level, width, log_density);
+  const auto draw = [&](double current, double width, const auto& log_density) {
+    const double level = log_density(current) + std::log(1 - stream.uniform());
+    return step_out_slice(stream, current, level, width, log_density);
   };
   for (int k = 0; k < K_; ++k) {
     double* const row = mu_[0][k];

@@ -49,8 +49,8 @@ class Chain {
     out.probability.assign(place(rows_.size(), 0), 0.0);
     const int sweeps = options_.warmup + options_.kept * options_.thin;
     for (int i = 1; i <= sweeps; ++i) {
-      const int after = i - options_.warmup;
-      sweep(after > 0 && after % options_.thin == 0 ? &out : nullptr);
+      const int after_warmup = i - options_.warmup;
+      sweep(after_warmup > 0 && after_warmup % options_.thin == 0 ? &out : nullptr);
       Watch::check();
     }
     out.stuck = stuck_ / (sweeps * std::max(1.0, static_cast<double>(prior_.matrix.size())));
@@ -84,8 +84,8 @@ class Chain {
   }
 
   void store_parameters(PosteriorChain& out) const {
-    for (const std::vector<double>* part : {&base_, &theta_.values(), &system_.values()}) {
-      out.draws.insert(out.draws.end(), part->begin(), part->end());
+    for (const std::vector<double>* values : {&base_, &theta_.values(), &system_.values()}) {
+      out.draws.insert(out.draws.end(), values->begin(), values->end());
     }
     out.switched += has_switched(base_.data(), mean_matrix()[0]);
   }

@@ -57,7 +57,7 @@ class DependentChain : public Chain {
     answers_.resize(rows_.size());
     common_answer_.assign(rows_.size(), -1);
     for (int row = 0; row < rows_.size(); ++row) {
-      std::vector<Answer>& mine = answers_[row];
+      std::vector<Answer>& answers = answers_[row];
       bool same = true;
       for (const int at : rows_.positions(row)) {
         const int judge = rows_.judge[at], pair = pair_of[judge];
@@ -67,10 +67,11 @@ class DependentChain : public Chain {
         if (rows_of_[matrix].empty() || rows_of_[matrix].back() != row) {
           rows_of_[matrix].push_back(row);
         }
-        const auto partner = std::find_if(
-            mine.begin(), mine.end(), [&](const Answer& a) { return pair >= 0 && a.pair == pair; });
-        if (partner == mine.end()) {
-          mine.push_back({matrix, category, pair});
+        const auto partner = std::find_if(answers.begin(), answers.end(), [&](const Answer& a) {
+          return pair >= 0 && a.pair == pair;
+        });
+        if (partner == answers.end()) {
+          answers.push_back({matrix, category, pair});
         } else {
           partner->other_matrix = matrix;
           partner->other_category = category;
@@ -106,27 +107,27 @@ class DependentChain : public Chain {
 
   // Draws a probability with this log density by slice sampling, given its current value.
   template <class F>
-  void draw_probability(double now, const F& log_density) {
-    const double level = log_density(now) + std::log(stream_.uniform());
-    shrink_slice(stream_, now, level, 0, 1, log_density);
+  void draw_probability(double current, const F& log_density) {
+    const double level = log_density(current) + std::log(stream_.uniform());
+    shrink_slice(stream_, current, level, 0, 1, log_density);
   }
 
   double pair_probability(const Answer& a, int k) const {
-    const double* one = theta_[a.matrix][k];
-    const double* other = theta_[a.other_matrix][k];
+    const double* first = theta_[a.matrix][k];
+    const double* second = theta_[a.other_matrix][k];
     const double u = shared_[static_cast<std::size_t>(a.pair) * K_ + k];
-    const auto common = [&](int l) { return std::min(one[l], other[l]); };
+    const auto common = [&](int l) { return std::min(first[l], second[l]); };
     double coupled = 0;
     if (a.category == a.other_category) {
       coupled = common(a.category);
     } else {
-      double left = 1;
-      for (int l = 0; l < K_; ++l) left -= common(l);
-      const double gap = (one[a.category] - common(a.category)) *
-                         (other[a.other_category] - common(a.other_category));
-      if (gap > 0) coupled = gap / left;
+      double remaining = 1;
+      for (int l = 0; l < K_; ++l) remaining -= common(l);
+      const double gap = (first[a.category] - common(a.category)) *
+                         (second[a.other_category] - common(a.other_category));
+      if (gap > 0) coupled = gap / remaining;
     }
-    return (1 - u) * one[a.category] * other[a.other_category] + u * coupled;
+    return (1 - u) * first[a.category] * second[a.other_category] + u * coupled;
   }
 
   double probability_given_class(int row, int k, double easy) const {
@@ -140,8 +141,8 @@ class DependentChain : public Chain {
       }
     }
     if (!easy_) return product;
-    const bool may_be = common_answer_[row] == k || answers_[row].empty();
-    return (1 - easy) * product + (may_be ? easy : 0);
+    const bool is_possible = common_answer_[row] == k || answers_[row].empty();
+    return (1 - easy) * product + (is_possible ? easy : 0);
   }
 
   void update_row_probabilities(const std::vector<int>& rows, int k) {
@@ -170,9 +171,9 @@ class DependentChain : public Chain {
   // Sets entry l of a probability distribution to t. The other entries are scaled in proportion, so
   // that the sum stays 1.
   void set_share(double* share, int l, double t) {
-    const double rest = 1 - share[l];
+    const double others = 1 - share[l];
     for (int i = 0; i < K_; ++i) {
-      if (i != l) share[i] = rest > 0 ? share[i] / rest * (1 - t) : (1 - t) / (K_ - 1);
+      if (i != l) share[i] = others > 0 ? share[i] / others * (1 - t) : (1 - t) / (K_ - 1);
     }
     share[l] = t;
   }
@@ -251,8 +252,8 @@ class DependentChain : public Chain {
     for (int row = 0; row < rows_.size(); ++row) {
       const double total = likelihood(row);
       for (int k = 0; k < K_; ++k) {
-        const bool may_be = rows_.known[row] < 0 || rows_.known[row] == k;
-        weight[k] = may_be ? joint(row, k) / total : 0;
+        const bool is_possible = rows_.known[row] < 0 || rows_.known[row] == k;
+        weight[k] = is_possible ? joint(row, k) / total : 0;
         out.probability[place(row, k)] += weight[k];
       }
       if (options_.log_likelihood) out.log_likelihood.push_back(std::log(total));

@@ -38,11 +38,11 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
     return static_cast<int>(key.size()) > skip || key[0] >= 0;
   });
   for (int i = 0; i < groups.size(); ++i) {
-    const int* of = groups.begin(i);
-    out.known.push_back(of[0]);
-    out.population.push_back(of[1]);
-    out.populations = std::max(out.populations, of[1] + 1);
-    out.answer.insert(out.answer.end(), of + 2, of + skip);
+    const int* group = groups.begin(i);
+    out.known.push_back(group[0]);
+    out.population.push_back(group[1]);
+    out.populations = std::max(out.populations, group[1] + 1);
+    out.answer.insert(out.answer.end(), group + 2, group + skip);
   }
   out.add_groups(groups, skip, weight);
   return out;
@@ -144,8 +144,8 @@ class GibbsChain : public Chain {
   // Adds the posterior probabilities of the classes of a row to the sums of the chain.
   void add_posterior(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
-    double* of = &out.probability[place(row, 0)];
-    for (int k = 0; k < K_; ++k) of[k] += truth >= 0 ? k == truth : weight_[k] / total;
+    double* probability = &out.probability[place(row, 0)];
+    for (int k = 0; k < K_; ++k) probability[k] += truth >= 0 ? k == truth : weight_[k] / total;
   }
 
   void draw_parameters() {
@@ -189,13 +189,13 @@ class GibbsChain : public Chain {
     }
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
       const Square matrix = theta_[m];
-      const std::vector<double> old(matrix.begin(), matrix.end());
+      const std::vector<double> previous(matrix.begin(), matrix.end());
       int tries = 0;
       do {
         draw_matrix(m);
       } while (prior_.order == ClassOrder::each && !dominates(matrix) && ++tries < most_tries);
       if (tries < most_tries) continue;
-      std::copy(old.begin(), old.end(), matrix.begin());
+      std::copy(previous.begin(), previous.end(), matrix.begin());
       ++stuck_;
     }
   }
@@ -206,11 +206,11 @@ class GibbsChain : public Chain {
       draw_rows(prior_.matrix[m], count_[m], stream_, theta_[m]);
       return;
     }
-    MatrixPrior around;
+    MatrixPrior matrix_prior;
     for (int k = 0; k < K_; ++k) {
-      for (int l = 0; l < K_; ++l) around.rows.push_back(centre_.parameter(k, l));
+      for (int l = 0; l < K_; ++l) matrix_prior.rows.push_back(centre_.parameter(k, l));
     }
-    draw_rows(around, count_[m], stream_, theta_[m]);
+    draw_rows(matrix_prior, count_[m], stream_, theta_[m]);
   }
 
   double log_likelihood(int row) {
@@ -267,23 +267,23 @@ void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Squa
   const int K = matrix.size();
   if (prior.equal_errors) {
     const double right = sum_right(count);
-    const double both[2] = {prior.rows[0] + right, prior.rows[1] + sum(count) - right};
+    const double parameters[2] = {prior.rows[0] + right, prior.rows[1] + sum(count) - right};
     double drawn[2];
-    dirichlet(stream, both, 2, drawn);
+    dirichlet(stream, parameters, 2, drawn);
     set_equal_errors(drawn[0], matrix);
     return;
   }
-  const ConstSquare before(prior.rows.data(), K);
+  const ConstSquare prior_rows(prior.rows.data(), K);
   for (int k = 0; k < K; ++k) {
-    std::transform(before[k], before[k] + K, count[k], matrix[k], std::plus<>());
+    std::transform(prior_rows[k], prior_rows[k] + K, count[k], matrix[k], std::plus<>());
     dirichlet(stream, matrix[k], K, matrix[k]);
   }
 }
 
 void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices) {
-  const Squares none(1, K);
-  MatrixPrior around{std::vector<double>(none.values().size(), 20 * 0.3 / (K - 1))};
-  for (int k = 0; k < K; ++k) Square(around.rows.data(), K)[k][k] = 20 * 0.7;
+  const Squares no_counts(1, K);
+  MatrixPrior start_prior{std::vector<double>(no_counts.values().size(), 20 * 0.3 / (K - 1))};
+  for (int k = 0; k < K; ++k) Square(start_prior.rows.data(), K)[k][k] = 20 * 0.7;
   for (std::size_t m = 0; m < prior.matrix.size(); ++m) {
     const Square matrix = matrices[m];
     const std::vector<double>& fixed = prior.matrix[m].fixed;
@@ -291,9 +291,10 @@ void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares&
       std::copy(fixed.begin(), fixed.end(), matrix.begin());
       continue;
     }
-    const MatrixPrior& law = prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : around;
+    const MatrixPrior& law =
+        prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : start_prior;
     do {
-      draw_rows(law, none[0], stream, matrix);
+      draw_rows(law, no_counts[0], stream, matrix);
     } while (!dominates(matrix));
   }
 }

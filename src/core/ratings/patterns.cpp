@@ -16,11 +16,11 @@ PatternView Patterns::view(int raters, int categories, int systems) const {
 }
 
 int PatternBuilder::finish_case() {
-  const auto before = [](const Rating& a, const Rating& b) {
+  const auto precedes = [](const Rating& a, const Rating& b) {
     return a.rater != b.rater ? a.rater < b.rater : a.category < b.category;
   };
-  if (!std::is_sorted(ratings_.begin(), ratings_.end(), before)) {
-    std::sort(ratings_.begin(), ratings_.end(), before);
+  if (!std::is_sorted(ratings_.begin(), ratings_.end(), precedes)) {
+    std::sort(ratings_.begin(), ratings_.end(), precedes);
   }
   row_.clear();
   for (int& answer : answers_) {
@@ -168,10 +168,10 @@ void number_pairs(const int* index, const int* code, int codes, std::size_t size
   const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);
   const bool small = most * codes <= 4 * size;
   std::vector<int> table(small ? most * codes : 0, 0);
-  std::unordered_map<std::size_t, int> found;
+  std::unordered_map<std::size_t, int> numbers;
   for (std::size_t i = 0; i < size; ++i) {
     const std::size_t key = static_cast<std::size_t>(index[i] - 1) * codes + code[i] - 1;
-    int& number = small ? table[key] : found[key];
+    int& number = small ? table[key] : numbers[key];
     if (number == 0) number = ++last;
     out[i] = number;
   }

@@ -21,12 +21,12 @@ double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
   double log_factor = 0;
   for (int step = 0; step < 1000; ++step) {
     const double diagonal = std::exp(log_factor) * accuracy;
-    double right = 0, left = 0;
+    double right = 0, wrong_share = 0;
     for (std::size_t k = 0; k < wrong.size(); ++k) {
       right += base_rates[k] * diagonal / (diagonal + wrong[k]);
-      left += base_rates[k] * wrong[k] / (diagonal + wrong[k]);
+      wrong_share += base_rates[k] * wrong[k] / (diagonal + wrong[k]);
     }
-    const double difference = std::log(accuracy / (1 - accuracy)) - std::log(right / left);
+    const double difference = std::log(accuracy / (1 - accuracy)) - std::log(right / wrong_share);
     log_factor += difference;
     if (std::fabs(difference) < 1e-14) break;
   }
@@ -59,8 +59,8 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   for (int k = 0; k < N; ++k) {
     double* row = &out[static_cast<std::size_t>(k) * N];
     const double total = by_row ? 0 : right + wrong[k];
-    const double left = wrong[k] > 0 ? (1 - accuracy) / wrong[k] : 0;
-    for (int l = 0; l < N; ++l) row[l] = by_row ? row[l] * left : row[l] / total;
+    const double error_scale = wrong[k] > 0 ? (1 - accuracy) / wrong[k] : 0;
+    for (int l = 0; l < N; ++l) row[l] = by_row ? row[l] * error_scale : row[l] / total;
     row[k] = by_row ? accuracy : right / total;
   }
   return out;
@@ -153,27 +153,27 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
   return out;
 }
 
-// User-defined matrix of a judge in a stratum. `given` contains one matrix for all strata, or one
-// per stratum, each row by row.
-std::vector<double> custom_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
+// User-defined matrix of a judge in a stratum. `matrices` contains one matrix for all strata, or
+// one per stratum, each row by row.
+std::vector<double> custom_matrix(const std::vector<double>& matrices, std::size_t stratum, int N) {
   const std::size_t size = static_cast<std::size_t>(N) * N;
   const auto first =
-      given.begin() + static_cast<std::ptrdiff_t>(given.size() == size ? 0 : stratum * size);
+      matrices.begin() + static_cast<std::ptrdiff_t>(matrices.size() == size ? 0 : stratum * size);
   return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
 // Uniform variable that is correlated with the effect of the case, a normal variable that all
 // judges share. Judges with loadings are then wrong in the same cases.
 double shared_uniform(double loading, double effect, Stream& stream) {
-  const double own = stream.normal();
-  return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * own);
+  const double noise = stream.normal();
+  return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * noise);
 }
 
 double value_of_judge(const std::vector<double>& values, std::size_t judge) {
   return values.empty() ? 0 : values[judge];
 }
 
-bool any(const std::vector<double>& x) {
+bool has_nonzero(const std::vector<double>& x) {
   return std::any_of(x.begin(), x.end(), [](double value) { return value != 0; });
 }
 
@@ -220,8 +220,8 @@ Truths draw_truths(const Design& design, Stream& stream) {
 CaseSampler::CaseSampler(const Design& design, const Truths& truths, std::size_t cases)
     : design_(design),
       cases_(cases),
-      has_loadings_(any(design.loading)),
-      has_missing_(any(design.missing)),
+      has_loadings_(has_nonzero(design.loading)),
+      has_missing_(has_nonzero(design.missing)),
       categories_(cumulate(truths.base_rates.data(), design.categories)) {
   const std::size_t N = design.categories, S = design.strata.size();
   answers_.resize(truths.matrix.size() / S);
@@ -275,15 +275,15 @@ std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   if (loading == 0 && drift == 0) return draw_index(row, N, stream);
   const auto probability = [row](std::size_t l) { return l == 0 ? row[0] : row[l] - row[l - 1]; };
   const double position = (static_cast<double>(drawn_) + 0.5) / static_cast<double>(cases_);
-  const double before = probability(truth_);
-  const double right = std::clamp(before + drift * (position - 0.5), 0.0, 1.0);
+  const double mean_right = probability(truth_);
+  const double right = std::clamp(mean_right + drift * (position - 0.5), 0.0, 1.0);
   const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
   if (u < right) return truth_;
   double passed = right;
   for (std::size_t step = 1; step + 1 < N; ++step) {
     const std::size_t l = (truth_ + step) % N;
-    passed += before < 1 ? probability(l) * (1 - right) / (1 - before)
-                         : (1 - right) / static_cast<double>(N - 1);
+    passed += mean_right < 1 ? probability(l) * (1 - right) / (1 - mean_right)
+                             : (1 - right) / static_cast<double>(N - 1);
     if (u < passed) return l;
   }
   return (truth_ + N - 1) % N;

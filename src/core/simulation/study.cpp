@@ -31,10 +31,10 @@ class PanelAnalyser {
 
   StudyEstimate operator()(const StudyEstimator& how, std::uint64_t bootstrap_seed) {
     StudyEstimate out;
-    std::unique_ptr<Estimator> own;
+    std::unique_ptr<Estimator> fitted;
     const bool of_average = how.options.method == Method::average;
-    if (!of_average) own = make_estimator(ratings_, how.options, Host());
-    const Estimator& estimator = of_average ? average(how.options) : *own;
+    if (!of_average) fitted = make_estimator(ratings_, how.options, Host());
+    const Estimator& estimator = of_average ? average(how.options) : *fitted;
     for (const auto& system : estimator.systems()) out.estimate.push_back(system.estimate);
     out.interval.resize(out.estimate.size());
     out.identified = estimator.identified();
@@ -59,14 +59,14 @@ class PanelAnalyser {
   // Returns the fitted average. It is fitted at the first call for each value of the option
   // `common`.
   const Estimator& average(const EstimatorOptions& options) {
-    std::unique_ptr<Estimator>& found = averages_[options.correction];
-    if (!found) {
-      EstimatorOptions average = options;
-      average.method = Method::average;
-      found = make_estimator(excludes_constant_raters(options) ? without_constant_ : ratings_,
-                             average, Host());
+    std::unique_ptr<Estimator>& fitted = averages_[options.correction];
+    if (!fitted) {
+      EstimatorOptions average_options = options;
+      average_options.method = Method::average;
+      fitted = make_estimator(excludes_constant_raters(options) ? without_constant_ : ratings_,
+                              average_options, Host());
     }
-    return *found;
+    return *fitted;
   }
 
   static std::vector<Interval> percentiles(const Estimator& estimator, const StudyEstimator& how,
@@ -86,12 +86,12 @@ class PanelAnalyser {
 
   // Replaces sampling errors by the total errors of robust intervals. No truth is known in a
   // simulated panel, and raters are treated as people.
-  void make_robust(StudyEstimate& found, const StudyEstimator& how) {
+  void make_robust(StudyEstimate& result, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const Estimator& averages = average(how.options);
-    for (std::size_t s = 0; s < found.estimate.size(); ++s) {
-      const double value = found.estimate[s];
-      double error = found.interval[s].std_error;
+    for (std::size_t s = 0; s < result.estimate.size(); ++s) {
+      const double value = result.estimate[s];
+      double error = result.interval[s].std_error;
       if (!how.options.correction) {
         const AverageParts average = average_parts(averages, s);
         const double gap = (of_average ? average.independent : value) - average.shared;
@@ -99,7 +99,7 @@ class PanelAnalyser {
                                range(static_cast<int>(s))};
         error = robust_error(value, parts, RaterKind::people).std_error;
       }
-      set_limits(value, error, how.margin, found.interval[s]);
+      set_limits(value, error, how.margin, result.interval[s]);
     }
   }
 
@@ -129,7 +129,7 @@ double fleiss_kappa(const Ratings& ratings, double agreement) {
       total += ratings.weight[p];
     }
   }
-  for (const double of : share) chance += square(of / total);
+  for (const double category_weight : share) chance += square(category_weight / total);
   return chance_corrected(agreement, chance);
 }
 
@@ -142,8 +142,10 @@ Association association_of(const Ratings& ratings) {
 bool needs_constant_raters(const Ratings& without_constant) {
   const KFit& fit = without_constant.k_model->fit;
   if (fit.identified == Identified::no_pairs) return true;
-  const PatternView& of = without_constant.patterns;
-  if (std::set<int>(of.category, of.category + of.start[of.patterns]).size() < 2) return true;
+  const PatternView& patterns = without_constant.patterns;
+  if (std::set<int>(patterns.category, patterns.category + patterns.start[patterns.patterns])
+          .size() < 2)
+    return true;
   return association_of(without_constant).df == 0 &&
          !(fleiss_kappa(without_constant, fit.agreement) > 1e-9);
 }
@@ -184,9 +186,10 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     ++weight[pattern];
   }
   const Patterns patterns = builder.patterns();
-  const auto rated = [&](const Patterns& of, std::size_t by, std::vector<double> weights) {
-    const PatternView view =
-        of.view(static_cast<int>(by), design.categories, static_cast<int>(systems));
+  const auto rated = [&](const Patterns& rated_patterns, std::size_t n_raters,
+                         std::vector<double> weights) {
+    const PatternView view = rated_patterns.view(static_cast<int>(n_raters), design.categories,
+                                                 static_cast<int>(systems));
     const auto fit = std::make_shared<const KModelFit>(fit_k_model(view, weights));
     return Ratings{view, std::move(weights), Known(), fit};
   };
@@ -226,11 +229,11 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
   for (const StudyEstimator& estimator : options.estimators) {
     const bool excludes_constant =
         estimator.options.method == Method::average && excludes_constant_raters(estimator.options);
-    const Ratings& of = excludes_constant ? without_constant : ratings;
-    const KFit& fit = of.k_model->fit;
+    const Ratings& used_ratings = excludes_constant ? without_constant : ratings;
+    const KFit& fit = used_ratings.k_model->fit;
     const Identifiable how = excludes_constant && needs_constant
                                  ? Identifiable::constant
-                                 : check_identifiable(estimator.options, fit, of);
+                                 : check_identifiable(estimator.options, fit, used_ratings);
     const bool is_identifiable =
         how == Identifiable::as_fit ? fit.identified == Identified::yes : how == Identifiable::yes;
     out.estimates.push_back(is_identifiable
