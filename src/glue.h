@@ -36,11 +36,11 @@ std::vector<int> from_zero(SEXP positions);
 // types, because the integers of a converted copy would be freed at the end of the call.
 const int* integers(SEXP x);
 
-// Returns the value that belongs to a name. Throws an error if `all` does not contain the name.
+// Returns the value that belongs to a name. Throws an error if `choices` does not contain the name.
 template <class T>
-T choice(const std::string& name, std::initializer_list<std::pair<const char*, T>> all) {
-  for (const auto& one : all) {
-    if (name == one.first) return one.second;
+T choice(const std::string& name, std::initializer_list<std::pair<const char*, T>> choices) {
+  for (const auto& choice_pair : choices) {
+    if (name == choice_pair.first) return choice_pair.second;
   }
   throw std::invalid_argument("the core does not know \"" + name + "\"");
 }
@@ -92,7 +92,7 @@ class Interruptible : fallible::Watch {
 // interrupt of R.
 template <class Call>
 auto interruptible(Call call) {
-  const Interruptible here;
+  const Interruptible guard;
   try {
     return call();
   } catch (const fallible::Interrupted&) {

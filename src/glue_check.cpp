@@ -65,12 +65,15 @@ List core_check_k(List patterns, NumericVector weight, int system, List tests, L
     const auto agreement = pair_agreement(rows, testers[t].law(), least_common_cases);
     std::vector<double> excess;
     for (const PairAgreement& pair : agreement) excess.push_back(pair.excess());
-    const auto of = [&](double PairAgreement::*field) { return glue::column(agreement, field); };
-    const List pairs = List::create(
-        _["judge1"] = glue::from_one(glue::column(agreement, &PairAgreement::judge1)),
-        _["judge2"] = glue::from_one(glue::column(agreement, &PairAgreement::judge2)),
-        _["cases"] = of(&PairAgreement::cases), _["observed"] = of(&PairAgreement::observed),
-        _["expected"] = of(&PairAgreement::expected), _["excess"] = excess);
+    const auto pair_column = [&](double PairAgreement::*field) {
+      return glue::column(agreement, field);
+    };
+    const List pairs =
+        List::create(_["judge1"] = glue::from_one(glue::column(agreement, &PairAgreement::judge1)),
+                     _["judge2"] = glue::from_one(glue::column(agreement, &PairAgreement::judge2)),
+                     _["cases"] = pair_column(&PairAgreement::cases),
+                     _["observed"] = pair_column(&PairAgreement::observed),
+                     _["expected"] = pair_column(&PairAgreement::expected), _["excess"] = excess);
     out.push_back(List::create(_["statistic"] = values(testers[t].observed()),
                                _["df"] = testers[t].degrees(),
                                _["converged"] = testers[t].converged(), _["replicates"] = drawn,

@@ -67,8 +67,10 @@ BootstrapOptions bootstrap_options(const List& options) {
 List intervals(const std::vector<Interval>& x) {
   using Lack = Interval::Lack;
   std::vector<std::string> lack;
-  for (const Interval& of : x) {
-    lack.push_back(of.lack == Lack::none ? "" : of.lack == Lack::failed ? "failed" : "constant");
+  for (const Interval& interval : x) {
+    lack.push_back(interval.lack == Lack::none     ? ""
+                   : interval.lack == Lack::failed ? "failed"
+                                                   : "constant");
   }
   return List::create(_["std.error"] = column(x, &Interval::std_error),
                       _["low"] = column(x, &Interval::low), _["high"] = column(x, &Interval::high),
@@ -96,8 +98,8 @@ double tolerance(bool iterated) { return iterated ? iteration_tolerance : roundi
 // The fitted estimator behind an external pointer. If the pointer was saved and read again, its
 // address is null, and the function stops with an error.
 const Estimator& estimator(const SEXP pointer) {
-  const bool ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
-  const void* address = ours ? R_ExternalPtrAddr(pointer) : nullptr;
+  const bool is_estimator = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
+  const void* address = is_estimator ? R_ExternalPtrAddr(pointer) : nullptr;
   if (!address) stop("this estimator is not of this session");
   return *static_cast<const Estimator*>(address);
 }
@@ -144,11 +146,11 @@ List member_table(const std::vector<MemberResult>& members) {
 SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {
   const Ratings ratings = ratings_of(patterns, weight, setup);
   const auto options = glue::estimator_options(setup);
-  auto made =
+  auto fitted =
       glue::interruptible([&] { return make_estimator(ratings, options, glue::host(tick)); });
   // The estimator refers to memory of these R objects. The pointer protects them from R's garbage
   // collector as long as the estimator exists.
-  return XPtr<Estimator>(made.release(), true, tag(), List::create(patterns, setup));
+  return XPtr<Estimator>(fitted.release(), true, tag(), List::create(patterns, setup));
 }
 
 // Returns the results of an estimator: `systems` (a list per system), whether parameters are
@@ -156,11 +158,11 @@ SEXP core_estimator(List patterns, NumericVector weight, List setup, Function ti
 // that the method does not compute are NaN, or tables and posteriors without rows.
 // [[Rcpp::export(rng = false)]]
 List core_estimate(SEXP pointer) {
-  const Estimator& of = estimator(pointer);
-  const int categories = of.ratings().patterns.categories;
+  const Estimator& fitted = estimator(pointer);
+  const int categories = fitted.ratings().patterns.categories;
   List systems;
-  for (std::size_t s = 0; s < of.systems().size(); ++s) {
-    const SystemEstimate& system = of.systems()[s];
+  for (std::size_t s = 0; s < fitted.systems().size(); ++s) {
+    const SystemEstimate& system = fitted.systems()[s];
     const AlgebraParts algebra =
         system.algebra.value_or(AlgebraParts{not_a_number, not_a_number, not_a_number, {}});
     const AverageParts average = system.average.value_or(AverageParts());
@@ -174,11 +176,11 @@ List core_estimate(SEXP pointer) {
         _["independence_weight"] = average.independence_weight,
         _["independent_counts"] = average.independent_counts,
         _["shared_counts"] = average.shared_counts, _["members"] = member_table(average.members),
-        _["posterior"] = glue::by_row(of.posterior(static_cast<int>(s)), categories)));
+        _["posterior"] = glue::by_row(fitted.posterior(static_cast<int>(s)), categories)));
   }
-  return List::create(_["systems"] = systems, _["identified"] = of.identified(),
-                      _["converged"] = of.converged(),
-                      _["iterated"] = of.tolerance() > rounding_tolerance);
+  return List::create(_["systems"] = systems, _["identified"] = fitted.identified(),
+                      _["converged"] = fitted.converged(),
+                      _["iterated"] = fitted.tolerance() > rounding_tolerance);
 }
 
 // Returns bootstrap replicates. `what` is "accuracy" (replicates x systems) or "counts" (expected
@@ -186,14 +188,14 @@ List core_estimate(SEXP pointer) {
 // `resampling`: see bootstrap_options().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, Function tick) {
-  const Estimator& of = estimator(pointer);
+  const Estimator& fitted = estimator(pointer);
   const auto quantity = glue::choice<Quantity>(
       what, {{"accuracy", Quantity::accuracy}, {"counts", Quantity::counts}});
-  const std::size_t numbers = numbers_of(of, quantity);
+  const std::size_t numbers = numbers_of(fitted, quantity);
   if (numbers == 0) stop("this method has no confusion matrix");
   const auto options = glue::bootstrap_options(resampling);
   const auto values =
-      glue::interruptible([&] { return bootstrap(of, quantity, options, glue::host(tick)); });
+      glue::interruptible([&] { return bootstrap(fitted, quantity, options, glue::host(tick)); });
   return NumericMatrix(options.replicates, static_cast<int>(numbers), values.begin());
 }
 
@@ -259,9 +261,9 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
   const R_xlen_t n = estimate.size();
   std::vector<RobustError> out;
   for (R_xlen_t i = 0; i < n; ++i) {
-    const ErrorParts of{sampling[i],    gap[i],   dependence[i],
-                        rater_error[i], range[i], open_share[i]};
-    out.push_back(robust_error(estimate[i], of,
+    const ErrorParts parts{sampling[i],    gap[i],   dependence[i],
+                           rater_error[i], range[i], open_share[i]};
+    out.push_back(robust_error(estimate[i], parts,
                                glue::choice<RaterKind>(std::string(kind[i % kind.size()]),
                                                        {{"people", RaterKind::people},
                                                         {"machines", RaterKind::machines},
@@ -276,10 +278,11 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
 // kappa. It has one row unless categories tie.
 // [[Rcpp::export(rng = false)]]
 List core_rater_leans(List patterns, NumericVector weight) {
-  const auto found = leading_categories(glue::view(patterns), glue::doubles(weight));
-  return glue::data_frame(List::create(_["category"] = glue::column(found, &LeadingCategory::category),
-                                       _["share"] = glue::column(found, &LeadingCategory::share),
-                                       _["kappa"] = glue::column(found, &LeadingCategory::kappa)));
+  const auto leaders = leading_categories(glue::view(patterns), glue::doubles(weight));
+  return glue::data_frame(
+      List::create(_["category"] = glue::column(leaders, &LeadingCategory::category),
+                   _["share"] = glue::column(leaders, &LeadingCategory::share),
+                   _["kappa"] = glue::column(leaders, &LeadingCategory::kappa)));
 }
 
 // Range of the accuracy of each system over all base rates that are compatible with the ratings.
@@ -288,13 +291,14 @@ List core_rater_leans(List patterns, NumericVector weight) {
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
   const IntegerVector category = leans["category"];
   const NumericVector share = leans["share"], kappa = leans["kappa"];
-  std::vector<LeadingCategory> of;
-  for (R_xlen_t i = 0; i < category.size(); ++i) of.push_back({category[i], share[i], kappa[i]});
+  std::vector<LeadingCategory> leaders;
+  for (R_xlen_t i = 0; i < category.size(); ++i)
+    leaders.push_back({category[i], share[i], kappa[i]});
   const PatternView view = glue::view(patterns);
   const auto weights = glue::doubles(weight);
   NumericVector out(view.systems);
   for (int s = 0; s < view.systems; ++s) {
-    out[s] = base_rate_range(view, weights, s, of);
+    out[s] = base_rate_range(view, weights, s, leaders);
   }
   return out;
 }
@@ -315,10 +319,10 @@ List core_blend(List stated, List prior, double conf_level) {
                       end = field("end");
   std::vector<Blend> out;
   for (R_xlen_t i = 0; i < value.size(); ++i) {
-    const BlendPrior of{centre[i], sd[i], vague[i]};
-    out.push_back(shares
-                      ? blend_share(value[i], size[i], of, conf_level)
-                      : blend_difference(value[i], error[i], freedom[i], end[i], of, conf_level));
+    const BlendPrior blend_prior{centre[i], sd[i], vague[i]};
+    out.push_back(
+        shares ? blend_share(value[i], size[i], blend_prior, conf_level)
+               : blend_difference(value[i], error[i], freedom[i], end[i], blend_prior, conf_level));
   }
   return List::create(
       _["mean"] = glue::column(out, &Blend::mean), _["sd"] = glue::column(out, &Blend::sd),

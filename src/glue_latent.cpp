@@ -57,12 +57,12 @@ Known known(const List& x) {
   Known out;
   out.truth = as<std::vector<int>>(x["truth"]);
   const auto matrices = [&x](const char* name) {
-    std::vector<std::vector<double>> of;
-    if (!x.containsElementNamed(name)) return of;
-    for (const SEXP one : List(x[name])) {
-      of.push_back(Rf_isNull(one) ? std::vector<double>() : row_by_row(one));
+    std::vector<std::vector<double>> converted;
+    if (!x.containsElementNamed(name)) return converted;
+    for (const SEXP matrix : List(x[name])) {
+      converted.push_back(Rf_isNull(matrix) ? std::vector<double>() : row_by_row(matrix));
     }
-    return of;
+    return converted;
   };
   out.matrix = matrices("raters");
   out.calibration = matrices("counts");
@@ -137,10 +137,10 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
 // A pooled fit, and the latent class model in which its centre is the prior. Identification and
 // parameters are those of this model.
 struct PooledClass {
-  PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& given,
+  PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& prior,
               PooledFit fitted)
       : fit(std::move(fitted)),
-        latent(rows, settings, given_centre(given, fit, rows)),
+        latent(rows, settings, given_centre(prior, fit, rows)),
         identified(identified_judges(rows, settings, latent.layout.prior)) {
     top.x = parameters_of(fit, latent.layout);
     top.value = latent.evaluate(top.x, nullptr, &top.log_likelihood);
@@ -154,17 +154,17 @@ struct PooledClass {
   LatentFit top;
 };
 
-List pooled_list(const PooledClass& of, const PooledOptions& options) {
-  const LatentRows& rows = of.latent.layout.rows;
-  const PooledFit& fit = of.fit;
-  List out = fit_list(of.latent, of.top, of.identified,
+List pooled_list(const PooledClass& pooled, const PooledOptions& options) {
+  const LatentRows& rows = pooled.latent.layout.rows;
+  const PooledFit& fit = pooled.fit;
+  List out = fit_list(pooled.latent, pooled.top, pooled.identified,
                       glue::by_row(by_pattern(rows, fit.posterior, fit.rates), rows.categories));
   out["base_rates"] = fit.rates;
   const Centre& centre = fit.centre;
   out["centre"] = List::create(
       _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = centre.one_coin ? NA_REAL : centre.ups,
       _["a"] = centre.one_coin || centre.categories < 3 ? NA_REAL : centre.a,
-      _["rows"] = *of.latent.layout.prior.rows, _["categories"] = glue::from_one(fit.category),
+      _["rows"] = *pooled.latent.layout.prior.rows, _["categories"] = glue::from_one(fit.category),
       _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
   if (options.constant.empty()) return out;
   const Answering& answering = fit.answering;
@@ -187,9 +187,9 @@ List pooled_list(const PooledClass& of, const PooledOptions& options) {
 // [[Rcpp::export(rng = false)]]
 List core_fit_latent(List patterns, NumericVector weight, List known, List model,
                      std::string method, int iterations, Nullable<List> start, Function tick) {
-  const glue::Interruptible here(tick);
-  const RatedClass of(patterns, weight, known, model);
-  const auto& [rows, settings, prior, latent] = of;
+  const glue::Interruptible guard(tick);
+  const RatedClass rated(patterns, weight, known, model);
+  const auto& [rows, settings, prior, latent] = rated;
   const auto fitting = glue::latent_fitting(method);
   Eigen::VectorXd from;
   if (start.isNotNull()) {
@@ -212,7 +212,7 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
 List core_fit_pooled(List patterns, NumericVector weight, List known, List model,
                      std::vector<bool> one_coin, double tolerance, int rounds, int threads,
                      Function tick) {
-  const glue::Interruptible here(tick);
+  const glue::Interruptible guard(tick);
   const auto rows =
       latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
@@ -226,15 +226,15 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   }
   std::vector<std::unique_ptr<PooledClass>> fits(one_coin.size());
   const auto fit = [&](std::size_t i) {
-    PooledOptions of = options;
-    of.one_coin = one_coin[i];
-    fits[i] = std::make_unique<PooledClass>(rows, settings, prior, fit_pooled(rows, of));
+    PooledOptions fit_options = options;
+    fit_options.one_coin = one_coin[i];
+    fits[i] = std::make_unique<PooledClass>(rows, settings, prior, fit_pooled(rows, fit_options));
   };
   for_each_item(fits.size(), std::min(threads, static_cast<int>(fits.size())), Host(), fit);
   List out;
-  for (auto& of : fits) {
-    out.push_back(pooled_list(*of, options));
-    of.reset();
+  for (auto& pooled : fits) {
+    out.push_back(pooled_list(*pooled, options));
+    pooled.reset();
   }
   return out;
 }
@@ -250,11 +250,11 @@ IntegerVector core_best_names(NumericVector gain, int categories) {
 // of their association with its degrees of freedom.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_association(List patterns, NumericVector weight) {
-  const glue::Interruptible here;
-  const auto found =
+  const glue::Interruptible guard;
+  const auto result =
       association(latent_rows(glue::view(patterns), glue::doubles(weight), -1, Known()));
-  return NumericVector::create(_["excess"] = found.excess, _["statistic"] = found.statistic,
-                               _["df"] = found.df);
+  return NumericVector::create(_["excess"] = result.excess, _["statistic"] = result.statistic,
+                               _["df"] = result.df);
 }
 
 // Returns the association between raters' replies, which are answers and abstentions. `pairs`:
@@ -262,12 +262,12 @@ NumericVector core_association(List patterns, NumericVector weight) {
 // from replies. Only the field `abstained` of `model` is used.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_reply_association(List patterns, NumericVector weight, List model, int classes) {
-  const glue::Interruptible here;
+  const glue::Interruptible guard;
   const auto rows = latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
-  const auto found = reply_association(rows);
-  return NumericVector::create(_["excess"] = found.excess, _["variance"] = found.variance,
-                               _["z"] = found.z(), _["by_chance"] = found.by_chance,
-                               _["pairs"] = found.pairs,
+  const auto result = reply_association(rows);
+  return NumericVector::create(_["excess"] = result.excess, _["variance"] = result.variance,
+                               _["z"] = result.z(), _["by_chance"] = result.by_chance,
+                               _["pairs"] = result.pairs,
                                _["identified"] = identified_by_replies(rows, classes));
 }
 
@@ -277,20 +277,20 @@ NumericVector core_reply_association(List patterns, NumericVector weight, List m
 // [[Rcpp::export(rng = false)]]
 List core_latent_covariance(List patterns, NumericVector weight, List known, List model,
                             std::string method, NumericVector theta) {
-  const glue::Interruptible here;
-  const RatedClass of(patterns, weight, known, model);
-  const auto& latent = of.latent;
+  const glue::Interruptible guard;
+  const RatedClass rated(patterns, weight, known, model);
+  const auto& latent = rated.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == Fitting::pairs;
-  const Eigen::MatrixXd found =
+  const Eigen::MatrixXd matrix =
       pairs ? pair_covariance(latent.layout, x) : natural_covariance(latent, x);
   RObject covariance = R_NilValue, variance = R_NilValue;
-  if (found.size() > 0) {
-    covariance = wrap(found);
-    variance = wrap(found.diagonal().eval());
+  if (matrix.size() > 0) {
+    covariance = wrap(matrix);
+    variance = wrap(matrix.diagonal().eval());
   } else if (!pairs) {
-    const auto alone = natural_variances(latent, x);
-    if (!alone.empty()) variance = wrap(alone);
+    const auto variances = natural_variances(latent, x);
+    if (!variances.empty()) variance = wrap(variances);
   }
   return List::create(_["covariance"] = covariance, _["variance"] = variance);
 }
@@ -299,9 +299,9 @@ List core_latent_covariance(List patterns, NumericVector weight, List known, Lis
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List known, List model,
                                   NumericVector theta) {
-  const glue::Interruptible here;
-  const RatedClass of(patterns, weight, known, model);
-  return wrap(log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
+  const glue::Interruptible guard;
+  const RatedClass rated(patterns, weight, known, model);
+  return wrap(log_posterior_hessian(rated.latent, as<Eigen::VectorXd>(theta)));
 }
 
 // Returns the influence of one case of each pattern on the estimates at the maximum `theta`:
@@ -309,14 +309,14 @@ NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List know
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_latent_influence(List patterns, NumericVector weight, List known, List model,
                                     NumericVector theta) {
-  const glue::Interruptible here;
-  const RatedClass of(patterns, weight, known, model);
-  const auto& latent = of.latent;
+  const glue::Interruptible guard;
+  const RatedClass rated(patterns, weight, known, model);
+  const auto& latent = rated.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const Eigen::MatrixXd response =
       Curvature(latent.layout, log_posterior_hessian(latent, x), x).response();
   const Eigen::MatrixXd of_rows = latent.scores(x) * response.transpose();
-  const auto& row = of.rows.of_pattern;
+  const auto& row = rated.rows.of_pattern;
   Eigen::MatrixXd out =
       Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(row.size()), of_rows.cols());
   for (std::size_t p = 0; p < row.size(); ++p) {
@@ -331,16 +331,16 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
 // [[Rcpp::export(rng = false)]]
 List core_latent_probabilities(List patterns, NumericVector weight, List known, List model,
                                NumericVector theta) {
-  const glue::Interruptible here;
-  const RatedClass of(patterns, weight, known, model);
-  const auto& latent = of.latent;
+  const glue::Interruptible guard;
+  const RatedClass rated(patterns, weight, known, model);
+  const auto& latent = rated.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const Law law(latent.layout, x);
-  NumericVector probability(Dimension(law.classes, law.categories, of.rows.judges));
+  NumericVector probability(Dimension(law.classes, law.categories, rated.rows.judges));
   auto to = probability.begin();
-  for (int u = 0; u < of.rows.judges; ++u) {
+  for (int u = 0; u < rated.rows.judges; ++u) {
     for (int l = 0; l < law.categories; ++l) {
-      for (int c = 0; c < law.classes; ++c) *to++ = law.of(u, l, c);
+      for (int c = 0; c < law.classes; ++c) *to++ = law.answer_probability(u, l, c);
     }
   }
   return List::create(_["posterior"] = posterior_of_patterns(latent, x),
@@ -357,16 +357,17 @@ List core_latent_profile(List patterns, NumericVector weight, List known, List m
   const auto weights = glue::doubles(weight);
   const auto settings = glue::latent_model(model);
   const auto prior = glue::latent_prior(model["prior"]);
-  std::vector<ProfileInterval> found(view.systems);
+  std::vector<ProfileInterval> profiles(view.systems);
   glue::interruptible([&] {
-    for_each_item(found.size(), threads, glue::host(tick), [&](std::size_t s) {
+    for_each_item(profiles.size(), threads, glue::host(tick), [&](std::size_t s) {
       const auto rows = latent_rows(view, weights, static_cast<int>(s), glue::known(known));
-      found[s] = profile_interval(LatentClass(rows, settings, prior), OptimiserOptions(), deviance);
+      profiles[s] =
+          profile_interval(LatentClass(rows, settings, prior), OptimiserOptions(), deviance);
     });
     return 0;
   });
-  return List::create(_["low"] = glue::column(found, &ProfileInterval::low),
-                      _["high"] = glue::column(found, &ProfileInterval::high),
-                      _["converged"] = glue::column(found, &ProfileInterval::converged),
-                      _["moved"] = glue::column(found, &ProfileInterval::moved));
+  return List::create(_["low"] = glue::column(profiles, &ProfileInterval::low),
+                      _["high"] = glue::column(profiles, &ProfileInterval::high),
+                      _["converged"] = glue::column(profiles, &ProfileInterval::converged),
+                      _["moved"] = glue::column(profiles, &ProfileInterval::moved));
 }

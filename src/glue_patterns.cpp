@@ -124,9 +124,9 @@ List core_patterns_counts(List categories, List systems, double cases) {
 
 // [[Rcpp::export(rng = false)]]
 List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_rater) {
-  const auto before = glue::view(patterns);
-  const auto x = patterns_subset(before, index.begin(), index.size(), new_rater.begin());
-  return as_list(x, before.systems);
+  const auto view = glue::view(patterns);
+  const auto x = patterns_subset(view, index.begin(), index.size(), new_rater.begin());
+  return as_list(x, view.systems);
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -13,10 +13,11 @@ namespace {
 std::vector<MatrixPrior> matrix_priors(const List& rows, const List& fixed) {
   std::vector<MatrixPrior> out;
   for (R_xlen_t m = 0; m < rows.size(); ++m) {
-    const SEXP one = rows[m];
+    const SEXP parameters = rows[m];
     MatrixPrior prior;
-    prior.equal_errors = !Rf_isMatrix(one);
-    prior.rows = prior.equal_errors ? as<std::vector<double>>(one) : glue::row_by_row(one);
+    prior.equal_errors = !Rf_isMatrix(parameters);
+    prior.rows =
+        prior.equal_errors ? as<std::vector<double>>(parameters) : glue::row_by_row(parameters);
     const SEXP known = m < fixed.size() ? SEXP(fixed[m]) : R_NilValue;
     if (!Rf_isNull(known)) prior.fixed = glue::row_by_row(known);
     out.push_back(prior);
@@ -69,9 +70,10 @@ NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
   NumericMatrix out(draws, columns);
   int row = 0;
   for (const PosteriorChain& chain : chains) {
-    const std::vector<double>& of = chain.*field;
+    const std::vector<double>& values = chain.*field;
     for (int d = 0; d < kept; ++d, ++row) {
-      for (int c = 0; c < columns; ++c) out(row, c) = of[static_cast<std::size_t>(d) * columns + c];
+      for (int c = 0; c < columns; ++c)
+        out(row, c) = values[static_cast<std::size_t>(d) * columns + c];
     }
   }
   return out;
@@ -120,10 +122,10 @@ List core_draw_posterior(List patterns, NumericVector weight, IntegerVector trut
   const auto rows =
       posterior_rows(glue::view(patterns), glue::doubles(weight), as<std::vector<int>>(truth),
                      glue::from_zero(population), joined);
-  const auto settled = posterior_prior(prior);
-  const auto run = chain_options(options);
-  const auto chains =
-      glue::interruptible([&] { return draw_posterior(rows, settled, run, glue::host(tick)); });
+  const auto core_prior = posterior_prior(prior);
+  const auto settings = chain_options(options);
+  const auto chains = glue::interruptible(
+      [&] { return draw_posterior(rows, core_prior, settings, glue::host(tick)); });
   int switched = 0;
   double stuck = 0;
   for (const auto& chain : chains) {
@@ -131,13 +133,15 @@ List core_draw_posterior(List patterns, NumericVector weight, IntegerVector trut
     stuck += chain.stuck / chains.size();
   }
   using Chain = PosteriorChain;
-  const int systems = static_cast<int>(settled.system.size());
+  const int systems = static_cast<int>(core_prior.system.size());
   return List::create(
-      _["draws"] = stacked(chains, &Chain::draws, posterior_parameters(rows, settled), run.kept),
-      _["right"] = stacked(chains, &Chain::right, systems, run.kept),
-      _["log_likelihood"] =
-          stacked(chains, &Chain::log_likelihood, run.log_likelihood ? rows.size() : 0, run.kept),
+      _["draws"] =
+          stacked(chains, &Chain::draws, posterior_parameters(rows, core_prior), settings.kept),
+      _["right"] = stacked(chains, &Chain::right, systems, settings.kept),
+      _["log_likelihood"] = stacked(chains, &Chain::log_likelihood,
+                                    settings.log_likelihood ? rows.size() : 0, settings.kept),
       _["weight"] = rows.weight, _["row"] = row_of_pattern(rows),
-      _["posterior"] = mean_probability(chains, rows, run.kept),
-      _["switched"] = switched / (static_cast<double>(run.chains) * run.kept), _["stuck"] = stuck);
+      _["posterior"] = mean_probability(chains, rows, settings.kept),
+      _["switched"] = switched / (static_cast<double>(settings.chains) * settings.kept),
+      _["stuck"] = stuck);
 }

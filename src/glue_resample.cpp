@@ -13,10 +13,10 @@ namespace glue {
 Clusters clusters(SEXP x) {
   Clusters out;
   if (Rf_isNull(x)) return out;
-  const List of(x);
-  out.pattern = from_zero(of["pattern"]);
-  out.weight = as<std::vector<double>>(of["weight"]);
-  out.cluster = as<std::vector<int>>(of["cluster"]);
+  const List columns(x);
+  out.pattern = from_zero(columns["pattern"]);
+  out.weight = as<std::vector<double>>(columns["weight"]);
+  out.cluster = as<std::vector<int>>(columns["cluster"]);
   return out;
 }
 
@@ -36,7 +36,7 @@ SEXP core_resampler(NumericVector weight, SEXP clusters) {
 // draws; NaN for the number of cases or clusters in the data.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
-  const XPtr<Resampler> of(resampler);
+  const XPtr<Resampler> pointer(resampler);
   Stream stream(glue::seed(seed), static_cast<std::uint64_t>(replicate));
-  return wrap(std::isnan(size) ? of->draw(stream) : of->draw(stream, size));
+  return wrap(std::isnan(size) ? pointer->draw(stream) : pointer->draw(stream, size));
 }

@@ -13,12 +13,12 @@ List core_shared_pairs(List patterns, List cells, Function tick) {
   using Pair = SharedPair;
   const IntegerVector pattern = cells["pattern"], truth = cells["truth"];
   const NumericVector weight = cells["weight"];
-  std::vector<Cell> all;
+  std::vector<Cell> cell_list;
   for (R_xlen_t i = 0; i < pattern.size(); ++i) {
-    all.push_back({pattern[i] - 1, truth[i], weight[i]});
+    cell_list.push_back({pattern[i] - 1, truth[i], weight[i]});
   }
   const auto pairs = glue::interruptible(
-      [&] { return shared_pairs(glue::view(patterns), all, glue::host(tick)); });
+      [&] { return shared_pairs(glue::view(patterns), cell_list, glue::host(tick)); });
   return List::create(_["one"] = glue::from_one(glue::column(pairs, &Pair::one)),
                       _["two"] = glue::from_one(glue::column(pairs, &Pair::two)),
                       _["n"] = glue::column(pairs, &Pair::n),

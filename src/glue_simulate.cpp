@@ -90,7 +90,7 @@ NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates, d
 // systems, which are only copied from, have matrices but no answers.
 // [[Rcpp::export(rng = false)]]
 List core_simulate(List design, double cases, IntegerVector seed, double item) {
-  const glue::Interruptible here;
+  const glue::Interruptible guard;
   const Design settings = glue::design(design);
   Stream stream(glue::seed(seed), static_cast<std::uint64_t>(item));
   const auto truths = draw_truths(settings, stream);

@@ -57,7 +57,8 @@ List core_study(List design, List options, Function tick) {
   const auto runs =
       glue::interruptible([&] { return run_study(settings, study, glue::host(tick)); });
 
-  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.visible_systems());
+  const int n = static_cast<int>(runs.size()),
+            systems = static_cast<int>(settings.visible_systems());
   CharacterVector identified(n);
   NumericVector agreement(n), kappa(n), rater_accuracy(n);
   NumericMatrix expected(n, systems), sample(n, systems);
@@ -78,14 +79,14 @@ List core_study(List design, List options, Function tick) {
     CharacterVector identifiable(n);
     NumericVector agreed(n);
     for (int r = 0; r < n; ++r) {
-      const StudyEstimate& of = runs[r].estimates[e];
-      parameters[r] = of.identified;
-      agreed[r] = of.fit.agreement;
-      identifiable[r] = name(of.fit.identified);
-      if (of.identifiable == Identifiable::yes) identifiable[r] = "yes";
-      if (of.identifiable == Identifiable::unrelated) identifiable[r] = "unrelated";
-      if (of.identifiable == Identifiable::unequal) identifiable[r] = "unequal";
-      if (of.identifiable == Identifiable::constant) identifiable[r] = "constant_raters";
+      const StudyEstimate& result = runs[r].estimates[e];
+      parameters[r] = result.identified;
+      agreed[r] = result.fit.agreement;
+      identifiable[r] = name(result.fit.identified);
+      if (result.identifiable == Identifiable::yes) identifiable[r] = "yes";
+      if (result.identifiable == Identifiable::unrelated) identifiable[r] = "unrelated";
+      if (result.identifiable == Identifiable::unequal) identifiable[r] = "unequal";
+      if (result.identifiable == Identifiable::constant) identifiable[r] = "constant_raters";
     }
     std::vector<Interval> interval;
     for (int s = 0; s < systems; ++s) {
@@ -94,10 +95,9 @@ List core_study(List design, List options, Function tick) {
         interval.push_back(runs[r].estimates[e].interval[s]);
       }
     }
-    estimators.push_back(
-        List::create(_["estimate"] = estimate, _["interval"] = glue::intervals(interval),
-                     _["identifiable"] = identifiable, _["identified"] = parameters,
-                     _["agreement"] = agreed));
+    estimators.push_back(List::create(
+        _["estimate"] = estimate, _["interval"] = glue::intervals(interval),
+        _["identifiable"] = identifiable, _["identified"] = parameters, _["agreement"] = agreed));
   }
   return List::create(_["identified"] = identified, _["agreement"] = agreement, _["kappa"] = kappa,
                       _["rater_accuracy"] = rater_accuracy, _["expected"] = expected,

@@ -14,7 +14,7 @@ using namespace fallible;
 // [[Rcpp::export(rng = false)]]
 List core_fit_tables(List rows, NumericVector weight, NumericMatrix start, double mass,
                      int iterations) {
-  const glue::Interruptible here;
+  const glue::Interruptible guard;
   TableRows evidence;
   evidence.start = as<std::vector<int>>(rows["start"]);
   evidence.source = glue::from_zero(rows["source"]);

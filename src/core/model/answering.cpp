@@ -20,15 +20,15 @@ constexpr double least_probability = 1e-15;
 Answering::Answering(const LatentRows& rows)
     : categories(rows.categories), b(rows.judges, 0.0), h(rows.categories, 0.0) {
   if (rows.abstained.empty()) return;
-  std::vector<double> given(rows.judges, 0.0), none(rows.judges, 0.0);
+  std::vector<double> answered(rows.judges, 0.0), abstained(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.positions(i)) given[rows.judge[at]] += rows.weight[i];
-    for (const int at : rows.abstentions_of(i)) none[rows.abstained[at]] += rows.weight[i];
+    for (const int at : rows.positions(i)) answered[rows.judge[at]] += rows.weight[i];
+    for (const int at : rows.abstentions_of(i)) abstained[rows.abstained[at]] += rows.weight[i];
   }
   for (int j = 0; j < rows.judges; ++j) {
-    if (rows.has_known_matrix(j) || given[j] <= 0 || none[j] <= 0) continue;
+    if (rows.has_known_matrix(j) || answered[j] <= 0 || abstained[j] <= 0) continue;
     used_judges.push_back(j);
-    b[j] = std::log((given[j] + 0.5) / (none[j] + 0.5));
+    b[j] = std::log((answered[j] + 0.5) / (abstained[j] + 0.5));
   }
   answers.assign(static_cast<std::size_t>(rows.judges) * categories, 0.0);
   abstentions = answers;
@@ -105,9 +105,9 @@ void Answering::update() {
 void Answering::compute_probabilities() {
   for (const int j : used_judges) {
     for (int k = 0; k < categories; ++k) {
-      const double none = abstentions[place(j, k)];
+      const double n_abstained = abstentions[place(j, k)];
       abstain_probability_[place(j, k)] =
-          (kappa * (1 - mean(j, k)) + none) / (kappa + answers[place(j, k)] + none);
+          (kappa * (1 - mean(j, k)) + n_abstained) / (kappa + answers[place(j, k)] + n_abstained);
     }
   }
 }
@@ -119,9 +119,10 @@ double Answering::log_density() const {
     const double p = clip_probability(logistic(b[j]));
     out += (std::log(p) + std::log1p(-p)) / 2;
     for (int k = 0; k < categories; ++k) {
-      const double n = answers[place(j, k)], none = abstentions[place(j, k)], mu = mean(j, k);
-      out += log_gamma(kappa) - log_gamma(kappa + n + none) + log_gamma(kappa * mu + n) -
-             log_gamma(kappa * mu) + log_gamma(kappa * (1 - mu) + none) -
+      const double n = answers[place(j, k)], n_abstained = abstentions[place(j, k)],
+                   mu = mean(j, k);
+      out += log_gamma(kappa) - log_gamma(kappa + n + n_abstained) + log_gamma(kappa * mu + n) -
+             log_gamma(kappa * mu) + log_gamma(kappa * (1 - mu) + n_abstained) -
              log_gamma(kappa * (1 - mu));
     }
   }
@@ -145,9 +146,9 @@ void Answering::append_to(std::vector<double>& x) const {
   for (const int j : used_judges) {
     x.push_back(b[j]);
     for (int k = 0; k < categories; ++k) {
-      const double none = abstain_probability_[place(j, k)];
-      x.push_back(std::log(std::max(none, least_probability)) -
-                  std::log(std::max(1 - none, least_probability)));
+      const double p = abstain_probability_[place(j, k)];
+      x.push_back(std::log(std::max(p, least_probability)) -
+                  std::log(std::max(1 - p, least_probability)));
     }
   }
 }

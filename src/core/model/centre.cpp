@@ -23,11 +23,11 @@ constexpr double variance_tolerance = 1e-10, least_bend = 1e-3;
 }  // namespace
 
 // Expected numbers of distinct draws from the centre, as in the Chinese restaurant representation
-// of the Dirichlet-multinomial. `right`, `all`: right answers and all answers, judges x truths.
+// of the Dirichlet-multinomial. `right`, `answers`: right answers and all answers, judges x truths.
 // `errors`: wrong answers of all judges, truths x ratings. `slope`, `bend`: first and second
 // derivative of the log density with respect to c.
 struct Centre::Tables {
-  std::vector<double> right, all, errors;
+  std::vector<double> right, answers, errors;
   double slope = 0, bend = 0;
 };
 
@@ -55,7 +55,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
   const int K = categories;
   Tables out;
   out.right.assign(s.size() * K, 0.0);
-  out.all = out.right;
+  out.answers = out.right;
   out.errors.assign(static_cast<std::size_t>(K) * K, 0.0);
   const double prior_weight = 2 / (1 + c);
   out.slope = -prior_weight;
@@ -72,7 +72,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
         out.slope += m * gain.value;
         out.bend += m * m * gain.bend;
         const double t = c * m * gain.value;
-        out.all[j * K + k] += t;
+        out.answers[j * K + k] += t;
         (l == k ? out.right[j * K + k] : out.errors[k * K + l]) += t;
       }
       if (total <= 0) continue;
@@ -94,7 +94,7 @@ void Centre::update(const CentreCounts& n) {
 
 void Centre::update_confusions(const Tables& t) {
   const int K = categories;
-  const double each = a / (K - 1);
+  const double entry = a / (K - 1);
   const double prior_weight = 2 / (1 + a);
   double slope = -prior_weight, bend = square(prior_weight) / 2;
   for (int k = 0; k < K; ++k) {
@@ -102,7 +102,7 @@ void Centre::update_confusions(const Tables& t) {
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
       total += t.errors[k * K + l];
-      const DigammaDifference gain(each, t.errors[k * K + l]);
+      const DigammaDifference gain(entry, t.errors[k * K + l]);
       slope += gain.value / (K - 1);
       bend += gain.bend / square(K - 1);
     }
@@ -110,7 +110,7 @@ void Centre::update_confusions(const Tables& t) {
     slope -= gain.value;
     bend -= gain.bend;
     for (int l = 0; l < K; ++l) {
-      if (l != k) w[k * K + l] = (t.errors[k * K + l] + each) / (total + a);
+      if (l != k) w[k * K + l] = (t.errors[k * K + l] + entry) / (total + a);
     }
   }
   a = newton_concentration(a, slope, bend);
@@ -121,9 +121,9 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   std::vector<double> slope(K, 0.0), bend(K, 0.0);
   for (const int j : n.used_judges) {
     for (int k = 0; k < K; ++k) {
-      const double p = right(j, k), all = t.all[j * K + k];
-      slope[k] += t.right[j * K + k] - all * p;
-      bend[k] += all * p * (1 - p);
+      const double p = right(j, k), answers = t.answers[j * K + k];
+      slope[k] += t.right[j * K + k] - answers * p;
+      bend[k] += answers * p * (1 - p);
     }
   }
   if (one_coin) {
@@ -164,9 +164,9 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   for (const int j : n.used_judges) {
     double slope = 0, bend = 0;
     for (int k = 0; k < categories; ++k) {
-      const double p = right(j, k), all = t.all[j * categories + k];
-      slope += t.right[j * categories + k] - all * p;
-      bend += all * p * (1 - p);
+      const double p = right(j, k), answers = t.answers[j * categories + k];
+      slope += t.right[j * categories + k] - answers * p;
+      bend += answers * p * (1 - p);
     }
     linear.push_back(slope + bend * s[j]);
     information.push_back(bend);
@@ -244,11 +244,11 @@ double Centre::log_density(const CentreCounts& n) const {
   out -= (K + recognition_weight) * std::log(ups) +
          recognition_weight * square(ups_guess) / (2 * square(ups));
   if (K == 2) return out;
-  const double each = a / (K - 1);
-  out += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(each));
+  const double entry = a / (K - 1);
+  out += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(entry));
   for (int k = 0; k < K; ++k) {
     for (int l = 0; l < K; ++l) {
-      if (l != k) out += (each - 1) * std::log(std::max(w[k * K + l], least_error));
+      if (l != k) out += (entry - 1) * std::log(std::max(w[k * K + l], least_error));
     }
   }
   return out;

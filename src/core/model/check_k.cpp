@@ -19,8 +19,8 @@ double PairAgreement::excess() const {
 double DisagreeingPairs::distance() const {
   double out = 0;
   for (std::size_t i = 0; i < observed.size(); ++i) {
-    const double off = observed[i] - expected[i];
-    if (expected[i] > 0) out += off * off / expected[i];
+    const double deviation = observed[i] - expected[i];
+    if (expected[i] > 0) out += deviation * deviation / expected[i];
   }
   return out;
 }
@@ -59,14 +59,14 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
   // answers, minus the pairs of a rater with the same rater.
   const auto add_expected_pairs = [&]() {
     if (current_raters.size() < 2) return;
-    Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), within_judge = expected * 0;
+    Eigen::MatrixXd answers = Eigen::MatrixXd::Zero(law.classes, N), within_judge = expected * 0;
     for_each_run(0, static_cast<int>(current_raters.size()), current_raters, [&](int i, int j) {
       const Eigen::MatrixXd answers_of_judge =
-          static_cast<double>(j - i) * law.of(current_raters[i]).leftCols(N);
-      all += answers_of_judge;
+          static_cast<double>(j - i) * law.answer_probabilities(current_raters[i]).leftCols(N);
+      answers += answers_of_judge;
       within_judge += answers_of_judge.transpose() * law.weights().asDiagonal() * answers_of_judge;
     });
-    expected += cases * (all.transpose() * law.weights().asDiagonal() * all - within_judge);
+    expected += cases * (answers.transpose() * law.weights().asDiagonal() * answers - within_judge);
   };
   std::vector<int> raters;
   for (int i = 0; i < rows.size(); ++i) {
@@ -119,8 +119,10 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
   for (int u = 0; u < U; ++u) {
     for (int v = u + 1; v < U; ++v) {
       if (cases(u, v) < least_cases) continue;
-      const auto both = law.of(u).cwiseProduct(law.of(v)).leftCols(law.categories);
-      const double share = law.weights().dot(both.rowwise().sum());
+      const auto joint = law.answer_probabilities(u)
+                             .cwiseProduct(law.answer_probabilities(v))
+                             .leftCols(law.categories);
+      const double share = law.weights().dot(joint.rowwise().sum());
       out.push_back({u, v, cases(u, v), agreeing(u, v), cases(u, v) * share});
     }
   }
@@ -154,7 +156,7 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
     for (int c = 0; c < law_.classes; ++c) {
       double total = 0;
       for (int l = 0; l < N; ++l) {
-        total += law_.of(u, l, c);
+        total += law_.answer_probability(u, l, c);
         cumulative_[(static_cast<std::size_t>(u) * law_.classes + c) * N + l] = total;
       }
     }
@@ -169,10 +171,10 @@ std::vector<double> RowSampler::combination_probabilities(const std::vector<int>
   for (int c = 0; c < law_.classes; ++c) {
     for (std::size_t combination = 0; combination < number; ++combination) {
       double product = law_.weight[c];
-      std::size_t rest = combination;
+      std::size_t remaining = combination;
       for (const int judge : judges) {
-        product *= law_.of(judge, static_cast<int>(rest % law_.categories), c);
-        rest /= law_.categories;
+        product *= law_.answer_probability(judge, static_cast<int>(remaining % law_.categories), c);
+        remaining /= law_.categories;
       }
       out[combination] += product;
     }
@@ -182,7 +184,7 @@ std::vector<double> RowSampler::combination_probabilities(const std::vector<int>
 
 LatentRows RowSampler::draw(Stream& stream) const {
   const int N = law_.categories;
-  const auto pick = [&stream](const double* cumulative, int n) {
+  const auto draw_index = [&stream](const double* cumulative, int n) {
     const double at = stream.uniform() * cumulative[n - 1];
     int i = 0;
     while (i < n - 1 && at >= cumulative[i]) ++i;
@@ -209,10 +211,10 @@ LatentRows RowSampler::draw(Stream& stream) const {
       // Consecutive rows then share long prefixes, which are computed only once when the drawn data
       // are fitted (class Pass).
       for (std::size_t i = 0; i < count.size(); ++i) {
-        std::size_t rest = i, combination = 0;
-        for (std::size_t j = length; j-- > 0; rest /= N) {
-          key[2 * j + 1] = static_cast<int>(rest % N);
-          combination = combination * N + rest % N;
+        std::size_t remaining = i, combination = 0;
+        for (std::size_t j = length; j-- > 0; remaining /= N) {
+          key[2 * j + 1] = static_cast<int>(remaining % N);
+          combination = combination * N + remaining % N;
         }
         if (count[combination] == 0) continue;
         out.add_row(key.data(), key.data() + key.size());
@@ -221,10 +223,10 @@ LatentRows RowSampler::draw(Stream& stream) const {
       continue;
     }
     for (std::int64_t i = 0; i < panel.cases; ++i) {
-      const int c = pick(classes.data(), law_.classes);
+      const int c = draw_index(classes.data(), law_.classes);
       for (std::size_t j = 0; j < length; ++j) {
         const std::size_t at = static_cast<std::size_t>(panel.judges[j]) * law_.classes + c;
-        key[2 * j + 1] = pick(&cumulative_[at * N], N);
+        key[2 * j + 1] = draw_index(&cumulative_[at * N], N);
       }
       const std::size_t row = rows.insert(key.data(), key.size());
       weight.resize(rows.size(), 0.0);
@@ -260,11 +262,11 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
   int degrees = 0;
   if (test_.alternative) {
     const LatentClass alternative(rows, *test_.alternative, prior_);
-    const LatentFit other =
+    const LatentFit alternative_fit =
         fit_latent(alternative, alternative.layout.start_from(null.layout, fit.x), options);
-    out.ratio = 2 * (other.log_likelihood - fit.log_likelihood);
+    out.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
     degrees = alternative.layout.free_parameters() - null.layout.free_parameters();
-    converged = converged && other.converged;
+    converged = converged && alternative_fit.converged;
   }
   if (test_.pairs) {
     out.pairs = disagreeing_pairs(rows, law).distance();
@@ -296,7 +298,7 @@ constexpr double numerical_error = 1e-6;
 // statistics that the test does not need (NaN).
 std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
   const auto low = [](double rate) { return -std::min(rate, 0.0); };
-  const auto at_least = [](double x, double of) { return !(x < of - numerical_error); };
+  const auto at_least = [](double x, double limit) { return !(x < limit - numerical_error); };
   return {at_least(drawn.ratio, observed.ratio), at_least(drawn.pairs, observed.pairs),
           at_least(low(drawn.lowest_rate), low(observed.lowest_rate)),
           at_least(drawn.residual, observed.residual)};
@@ -336,8 +338,8 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
        first += block_size) {
     block_size = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
     for (const std::size_t test : open_tests) out[test].resize(first + block_size);
-    const std::size_t before = testers.size() * first;
-    const Host tick{[&](std::size_t done) { return host.tick(before + done); }};
+    const std::size_t items_done = testers.size() * first;
+    const Host tick{[&](std::size_t done) { return host.tick(items_done + done); }};
     for_each_item(open_tests.size() * block_size, options.threads, tick, [&](std::size_t item) {
       const std::size_t test = open_tests[item / block_size], r = first + item % block_size;
       Stream stream(options.seed, test * replicates + r);

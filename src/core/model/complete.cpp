@@ -11,19 +11,19 @@ namespace fallible {
 Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
                                      const ExpectedCounts& counts) {
   const int N = layout.categories, K = layout.classes();
-  const double before = layout.prior.none ? 0 : layout.prior.base_rates * N;
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(layout.rates, layout.rates), of(N - 1, N - 1);
+  const double prior_cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(layout.rates, layout.rates), block(N - 1, N - 1);
   for (int g = 0; g < layout.populations(); ++g) {
     const auto first = counts.classes.begin() + static_cast<std::ptrdiff_t>(g) * K;
-    const double cases = std::accumulate(first, first + K, before * layout.share[g]);
+    const double cases = std::accumulate(first, first + K, prior_cases * layout.share[g]);
     const Eigen::Map<const Eigen::VectorXd> rate(&law.rates[static_cast<std::size_t>(g) * N],
                                                  N - 1);
-    of = -cases * rate * rate.transpose();
-    of.diagonal() += cases * rate;
+    block = -cases * rate * rate.transpose();
+    block.diagonal() += cases * rate;
     for (int i = 0; i < layout.coefficients(); ++i) {
       for (int j = 0; j < layout.coefficients(); ++j) {
         const double x = layout.rows.populations.value(g, i) * layout.rows.populations.value(g, j);
-        out.block(layout.rate_at(i, 0), layout.rate_at(j, 0), N - 1, N - 1) += x * of;
+        out.block(layout.rate_at(i, 0), layout.rate_at(j, 0), N - 1, N - 1) += x * block;
       }
     }
   }
@@ -63,22 +63,23 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
                                   const ExpectedCounts& counts) {
   const int N = layout_->categories;
   for (int k = 0; k < N; ++k) {
-    double wrong = 0, before = 0;  // `before`: Dirichlet parameters of the row under a pooled prior
+    // `prior_total`: sum of the Dirichlet parameters of the row under a pooled prior.
+    double wrong = 0, prior_total = 0;
     for (int l = 0; layout_->prior.rows && l < N; ++l) {
       const double alpha = layout_->prior_row(judge, k)[l];
-      before += alpha;
+      prior_total += alpha;
       if (l != k) wrong += alpha;
     }
     for (int c = k; c < law.classes; c += N) {
-      double n = before;
+      double n = prior_total;
       for (int l = 0; l < N; ++l) {
         for (int answer_code = l; answer_code < law.answer_codes; answer_code += N) {
-          const double of = counts.ratings[law.place(judge, answer_code) + c];
-          n += of;
-          if (l != k) wrong += of;
+          const double count = counts.ratings[law.place(judge, answer_code) + c];
+          n += count;
+          if (l != k) wrong += count;
         }
       }
-      const double p = law.of(judge, k, c);
+      const double p = law.answer_probability(judge, k, c);
       for (const bool right : {false, true}) {
         score.right_or_wrong(judge, c, right, [&](int at, double slope) {
           diagonal_[at] += n * (right ? p : 1 - p) * square(slope);
@@ -114,8 +115,11 @@ void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
       }
       for (int l = 0; l < N; ++l) {
         Eigen::VectorXd slope = Eigen::VectorXd::Zero(N);
-        score.answer(u, k, l, [&](int at, double of) { slope[at - layout_->ordinal_of(u)] += of; });
-        of_group[layout_->group[u]] += n * law.of(u, l, k) * slope * slope.transpose();
+        score.answer(u, k, l, [&](int at, double derivative) {
+          slope[at - layout_->ordinal_of(u)] += derivative;
+        });
+        of_group[layout_->group[u]] +=
+            n * law.answer_probability(u, l, k) * slope * slope.transpose();
       }
     }
   }
@@ -124,17 +128,18 @@ void CompleteCurvature::add_ordinal(const Score& score, const Law& law,
 
 void CompleteCurvature::add_levels(const Score& score, const Law& law,
                                    const ExpectedCounts& counts) {
-  const std::vector<double> seen = counts.levels(*layout_);
+  const std::vector<double> level_counts = counts.levels(*layout_);
   const int size = LevelLaw::size(layout_->rows.levels);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(size, size);
   for (const bool right : {false, true}) {
     double n = 0;
-    for (std::size_t i = right; i < seen.size(); i += 2) n += seen[i];
+    for (std::size_t i = right; i < level_counts.size(); i += 2) n += level_counts[i];
     for (int level = 0; level < layout_->rows.levels; ++level) {
       Eigen::VectorXd slope = Eigen::VectorXd::Zero(size);
-      score.confidence(right, level,
-                       [&](int at, double of) { slope[at - layout_->levels_at] += of; });
-      out += n * law.levels->of(right, level) * slope * slope.transpose();
+      score.confidence(right, level, [&](int at, double derivative) {
+        slope[at - layout_->levels_at] += derivative;
+      });
+      out += n * law.levels->probability(right, level) * slope * slope.transpose();
     }
   }
   add_block(layout_->levels_at, out);
@@ -210,9 +215,9 @@ Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const 
     const Eigen::Map<const Eigen::VectorXd> error(&error_share_[row * N], N);
     const auto at = layout_->errors_at + static_cast<Eigen::Index>(row) * N;
     auto step = out.segment(at, N);
-    const Eigen::VectorXd way = error.cwiseQuotient(diagonal_.segment(at, N));
-    step += expected_errors_[row] * error.dot(step) / (1 - expected_errors_[row] * error.dot(way)) *
-            way;
+    const Eigen::VectorXd direction = error.cwiseQuotient(diagonal_.segment(at, N));
+    step += expected_errors_[row] * error.dot(step) /
+            (1 - expected_errors_[row] * error.dot(direction)) * direction;
   }
   return out;
 }

@@ -40,8 +40,8 @@ class SparseVector {
   // Adds `weight` times the outer product of this vector with itself to the lower triangle of `to`.
   void add_square(double weight, Eigen::MatrixXd& to) {
     if (2 * nonzero_.size() > value_.size()) {
-      const Eigen::Map<const Eigen::VectorXd> all(value_.data(), to.rows());
-      to.selfadjointView<Eigen::Lower>().rankUpdate(all, weight);
+      const Eigen::Map<const Eigen::VectorXd> dense(value_.data(), to.rows());
+      to.selfadjointView<Eigen::Lower>().rankUpdate(dense, weight);
       return;
     }
     std::sort(nonzero_.begin(), nonzero_.end());
@@ -143,19 +143,20 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
       add_gradient(model.layout, at, Law(model.layout, at), counts, gradient);
       log_prior(model.layout, at, &gradient);
     }
-    Eigen::VectorXd along = Eigen::VectorXd::Zero(directions);
+    Eigen::VectorXd derivative = Eigen::VectorXd::Zero(directions);
     for (int j = 0; j < model.layout.size; ++j) {
-      if (direction[j] >= 0) along[direction[j]] += gradient[j];
+      if (direction[j] >= 0) derivative[direction[j]] += gradient[j];
     }
-    return along;
+    return derivative;
   };
   const auto first = direction.begin();
   for (int i = 0; i < directions; ++i) {
     if (std::find(first, first + rates, i) != first + rates) continue;
-    Eigen::VectorXd way(x.size());
-    std::transform(first, direction.end(), way.data(), [i](int of) { return of == i ? 1.0 : 0.0; });
-    out.col(i) += smoothed ? central_difference(slope, x, way, step_across_kinks)
-                           : directional_derivative(slope, x, way, step_between_kinks);
+    Eigen::VectorXd indicator(x.size());
+    std::transform(first, direction.end(), indicator.data(),
+                   [i](int number) { return number == i ? 1.0 : 0.0; });
+    out.col(i) += smoothed ? central_difference(slope, x, indicator, step_across_kinks)
+                           : directional_derivative(slope, x, indicator, step_between_kinks);
     for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());
@@ -163,9 +164,9 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
 
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       Kinks kinks) {
-  std::vector<int> each(model.layout.size);
-  std::iota(each.begin(), each.end(), 0);
-  return log_posterior_hessian(model, x, each, model.layout.size, kinks);
+  std::vector<int> direction(model.layout.size);
+  std::iota(direction.begin(), direction.end(), 0);
+  return log_posterior_hessian(model, x, direction, model.layout.size, kinks);
 }
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
@@ -223,7 +224,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
   const Layout& layout = model.layout;
   if (layout.ordinal_at >= 0 || layout.levels_at >= 0 || layout.coefficients() > 1) return {};
   const int N = layout.categories, raters = layout.rows.raters;
-  const bool each = layout.per_group > 1;
+  const bool by_category = layout.per_group > 1;
   const Law law(layout, x);
   ExpectedCounts counts(layout);
   model.expect(law, &counts);
@@ -235,8 +236,8 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
     double variance = 0, mean = 0, square = 0;
     for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
-      if (k == 0 || each) {
-        variance += std::pow((each ? rate : 1) * p * (1 - p), 2) *
+      if (k == 0 || by_category) {
+        variance += std::pow((by_category ? rate : 1) * p * (1 - p), 2) *
                     curvature.variance(layout.accuracy_at(u, k));
       }
       mean += rate * p;
@@ -295,13 +296,13 @@ double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x
   const std::vector<double> ratings = ratings_by_judge(rows);
   const LatentPrior& prior = model.layout.prior;
   const double spread = square(prior.spread), mean = logistic(x[model.layout.mean_at]);
-  double out = 0, of_mean = (prior.correct + prior.wrong) * mean * (1 - mean);
+  double out = 0, mean_information = (prior.correct + prior.wrong) * mean * (1 - mean);
   for (int u = 0; u < rows.raters; ++u) {
-    const double p = model.accuracy(x, u), own = ratings[u] * p * (1 - p);
-    of_mean += own / (1 + own * spread);
-    out += log_root_2_pi - 0.5 * std::log(own + 1 / spread);
+    const double p = model.accuracy(x, u), rater_information = ratings[u] * p * (1 - p);
+    mean_information += rater_information / (1 + rater_information * spread);
+    out += log_root_2_pi - 0.5 * std::log(rater_information + 1 / spread);
   }
-  return out + log_root_2_pi - 0.5 * std::log(of_mean);
+  return out + log_root_2_pi - 0.5 * std::log(mean_information);
 }
 
 }  // namespace
@@ -318,18 +319,19 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n++;
   for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
   if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
-  const int others = n;
-  const bool many_raters = by_rater && others + rows.raters + 1 > most_directions;
-  const bool each = by_rater && !many_raters;
-  if (by_rater) direction[layout.mean_at] = each ? n++ : n;
-  for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = each ? n++ : n;
-  if (!each) ++n;
+  const int without_raters = n;
+  const bool many_raters = by_rater && without_raters + rows.raters + 1 > most_directions;
+  const bool separate_raters = by_rater && !many_raters;
+  if (by_rater) direction[layout.mean_at] = separate_raters ? n++ : n;
+  for (int u = 0; u < rows.raters; ++u)
+    direction[layout.accuracy_at(u, 0)] = separate_raters ? n++ : n;
+  if (!separate_raters) ++n;
   const Eigen::MatrixXd bend = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
   const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;
   out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
-  const Eigen::Index dense = many_raters ? others : n;
+  const Eigen::Index dense = many_raters ? without_raters : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
                                                    shape.topLeftCorner(dense, dense)));

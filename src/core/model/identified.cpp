@@ -43,8 +43,8 @@ std::vector<bool> constant_judges(const LatentRows& rows, const LatentModel& mod
   }
   std::vector<bool> out(rows.judges);
   for (int u = 0; u < rows.judges; ++u) {
-    const bool own = model.by_rater || u >= rows.raters;
-    out[u] = own && !has_matrix_information(rows, u) && !varied[u];
+    const bool has_parameters = model.by_rater || u >= rows.raters;
+    out[u] = has_parameters && !has_matrix_information(rows, u) && !varied[u];
   }
   return out;
 }
@@ -87,7 +87,7 @@ class SmallPanel {
     // included: identification does not depend on their frequency. Also groups rows by population,
     // unless there are far more populations than coefficients. In this case any rows are
     // sufficient.
-    const bool few = rows.populations.size() <= 2 * rows.populations.coefficients();
+    const bool few_populations = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
       bool is_in_panel = false;
@@ -95,17 +95,17 @@ class SmallPanel {
         is_in_panel = is_in_panel || panel_index_[rows.judge[at]] >= 0;
       }
       if (!is_in_panel || rows.weight[i] == 0) continue;
-      by_known[{few ? rows.population_of(i) : 0,
+      by_known[{few_populations ? rows.population_of(i) : 0,
                 known_of(i, std::min(rows.categories, few_categories))}]
           .push_back(i);
     }
-    for (auto& of : by_known) row_groups_.push_back(std::move(of.second));
+    for (auto& group : by_known) row_groups_.push_back(std::move(group.second));
   }
 
   bool empty() const { return judges_ == 0 || row_groups_.empty(); }
   int panel_index(int judge) const { return panel_index_[judge]; }
 
-  LatentRows draw(int wanted, Stream& stream) const {
+  LatentRows draw(int n_rows, Stream& stream) const {
     LatentRows out;
     out.categories = std::min(rows_.categories, few_categories);
     out.levels = rows_.levels;
@@ -118,11 +118,11 @@ class SmallPanel {
     double* value = out.populations.design.data();
     std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
     const int groups = static_cast<int>(row_groups_.size());
-    for (int i = 0; i < wanted; ++i) {
+    for (int i = 0; i < n_rows; ++i) {
       const int draw_number = row_with_most_raters_ >= 0 ? i / 2 : i;
       const std::vector<int>& group = row_groups_[draw_number % groups];
       const int rows = static_cast<int>(group.size());
-      const int row_in_group = rows * groups <= wanted ? draw_number / groups % rows
+      const int row_in_group = rows * groups <= n_rows ? draw_number / groups % rows
                                                        : static_cast<int>(stream.uniform() * rows);
       const int row =
           row_with_most_raters_ >= 0 && i % 2 == 0 ? row_with_most_raters_ : group[row_in_group];
@@ -230,36 +230,37 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   }
   std::vector<Eigen::Index> replies;
   replies.reserve(used.size());
-  for (const auto& of : used) replies.push_back(std::count(of.begin(), of.end(), true));
+  for (const auto& judge_replies : used)
+    replies.push_back(std::count(judge_replies.begin(), judge_replies.end(), true));
   // Sets of judges who replied to the same cases. Only judges with at least two different replies
   // are included. If there are more than 20 judges, only those of the largest set are used.
   std::set<std::vector<int>> judge_sets;
-  std::vector<int> most, all;
+  std::vector<int> largest_set, judges;
   for (int i = 0; i < rows.size(); ++i) {
-    std::vector<int> here;
+    std::vector<int> judge_set;
     each_reply(i, [&](int u, int) {
-      if (replies[u] > 1) here.push_back(u);
+      if (replies[u] > 1) judge_set.push_back(u);
     });
-    if (rows.weight[i] == 0 || here.empty()) continue;
-    std::sort(here.begin(), here.end());
-    if (here.size() > most.size()) most = here;
-    judge_sets.insert(std::move(here));
+    if (rows.weight[i] == 0 || judge_set.empty()) continue;
+    std::sort(judge_set.begin(), judge_set.end());
+    if (judge_set.size() > largest_set.size()) largest_set = judge_set;
+    judge_sets.insert(std::move(judge_set));
   }
   for (int u = 0; u < rows.judges; ++u) {
-    if (replies[u] > 1) all.push_back(u);
+    if (replies[u] > 1) judges.push_back(u);
   }
-  if (static_cast<int>(all.size()) > most_raters) {
-    most.resize(std::min<std::size_t>(most.size(), few_raters));
-    all = most;
-    judge_sets = {most};
+  if (static_cast<int>(judges.size()) > most_raters) {
+    largest_set.resize(std::min<std::size_t>(largest_set.size(), few_raters));
+    judges = largest_set;
+    judge_sets = {largest_set};
   }
-  if (all.size() < 3) return false;
+  if (judges.size() < 3) return false;
   Stream stream(0, 0);
   const Eigen::VectorXd rates = random_columns(K, 1, stream);
   std::map<int, Eigen::MatrixXd> law;  // judge -> probabilities: replies x classes
   std::map<int, Eigen::Index> first;   // judge -> index of the first parameter in the score vector
   Eigen::Index size = K - 1;
-  for (const int u : all) {
+  for (const int u : judges) {
     law[u] = random_columns(static_cast<int>(replies[u]), K, stream);
     first[u] = size;
     size += K * (replies[u] - 1);
@@ -288,12 +289,12 @@ bool identified_by_replies(const LatentRows& rows, int K) {
       }
     }
   }
-  const Eigen::VectorXd part = null_space_parts(scores.colwise().normalized());
+  const Eigen::VectorXd null_part = null_space_parts(scores.colwise().normalized());
   const auto known = [&](int u) {
-    return part.segment(first[u], K * (replies[u] - 1)).maxCoeff() <= null_space_tolerance;
+    return null_part.segment(first[u], K * (replies[u] - 1)).maxCoeff() <= null_space_tolerance;
   };
-  return part.head(K - 1).maxCoeff() <= null_space_tolerance &&
-         std::count_if(all.begin(), all.end(), known) > 2;
+  return null_part.head(K - 1).maxCoeff() <= null_space_tolerance &&
+         std::count_if(judges.begin(), judges.end(), known) > 2;
 }
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
@@ -304,23 +305,23 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   if (panel.empty()) return out;
   Stream stream(0, 0);
   // Draws more rows than there are parameters, so that the rank is not limited by the number of
-  // rows. `one`: a single row, which is sufficient to count the parameters.
-  const LatentRows one = panel.draw(1, stream);
-  const LatentRows drawn = panel.draw(2 * Layout(one, model, prior).size + 20, stream);
+  // rows. `single_row`: a single row, which is sufficient to count the parameters.
+  const LatentRows single_row = panel.draw(1, stream);
+  const LatentRows drawn = panel.draw(2 * Layout(single_row, model, prior).size + 20, stream);
   const LatentClass latent(drawn, model, prior);
   const Eigen::MatrixXd scores = random_scores(latent, fitting, stream);
   out.model = out.all = has_full_rank(scores, latent.layout);
   const bool separate_errors = model.by_rater && model.errors == Errors::free;
   if (out.all || !separate_errors || scores.rows() == 0) return out;
-  const Eigen::VectorXd part = null_space_parts(scores);
-  if (part.head(latent.layout.rates).maxCoeff() > null_space_tolerance) return out;
+  const Eigen::VectorXd null_part = null_space_parts(scores);
+  if (null_part.head(latent.layout.rates).maxCoeff() > null_space_tolerance) return out;
   int n_identified = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int panel_index = panel.panel_index(u);
     if (panel_index < 0) continue;
     for (int k = 0; k < latent.layout.categories && !latent.layout.has_known_matrix(panel_index);
          ++k) {
-      if (part[latent.layout.accuracy_at(panel_index, k)] > null_space_tolerance) {
+      if (null_part[latent.layout.accuracy_at(panel_index, k)] > null_space_tolerance) {
         out.judge[u] = false;
       }
     }

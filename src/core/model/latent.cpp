@@ -32,8 +32,8 @@ double LatentClass::expect(const Law& law, ExpectedCounts* counts) const {
 std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
   const std::size_t N = layout.categories;
   std::vector<double> out(layout.rows.size() * N, 0.0);
-  const auto add = [&](int row, const double* of) {
-    for (std::size_t c = 0; c < N * layout.strata; ++c) out[row * N + c % N] += of[c];
+  const auto add = [&](int row, const double* probability) {
+    for (std::size_t c = 0; c < N * layout.strata; ++c) out[row * N + c % N] += probability[c];
   };
   expect(Law(layout, x), nullptr, add, true);
   return out;
@@ -81,17 +81,18 @@ double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorX
   const Score score(layout, x, law);
   for (int c = 0; c < law.classes; ++c) {
     const int k = c % N;
-    const double right = law.base_rates[k] / layout.strata * law.of(judge, k, c);
-    score.rating(judge, k, c, [&](int at, double of) { (*slope)[at] += right * of; });
+    const double right = law.base_rates[k] / layout.strata * law.answer_probability(judge, k, c);
+    score.rating(judge, k, c,
+                 [&](int at, double derivative) { (*slope)[at] += right * derivative; });
   }
   const double* accurate = &law.accuracy[static_cast<std::size_t>(judge) * N];
   for (int g = 0; g < layout.populations(); ++g) {
     const double* rate = &law.rates[static_cast<std::size_t>(g) * N];
     const double mean = std::inner_product(rate, rate + N, accurate, 0.0);
     for (int k = 0; k < N - 1; ++k) {
-      const double moved = layout.share[g] * rate[k] * (accurate[k] - mean);
+      const double change = layout.share[g] * rate[k] * (accurate[k] - mean);
       for (int j = 0; j < layout.coefficients(); ++j) {
-        (*slope)[layout.rate_at(j, k)] += moved * layout.rows.populations.value(g, j);
+        (*slope)[layout.rate_at(j, k)] += change * layout.rows.populations.value(g, j);
       }
     }
   }
@@ -128,16 +129,16 @@ bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
 }
 
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
-  double before = -std::numeric_limits<double>::infinity();
+  double previous_value = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < most_em_steps; ++step) {
     ExpectedCounts counts(model.layout);
     model.expect(Law(model.layout, x), &counts);
     const Eigen::VectorXd next =
         estimate_from_counts(model.layout, counts, step == 0 ? boundary_pseudo_ratings : 0);
-    const double now = model.evaluate(next, nullptr);
-    if (now < before + em_gain) break;
+    const double value = model.evaluate(next, nullptr);
+    if (value < previous_value + em_gain) break;
     x = next;
-    before = now;
+    previous_value = value;
   }
   return x;
 }
@@ -174,8 +175,8 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   const auto maximise_from = [&](const Eigen::VectorXd& from) {
     LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
     if (!by_pairs && is_at_boundary(model, out.x)) {
-      LatentFit again{maximise(objective, leave_boundary(model, out.x), options, metric)};
-      if (again.value > out.value) out = again;
+      LatentFit restarted{maximise(objective, leave_boundary(model, out.x), options, metric)};
+      if (restarted.value > out.value) out = restarted;
     }
     if (polished && out.converged && layout.size <= most_polished) polish(objective, hessian, out);
     if (by_pairs) {
@@ -186,9 +187,9 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
     return out;
   };
   if (start.size() > 0) return maximise_from(start);
-  std::vector<LatentFit> found;
-  for (const Eigen::VectorXd& from : model.starts()) found.push_back(maximise_from(from));
-  return *std::max_element(found.begin(), found.end(), [](const LatentFit& a, const LatentFit& b) {
+  std::vector<LatentFit> fits;
+  for (const Eigen::VectorXd& from : model.starts()) fits.push_back(maximise_from(from));
+  return *std::max_element(fits.begin(), fits.end(), [](const LatentFit& a, const LatentFit& b) {
     return a.value < b.value;
   });
 }
@@ -245,27 +246,27 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   first.matrix = rows.matrix;
   first.populations = rows.populations;
   if (first.matrix.size() > static_cast<std::size_t>(raters)) first.matrix.resize(raters);
-  const Layout before(first, layout.model, layout.prior, layout.fixed_values);
-  if (x.size() != before.size || before.groups == 0 || rows.joined()) return {};
+  const Layout old_layout(first, layout.model, layout.prior, layout.fixed_values);
+  if (x.size() != old_layout.size || old_layout.groups == 0 || rows.joined()) return {};
   Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
   out.head(layout.rates) = x.head(layout.rates);
-  if (layout.mean_at >= 0) out[layout.mean_at] = x[before.mean_at];
+  if (layout.mean_at >= 0) out[layout.mean_at] = x[old_layout.mean_at];
   // Copies parameters of the raters of the old fit. These raters come first in both vectors. New
   // raters get the mean of the old ones.
-  const auto copy = [&](int from, int to, int each) {
+  const auto copy = [&](int from, int to, int per_group) {
     if (to < 0) return;
-    const auto old = Eigen::MatrixXd::Map(x.data() + from, each, before.groups);
-    auto now = Eigen::MatrixXd::Map(out.data() + to, each, layout.groups);
-    now.colwise() = Eigen::VectorXd(old.rowwise().sum() / before.groups);
-    now.leftCols(before.groups) = old;
+    const auto old_parameters = Eigen::MatrixXd::Map(x.data() + from, per_group, old_layout.groups);
+    auto new_parameters = Eigen::MatrixXd::Map(out.data() + to, per_group, layout.groups);
+    new_parameters.colwise() = Eigen::VectorXd(old_parameters.rowwise().sum() / old_layout.groups);
+    new_parameters.leftCols(old_layout.groups) = old_parameters;
   };
-  copy(before.accuracies_at, layout.accuracies_at, layout.per_group);
-  copy(before.errors_at, layout.errors_at, layout.categories * layout.categories);
-  copy(before.ordinal_at, layout.ordinal_at, layout.categories);
+  copy(old_layout.accuracies_at, layout.accuracies_at, layout.per_group);
+  copy(old_layout.errors_at, layout.errors_at, layout.categories * layout.categories);
+  copy(old_layout.ordinal_at, layout.ordinal_at, layout.categories);
   if (layout.levels_at >= 0)
     out.tail(layout.size - layout.levels_at) = x.tail(layout.size - layout.levels_at);
-  if (layout.dispersions_at >= 0) out[layout.dispersions_at] = x[before.dispersions_at];
-  if (layout.shifts_at >= 0) out[layout.shifts_at] = x[before.shifts_at];
+  if (layout.dispersions_at >= 0) out[layout.dispersions_at] = x[old_layout.dispersions_at];
+  if (layout.shifts_at >= 0) out[layout.shifts_at] = x[old_layout.shifts_at];
   return out;
 }
 

@@ -32,14 +32,14 @@ struct LatentClass {
                   double* log_likelihood = nullptr, CompleteCurvature* curvature = nullptr) const;
   // Returns the log likelihood, in one pass over the data. Adds expected numbers of ratings to
   // `counts` unless it is null. Calls visit(row, posterior probabilities of the classes) for each
-  // row with weight, or for all rows if `all` is true.
+  // row with weight, or for all rows if `all_rows` is true.
   template <class Visit>
   double expect(const Law& law, ExpectedCounts* counts, const Visit& visit,
-                bool all = false) const {
+                bool all_rows = false) const {
     const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
-    if (!counts) return pass_over(layout.rows, tables, nullptr, all, visit);
+    if (!counts) return pass_over(layout.rows, tables, nullptr, all_rows, visit);
     const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
-    return pass_over(layout.rows, tables, &sums, all, visit);
+    return pass_over(layout.rows, tables, &sums, all_rows, visit);
   }
   double expect(const Law& law, ExpectedCounts* counts) const;
   // Posterior probabilities of the categories, summed over strata: rows x categories, row by row.

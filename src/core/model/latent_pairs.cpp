@@ -25,7 +25,7 @@ using Kinds = std::map<std::pair<int, int>, int>;
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
-  const auto who = [&](int at) {
+  const auto parameter_judge = [&](int at) {
     return layout.model.by_rater || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
   };
   Kinds out;
@@ -35,10 +35,12 @@ Kinds for_each_pair(const Layout& layout, const Visit& visit) {
     for (const int a : rows.positions(i)) {
       for (int b = rows.start[i]; b < a; ++b) {
         if (rows.judge[a] == rows.judge[b]) continue;
-        const auto [one, other] = who(b) <= who(a) ? std::make_pair(b, a) : std::make_pair(a, b);
+        const auto [first, second] =
+            parameter_judge(b) <= parameter_judge(a) ? std::make_pair(b, a) : std::make_pair(a, b);
         const int number = static_cast<int>(out.size());
-        const int kind = out.insert({{who(one), who(other)}, number}).first->second;
-        visit(i, kind, rows.category[one], rows.category[other]);
+        const int kind =
+            out.insert({{parameter_judge(first), parameter_judge(second)}, number}).first->second;
+        visit(i, kind, rows.category[first], rows.category[second]);
       }
     }
   }
@@ -90,13 +92,13 @@ void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::size_t cell = 0;
   for (int kind = 0; kind < pairs_.kinds(); ++kind) {
     for (int k = 0; k < law.categories; ++k) {
-      const std::size_t one = law.place(pairs_.first[kind], k);
+      const std::size_t first = law.place(pairs_.first[kind], k);
       for (int l = 0; l < law.categories; ++l, ++cell) {
-        const std::size_t other = law.place(pairs_.second[kind], l);
+        const std::size_t second = law.place(pairs_.second[kind], l);
         for (int c = 0; c < law.classes; ++c) {
-          joint[c] = law.weight[c] * law.probability[one + c] * law.probability[other + c];
+          joint[c] = law.weight[c] * law.probability[first + c] * law.probability[second + c];
         }
-        visit(kind, cell, one, other, joint.data());
+        visit(kind, cell, first, second, joint.data());
       }
     }
   }
@@ -106,18 +108,18 @@ double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradie
   const Law law(layout_, x);
   ExpectedCounts counts(layout_);
   double loss = 0;
-  for_each_cell(law, [&](int kind, std::size_t cell, std::size_t one, std::size_t other,
+  for_each_cell(law, [&](int kind, std::size_t cell, std::size_t first, std::size_t second,
                          const double* joint) {
-    double off = pairs_.frequency[cell];
-    for (int c = 0; c < law.classes; ++c) off -= joint[c];
-    loss += pairs_.share[kind] * off * off;
+    double difference = pairs_.frequency[cell];
+    for (int c = 0; c < law.classes; ++c) difference -= joint[c];
+    loss += pairs_.share[kind] * difference * difference;
     if (!gradient) return;
     // The derivative of the squared difference is a sum of derivatives of log probabilities, with
     // these weights. So they replace the expected counts in add_gradient().
     for (int c = 0; c < law.classes; ++c) {
-      const double slope = scale * pairs_.share[kind] * off * joint[c];
-      counts.ratings[one + c] += slope;
-      counts.ratings[other + c] += slope;
+      const double slope = scale * pairs_.share[kind] * difference * joint[c];
+      counts.ratings[first + c] += slope;
+      counts.ratings[second + c] += slope;
       counts.classes[c] += slope;
     }
   });
@@ -135,19 +137,19 @@ Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd*
   ExpectedCounts counts(layout_);
   if (expected) expected->setZero(pairs_.cells());
   for_each_cell(
-      law, [&](int, std::size_t cell, std::size_t one, std::size_t other, const double* joint) {
+      law, [&](int, std::size_t cell, std::size_t first, std::size_t second, const double* joint) {
         const Eigen::Index row = static_cast<Eigen::Index>(cell);
         for (int c = 0; c < law.classes; ++c) {
           if (expected) (*expected)[row] += joint[c];
           counts.classes[c] = joint[c];
-          counts.ratings[one + c] += joint[c];
-          counts.ratings[other + c] += joint[c];
+          counts.ratings[first + c] += joint[c];
+          counts.ratings[second + c] += joint[c];
         }
         gradient.setZero();
         add_gradient(layout_, x, law, counts, gradient);
         out.row(row) = gradient.transpose();
         for (int c = 0; c < law.classes; ++c)
-          counts.ratings[one + c] = counts.ratings[other + c] = 0;
+          counts.ratings[first + c] = counts.ratings[second + c] = 0;
       });
   return out;
 }

@@ -71,7 +71,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   // category of each rating, and finally (judge, -1) for each abstention. Patterns without ratings
   // and known truth get no row.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
-    key.push_back(known.populations.of(p));
+    key.push_back(known.populations.index(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
     for (const int i : x.positions(p)) {
       key.push_back(x.rater[i] - 1);
@@ -138,7 +138,7 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
   std::vector<double> out;
   for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
     const long row = rows.of_pattern[p], N = rows.categories;
-    const auto from = row < 0 ? otherwise.begin() + rows.populations.of(static_cast<int>(p)) * N
+    const auto from = row < 0 ? otherwise.begin() + rows.populations.index(static_cast<int>(p)) * N
                               : posterior.begin() + row * N;
     out.insert(out.end(), from, from + rows.categories);
   }

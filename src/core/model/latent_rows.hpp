@@ -27,7 +27,7 @@ struct Populations {
   double value(int population, int coefficient) const {
     return coefficient == 0 ? 1 : design(population, coefficient - 1);
   }
-  int of(int pattern) const { return of_pattern.empty() ? 0 : of_pattern[pattern]; }
+  int index(int pattern) const { return of_pattern.empty() ? 0 : of_pattern[pattern]; }
 };
 
 struct LatentRows : RatedRows {
@@ -73,11 +73,11 @@ struct LatentRows : RatedRows {
                     double* of_ratings) const;
 
   bool joined() const { return judges > raters; }
-  bool has_known_matrix(int one) const {
-    return one < static_cast<int>(matrix.size()) && !matrix[one].empty();
+  bool has_known_matrix(int u) const {
+    return u < static_cast<int>(matrix.size()) && !matrix[u].empty();
   }
-  bool has_calibration_sample(int one) const {
-    return one < static_cast<int>(calibration.size()) && !calibration[one].empty();
+  bool has_calibration_sample(int u) const {
+    return u < static_cast<int>(calibration.size()) && !calibration[u].empty();
   }
 };
 

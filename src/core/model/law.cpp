@@ -98,7 +98,7 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
       double* share = &error_share_[static_cast<std::size_t>(u) * N * N];
       if (layout.fixed_values.log_error) {
         const double* log = &(*layout.fixed_values.log_error)[static_cast<std::size_t>(u) * N * N];
-        std::transform(log, log + N * N, share, [](double of) { return std::exp(of); });
+        std::transform(log, log + N * N, share, [](double value) { return std::exp(value); });
       } else if (layout.errors_at >= 0) {
         std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share);
         softmax_rows(share, N);
@@ -118,16 +118,17 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
                      const double* share) {
   const int N = categories;
   double mean = 0;
-  Strata of(0, 0);
+  Strata by_stratum(0, 0);
   for (int k = 0; k < N; ++k) {
     if (k == 0 || layout.per_group > 1) {
       mean = logistic(x[layout.accuracy_at(judge, k)]);
-      if (layout.strata > 1) of = Strata(mean, shift);
+      if (layout.strata > 1) by_stratum = Strata(mean, shift);
     }
     accuracy[judge * N + k] = mean;
-    if (layout.strata > 1) strata.push_back(of);
+    if (layout.strata > 1) strata.push_back(by_stratum);
     for (int s = 0; s < layout.strata; ++s) {
-      const double right = clip_probability(layout.strata > 1 ? of.p[s] : mean), wrong = 1 - right;
+      const double right = clip_probability(layout.strata > 1 ? by_stratum.p[s] : mean),
+                   wrong = 1 - right;
       for (int l = 0; l < N; ++l) {
         probability[place(judge, l) + s * N + k] =
             l == k ? right : std::max(wrong * share[k * N + l], least_probability);
@@ -159,7 +160,8 @@ void Law::fill_levels(int judge) {
     const int l = answer_code % categories;
     for (int c = 0; c < classes; ++c) {
       probability[place(judge, answer_code) + c] =
-          std::max(of(judge, l, c) * levels->of(l == c % categories, answer_code / categories - 1),
+          std::max(answer_probability(judge, l, c) *
+                       levels->probability(l == c % categories, answer_code / categories - 1),
                    least_probability);
     }
   }

@@ -38,12 +38,12 @@ struct AnswerLaw {
     return (static_cast<std::size_t>(judge) * answer_codes + rating) * classes;
   }
   // Probabilities of all answers of a judge: classes x symbols.
-  Eigen::Map<const Eigen::MatrixXd> of(int judge) const {
+  Eigen::Map<const Eigen::MatrixXd> answer_probabilities(int judge) const {
     return {&probability[place(judge, 0)], classes, answer_codes};
   }
   // Probabilities of the classes in the first population. Without covariates it is the only one.
   Eigen::Map<const Eigen::VectorXd> weights() const { return {weight.data(), classes}; }
-  double of(int judge, int rating, int in_class) const {
+  double answer_probability(int judge, int rating, int in_class) const {
     return probability[place(judge, rating) + in_class];
   }
 };

@@ -37,7 +37,9 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
     share[rows.population_of(i)] += rows.weight[i];
     cases += rows.weight[i];
   }
-  for (double& of : share) of = cases > 0 && populations() > 1 ? of / cases : 1.0 / populations();
+  for (double& population_share : share)
+    population_share =
+        cases > 0 && populations() > 1 ? population_share / cases : 1.0 / populations();
   const auto reserve_positions = [this](int count) {
     const int first = count > 0 ? size : -1;
     size += count;
@@ -99,16 +101,16 @@ struct LogDensity {
   Eigen::VectorXd* gradient;
   double value = 0;
 
-  void slope(int at, double by) {
-    if (gradient) (*gradient)[at] += by;
+  void slope(int at, double change) {
+    if (gradient) (*gradient)[at] += change;
   }
   // Adds a normal density with standard deviation `sd`. The mean is 0, or the parameter at position
   // `centre` if this is not negative.
   void normal(int at, double sd, int centre = -1) {
-    const double off = x[at] - (centre < 0 ? 0 : x[centre]);
-    value -= 0.5 * off * off / (sd * sd);
-    slope(at, -off / (sd * sd));
-    if (centre >= 0) slope(centre, off / (sd * sd));
+    const double deviation = x[at] - (centre < 0 ? 0 : x[centre]);
+    value -= 0.5 * deviation * deviation / (sd * sd);
+    slope(at, -deviation / (sd * sd));
+    if (centre >= 0) slope(centre, deviation / (sd * sd));
   }
   void beta(int at, double a, double b) {
     const double p = clip_probability(logistic(x[at]));
@@ -163,13 +165,13 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
   // populations by their shares of the cases.
   const auto rates = ParameterReader(layout, x).population_rates();
   for (int g = 0; g < layout.populations(); ++g) {
-    const double before = prior.base_rates * layout.share[g];
+    const double prior_cases = prior.base_rates * layout.share[g];
     for (int k = 0; k < N; ++k) {
       const double rate = rates[static_cast<std::size_t>(g) * N + k];
-      out.value += before * std::log(std::max(rate, 1e-300));
+      out.value += prior_cases * std::log(std::max(rate, 1e-300));
       for (int j = 0; k < N - 1 && j < layout.coefficients(); ++j) {
         out.slope(layout.rate_at(j, k),
-                  before * (1 - N * rate) * layout.rows.populations.value(g, j));
+                  prior_cases * (1 - N * rate) * layout.rows.populations.value(g, j));
       }
     }
   }

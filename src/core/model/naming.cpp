@@ -19,25 +19,25 @@ constexpr double least_gain = 1e-9;
 // entries is highest. Returns the column of each row. Uses shortest augmenting paths (Jonker and
 // Volgenant, 1987).
 std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
-  constexpr double far = std::numeric_limits<double>::infinity();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> row(n + 1, 0.0), column(n + 1, 0.0);
-  std::vector<int> of_column(n + 1, 0), way(n + 1, 0);
+  std::vector<int> of_column(n + 1, 0), previous(n + 1, 0);
   for (int i = 1; i <= n; ++i) {
     of_column[0] = i;
     int j0 = 0;
-    std::vector<double> least(n + 1, far);
+    std::vector<double> least(n + 1, infinity);
     std::vector<bool> used(n + 1, false);
     do {
       used[j0] = true;
       const int i0 = of_column[j0];
-      double delta = far;
+      double delta = infinity;
       int j1 = 0;
       for (int j = 1; j <= n; ++j) {
         if (used[j]) continue;
         const double cost = -gain[(i0 - 1) * n + j - 1] - row[i0] - column[j];
         if (cost < least[j]) {
           least[j] = cost;
-          way[j] = j0;
+          previous[j] = j0;
         }
         if (least[j] < delta) {
           delta = least[j];
@@ -54,7 +54,7 @@ std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
       }
       j0 = j1;
     } while (of_column[j0] != 0);
-    for (; j0 != 0; j0 = way[j0]) of_column[j0] = of_column[way[j0]];
+    for (; j0 != 0; j0 = previous[j0]) of_column[j0] = of_column[previous[j0]];
   }
   std::vector<int> out(n);
   for (int j = 1; j <= n; ++j) out[of_column[j] - 1] = j - 1;
@@ -81,13 +81,13 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
     }
   }
   std::vector<int> name = best_assignment(gain, categories);
-  double best = 0, now = 0, total = 0;
+  double best = 0, current = 0, total = 0;
   for (int k = 0; k < categories; ++k) {
     best += gain[k * categories + name[k]];
-    now += gain[k * categories + k];
+    current += gain[k * categories + k];
   }
   for (const double w : weight) total += w;
-  if (best > now + least_gain * total) return name;
+  if (best > current + least_gain * total) return name;
   for (int k = 0; k < categories; ++k) name[k] = k;
   return name;
 }
@@ -104,27 +104,27 @@ struct Reply {
 template <class Visit>
 void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) {
   const std::vector<double> ratings_of_judge = ratings_by_judge(rows);
-  std::vector<Reply> all;
+  std::vector<Reply> replies;
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0) continue;
-    all.clear();
-    for (const int at : rows.positions(i)) all.push_back({rows.judge[at], rows.answer(at)});
+    replies.clear();
+    for (const int at : rows.positions(i)) replies.push_back({rows.judge[at], rows.answer(at)});
     for (const int at : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
-      all.push_back({rows.abstained[at], rows.categories});
+      replies.push_back({rows.abstained[at], rows.categories});
     }
-    const auto sort_by = [&](const auto& before) {
-      std::stable_sort(all.begin(), all.end(), before);
+    const auto sort_by = [&](const auto& precedes) {
+      std::stable_sort(replies.begin(), replies.end(), precedes);
     };
-    if (static_cast<int>(all.size()) > most_replies) {
+    if (static_cast<int>(replies.size()) > most_replies) {
       sort_by([&](const Reply& a, const Reply& b) {
         return ratings_of_judge[a.judge] > ratings_of_judge[b.judge];
       });
-      all.resize(most_replies);
+      replies.resize(most_replies);
     }
     sort_by([](const Reply& a, const Reply& b) { return a.judge < b.judge; });
-    for (std::size_t a = 0; a < all.size(); ++a) {
-      for (std::size_t b = a + 1; b < all.size(); ++b) {
-        if (all[a].judge != all[b].judge) visit(i, all[a], all[b]);
+    for (std::size_t a = 0; a < replies.size(); ++a) {
+      for (std::size_t b = a + 1; b < replies.size(); ++b) {
+        if (replies[a].judge != replies[b].judge) visit(i, replies[a], replies[b]);
       }
     }
   }
@@ -154,8 +154,8 @@ PairTables pair_tables(const LatentRows& rows, bool abstaining) {
 Association association(const LatentRows& rows) {
   const PairTables tables = pair_tables(rows, false);
   Association out;
-  for (const auto& of : tables) {
-    const Eigen::MatrixXd& table = of.second;
+  for (const auto& entry : tables) {
+    const Eigen::MatrixXd& table = entry.second;
     const Eigen::VectorXd row = table.rowwise().sum(), column = table.colwise().sum();
     const double n = row.sum();
     const Eigen::ArrayXXd expected = row * column.transpose() / n;
@@ -181,8 +181,8 @@ ReplyAssociation reply_association(const LatentRows& rows) {
   agreement_weight.row(N).setZero();
   agreement_weight.col(N).setZero();
   PairTables tables = pair_tables(rows, true);
-  for (auto& of : tables) {
-    Eigen::MatrixXd& table = of.second;
+  for (auto& entry : tables) {
+    Eigen::MatrixXd& table = entry.second;
     const double n = table.sum();
     const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
     out.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();

@@ -37,12 +37,12 @@ double OrdinalLaw::density(double x) { return std::exp(-0.5 * x * x - log_root_2
 
 LevelLaw::LevelLaw(const double* parameters, int levels) {
   wrong_ = right_ = {0};
-  double raised = 0;
+  double step_sum = 0;
   for (int j = 0; j < levels - 1; ++j) {
     step_.push_back(std::exp(parameters[levels - 1 + j]));
-    raised += step_.back();
+    step_sum += step_.back();
     wrong_.push_back(parameters[j]);
-    right_.push_back(parameters[j] + raised);
+    right_.push_back(parameters[j] + step_sum);
   }
   softmax(wrong_.begin(), wrong_.end());
   softmax(right_.begin(), right_.end());

@@ -64,7 +64,7 @@ class LevelLaw {
   LevelLaw(const double* parameters, int levels);
 
   static int size(int levels) { return levels > 0 ? 2 * (levels - 1) : 0; }
-  double of(bool right, int level) const { return (right ? right_ : wrong_)[level]; }
+  double probability(bool right, int level) const { return (right ? right_ : wrong_)[level]; }
 
   // Calls put(parameter, derivative) for each parameter. The derivative is that of the log
   // probability of the level, for a right or a wrong answer.
@@ -73,7 +73,7 @@ class LevelLaw {
     const int steps = static_cast<int>(step_.size());
     double reached = 1;  // probability that a right answer has at least the level of this step
     for (int j = 1; j <= steps; ++j) {
-      put(j - 1, (j == level) - of(right, j));
+      put(j - 1, (j == level) - probability(right, j));
       reached -= right_[j - 1];
       if (right) put(steps + j - 1, step_[j - 1] * ((level >= j) - reached));
     }

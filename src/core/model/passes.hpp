@@ -80,17 +80,17 @@ class Pass {
     if (sums) sum_.assign(levels, Array::Zero(tables.classes));
   }
 
-  // Calls visit(row, posterior) for each row with weight, or for all rows if `all` is true. Returns
-  // the log likelihood, the weighted sum of the rows' log probabilities.
+  // Calls visit(row, posterior) for each row with weight, or for all rows if `all_rows` is true.
+  // Returns the log likelihood, the weighted sum of the rows' log probabilities.
   template <class Visit>
-  double run(bool all, const Visit& visit) {
+  double run(bool all_rows, const Visit& visit) {
     LogSum out;
     int shared = 0;
     Array posterior;
     for (int i = 0; i < rows_.size(); ++i) {
       shared = std::min(shared, rows_.prefix_length(i));
       const double w = rows_.weight[i];
-      if (w == 0 && !all) continue;
+      if (w == 0 && !all_rows) continue;
       close_prefixes(shared);
       if (rows_.population_of(i) != population_) move_to(rows_.population_of(i));
       shared = std::numeric_limits<int>::max();
@@ -255,10 +255,11 @@ auto with_classes(int classes, const Work& work) {
 // visit(row, posterior) receives a pointer to the posterior probabilities of the classes.
 template <class Visit>
 double pass_over(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums,
-                 bool all, const Visit& visit) {
+                 bool all_rows, const Visit& visit) {
   return with_classes(tables.classes, [&](auto size) {
     Pass<decltype(size)::value> pass(rows, tables, sums);
-    return pass.run(all, [&](int row, const auto& posterior) { visit(row, posterior.data()); });
+    return pass.run(all_rows,
+                    [&](int row, const auto& posterior) { visit(row, posterior.data()); });
   });
 }
 

@@ -57,13 +57,13 @@ RowsInUse rows_in_use(const LatentRows& x) {
   for (int& known : out.rows.known) known = known < 0 ? -1 : to[known];
   for (auto* matrices : {&out.rows.matrix, &out.rows.calibration}) {
     for (auto& matrix : *matrices) {
-      std::vector<double> part;
+      std::vector<double> submatrix;
       for (std::size_t k = 0; k < out.category.size() && !matrix.empty(); ++k) {
         for (const int l : out.category) {
-          part.push_back(matrix[out.category[k] * x.categories + l]);
+          submatrix.push_back(matrix[out.category[k] * x.categories + l]);
         }
       }
-      matrix = std::move(part);
+      matrix = std::move(submatrix);
     }
   }
   return out;
@@ -129,10 +129,10 @@ bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
   return true;
 }
 
-PooledFit make_result(const PooledPanel& panel, const RowsInUse& of, const LatentRows& rows) {
-  const int N = rows.categories, K = of.rows.categories;
+PooledFit make_result(const PooledPanel& panel, const RowsInUse& used, const LatentRows& rows) {
+  const int N = rows.categories, K = used.rows.categories;
   PooledFit out;
-  out.category = of.category;
+  out.category = used.category;
   out.centre = panel.centre();
   out.answering = panel.answering();
   out.log_density = panel.log_density();
@@ -141,19 +141,20 @@ PooledFit make_result(const PooledPanel& panel, const RowsInUse& of, const Laten
   out.converged = panel.converged();
   out.posterior.assign(static_cast<std::size_t>(rows.size()) * N, 0.0);
   for (std::size_t i = 0; i < panel.posterior().size(); ++i) {
-    out.posterior[i / K * N + of.category[i % K]] = panel.posterior()[i];
+    out.posterior[i / K * N + used.category[i % K]] = panel.posterior()[i];
   }
   out.rates.assign(N, 0.0);
   out.matrix.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
   out.prior.assign(out.matrix.size(), 0.0);
   out.answered.assign(static_cast<std::size_t>(rows.judges) * N, not_a_number);
   for (int k = 0; k < K; ++k) {
-    out.rates[of.category[k]] = panel.rate(k);
+    out.rates[used.category[k]] = panel.rate(k);
     for (int j = 0; j < rows.judges; ++j) {
-      out.answered[static_cast<std::size_t>(j) * N + of.category[k]] = panel.answering().rate(j, k);
+      out.answered[static_cast<std::size_t>(j) * N + used.category[k]] =
+          panel.answering().rate(j, k);
       for (int l = 0; l < K; ++l) {
         const std::size_t at =
-            (static_cast<std::size_t>(j) * N + of.category[k]) * N + of.category[l];
+            (static_cast<std::size_t>(j) * N + used.category[k]) * N + used.category[l];
         out.matrix[at] = panel.theta(j, k, l);
         out.prior[at] = panel.centre().c * panel.centre().mean(panel.centre().s[j], k, l);
       }
@@ -216,34 +217,35 @@ std::vector<double> prior_rows_of_system(const PooledFit& fit, const LatentRows&
 
 PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const RowsInUse used = rows_in_use(rows);
-  const LatentRows& of = used.rows;
-  const auto from = [&](std::vector<double> posterior) {
-    auto out = std::make_unique<PooledPanel>(of, options.one_coin);
+  const LatentRows& used_rows = used.rows;
+  const auto start_panel = [&](std::vector<double> posterior) {
+    auto out = std::make_unique<PooledPanel>(used_rows, options.one_coin);
     out->start(std::move(posterior));
     return out;
   };
-  auto best = from(posterior_from_votes(of));
+  auto best = start_panel(posterior_from_votes(used_rows));
   const std::vector<int> used_judges = best->counts().used_judges;
   const auto raters = static_cast<int>(used_judges.size());
-  const bool several = raters > 1 && raters <= options.few_judges;
-  const double first = several ? std::max(coarse_tolerance, options.tolerance) : options.tolerance;
+  const bool several_starts = raters > 1 && raters <= options.few_judges;
+  const double first =
+      several_starts ? std::max(coarse_tolerance, options.tolerance) : options.tolerance;
   // Iterates until convergence. If most ratings then disagree with the names of the classes,
   // renames the classes and iterates again. Returns true if classes were renamed.
   const auto iterate = [&](PooledPanel& panel, double tolerance) {
     panel.iterate(tolerance, options.rounds);
-    const bool renamed = rename_classes(of, panel);
+    const bool renamed = rename_classes(used_rows, panel);
     if (renamed) panel.iterate(tolerance, options.rounds);
     return renamed;
   };
   bool renamed = iterate(*best, first);
-  for (const int j : several ? used_judges : std::vector<int>()) {
-    auto other = from(posterior_from_judge(of, j));
-    const bool moved = iterate(*other, first);
-    if (other->log_density() <= best->log_density() + least_start_gain) continue;
-    best = std::move(other);
-    renamed = moved;
+  for (const int j : several_starts ? used_judges : std::vector<int>()) {
+    auto candidate = start_panel(posterior_from_judge(used_rows, j));
+    const bool candidate_renamed = iterate(*candidate, first);
+    if (candidate->log_density() <= best->log_density() + least_start_gain) continue;
+    best = std::move(candidate);
+    renamed = candidate_renamed;
   }
-  if (several) renamed = iterate(*best, options.tolerance) || renamed;
+  if (several_starts) renamed = iterate(*best, options.tolerance) || renamed;
   PooledFit out = make_result(*best, used, rows);
   out.renamed = renamed;
   if (!options.constant.empty()) out.log_answers = best->log_answers(options.constant);
@@ -277,8 +279,8 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined) {
   std::vector<double> alpha = fit.prior;
   if (joined.joined()) {
-    const std::vector<double> own = prior_rows_of_system(fit, joined);
-    alpha.insert(alpha.end(), own.begin(), own.end());
+    const std::vector<double> system_rows = prior_rows_of_system(fit, joined);
+    alpha.insert(alpha.end(), system_rows.begin(), system_rows.end());
   }
   replace_zeros(alpha, joined.categories, fit.centre.c);
   const std::size_t cells = static_cast<std::size_t>(joined.categories) * joined.categories;

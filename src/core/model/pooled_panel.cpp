@@ -135,7 +135,7 @@ void PooledPanel::start(std::vector<double> from) {
 // step. Uses Anderson's method (iterate_near_end()) as soon as rounds change little.
 void PooledPanel::iterate(double tolerance, int most) {
   Eigen::VectorXd x = parameters(), before, rounded;
-  double near = linear_change, ratio = 0, earlier = 0, most_steps = 4;
+  double near_end = linear_change, ratio = 0, earlier = 0, most_steps = 4;
   converged_ = false;
   while (!converged_ && rounds_ < most) {
     round();
@@ -152,14 +152,14 @@ void PooledPanel::iterate(double tolerance, int most) {
       x = twice;
       continue;
     }
-    if (change < near) {
+    if (change < near_end) {
       iterate_near_end(tolerance, most);
-      near /= 10;
+      near_end /= 10;
       x = parameters();
       continue;
     }
-    const double wanted = std::sqrt(r2 / v2), steps = std::clamp(wanted, 1.0, most_steps);
-    if (wanted > most_steps) most_steps *= 4;
+    const double step_length = std::sqrt(r2 / v2), steps = std::clamp(step_length, 1.0, most_steps);
+    if (step_length > most_steps) most_steps *= 4;
     if (steps <= 1) {
       x = twice;
       continue;
@@ -181,15 +181,15 @@ void PooledPanel::iterate(double tolerance, int most) {
 }
 
 void PooledPanel::iterate_near_end(double tolerance, int most) {
-  Extrapolation way;
+  Extrapolation extrapolation;
   Eigen::VectorXd x = parameters();
   double earlier = tolerance;
-  while (rounds_ < most && !way.has_stalled()) {
+  while (rounds_ < most && !extrapolation.has_stalled()) {
     const double change = round();
-    converged_ = way.has_enough_rounds() && std::max(change, earlier) < tolerance;
+    converged_ = extrapolation.has_enough_rounds() && std::max(change, earlier) < tolerance;
     if (converged_) return;
     earlier = change;
-    set_parameters(way.next(x, parameters(), component_weights(x.size())));
+    set_parameters(extrapolation.next(x, parameters(), component_weights(x.size())));
     x = parameters();
   }
 }
@@ -276,10 +276,10 @@ double PooledPanel::round() {
   const AnswerSums sums{classes_.data(), counts_.ratings.data(), answering_.abstentions.data()};
   double change = 0;
   pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
-    double* old = &posterior_[static_cast<std::size_t>(row) * K_];
+    double* row_posterior = &posterior_[static_cast<std::size_t>(row) * K_];
     for (int k = 0; k < K_; ++k) {
-      if (rows_.weight[row] > 0) change = std::max(change, std::fabs(p[k] - old[k]));
-      old[k] = p[k];
+      if (rows_.weight[row] > 0) change = std::max(change, std::fabs(p[k] - row_posterior[k]));
+      row_posterior[k] = p[k];
     }
   });
   update_centres();

@@ -94,7 +94,7 @@ void ParameterReader::add_levels(NaturalParameters& to) const {
   const LevelLaw law(x_.data() + layout_.levels_at, layout_.rows.levels);
   for (const bool right : {true, false}) {
     for (int l = 0; l < layout_.rows.levels; ++l) {
-      to.add(right ? "confidence_right" : "confidence_wrong", 0, law.of(right, l), l + 1);
+      to.add(right ? "confidence_right" : "confidence_wrong", 0, law.probability(right, l), l + 1);
     }
   }
 }

@@ -117,13 +117,13 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
   for (std::size_t c = 0; c < counts.classes.size(); ++c) of_category[c % N] += counts.classes[c];
   for (int k = 0; k < N - 1; ++k) x[k] = std::log(of_category[k] / of_category[N - 1]);
 
-  const std::vector<double> given = counts.by_truth(layout);
+  const std::vector<double> ratings = counts.by_truth(layout);
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
     for (int k = 0; k < N && !layout.has_known_matrix(u) && layout.per_group > 0; ++k) {
       for (int l = 0; l < N; ++l) {
-        const double n = given[(static_cast<std::size_t>(u) * N + l) * N + k] +
+        const double n = ratings[(static_cast<std::size_t>(u) * N + l) * N + k] +
                          (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);
         (l == k ? right : wrong)[layout.accuracy_at(u, k)] += n;
         if (l != k && layout.errors_at >= 0) errors[layout.error_at(u, k, l)] += n;

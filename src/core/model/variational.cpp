@@ -44,10 +44,10 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
   const double at_total = digamma(total + counted);
   double out = counted > 0 ? log_gamma(total + counted) - log_gamma(total) : 0;
   for (int i = 0; i < size; ++i) {
-    const double a = prior[i], more = n[i * stride];
-    const double log = digamma(a + more) - at_total;
+    const double a = prior[i], count = n[i * stride];
+    const double log = digamma(a + count) - at_total;
     log_mean[i * stride] = log;
-    if (more > 0) out += log_gamma(a) - log_gamma(a + more) + more * log;
+    if (count > 0) out += log_gamma(a) - log_gamma(a + count) + count * log;
   }
   return out;
 }
@@ -98,8 +98,8 @@ class DawidSkeneFit {
     state.mean = std::clamp(sum / weight, 0.02, 0.995);
     for (int u = 0; u < U_; ++u) {
       const bool rater = u < rows_.raters;
-      const double a = rater ? shrinkage * state.mean : 0.5, of = rater ? shrinkage : 1;
-      state.accuracy[u] = std::clamp((right[u] + a) / (all[u] + of), 1e-4, 1 - 1e-4);
+      const double a = rater ? shrinkage * state.mean : 0.5, prior_weight = rater ? shrinkage : 1;
+      state.accuracy[u] = std::clamp((right[u] + a) / (all[u] + prior_weight), 1e-4, 1 - 1e-4);
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
       double slope = -precision_ * state.dispersion, bend = -precision_;
@@ -191,12 +191,12 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
   while (out.iterations < options.iterations && !out.converged) {
     ++out.iterations;
     Watch::check();
-    const State before = fit.state;
+    const State previous_state = fit.state;
     if (updates_means) fit.update_means();
     const double bound = fit.step(posterior);
     if (updates_means && bound < out.bound) {
       updates_means = false;
-      fit.state = before;
+      fit.state = previous_state;
       continue;
     }
     out.converged = bound - out.bound < options.tolerance * (1 + std::fabs(bound));
@@ -243,10 +243,10 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
         }
       }
     }
-    const double less = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
-    steps.useful_value = useful_value + less;
+    const double penalty = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
+    steps.useful_value = useful_value + penalty;
     const LatentFit fit = fit_latent(latent, out.x, steps);
-    const double bound = fit.value - less;
+    const double bound = fit.value - penalty;
     gain = bound - out.bound;
     out.x = fit.x;
     out.bound = bound;

@@ -18,7 +18,8 @@ inline std::vector<fallible::LatentModel> all_models() {
   for (const bool by_rater : {false, true}) {
     for (const Errors errors : {Errors::uniform, Errors::distance, Errors::free}) {
       for (const bool strata : {false, true}) {
-        for (const bool own : {false, true}) out.push_back({by_rater, errors, strata, own});
+        for (const bool separate_system : {false, true})
+          out.push_back({by_rater, errors, strata, separate_system});
       }
     }
   }

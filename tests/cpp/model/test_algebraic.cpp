@@ -86,10 +86,10 @@ TEST_CASE("the covariance is what one case more or less moves") {
   tallies.weight[1] = 2.5;
   const KFit fit = fit_algebraic(tallies, tallies.weight);
   const auto numbers = [&](const std::vector<double>& weight) {
-    const KFit now = fit_algebraic(tallies, weight);
+    const KFit refit = fit_algebraic(tallies, weight);
     Eigen::VectorXd out(5);
-    out << now.rater_accuracy, now.base_rates[0], now.base_rates[1], now.base_rates[2],
-        now.base_rates[3];
+    out << refit.rater_accuracy, refit.base_rates[0], refit.base_rates[1], refit.base_rates[2],
+        refit.base_rates[3];
     return out;
   };
   Eigen::MatrixXd expected = squared_slopes(tallies.weight, 1e-5, numbers);

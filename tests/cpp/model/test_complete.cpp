@@ -86,12 +86,12 @@ TEST_CASE("directions together bend as their parameters do") {
     direction[0] = 1;
     direction[1] = 0;
     for (Eigen::Index i = 2; i < x.size(); ++i) direction[i] = i % 3 == 0 ? -1 : 2;
-    Eigen::MatrixXd way = Eigen::MatrixXd::Zero(x.size(), 3);
+    Eigen::MatrixXd directions = Eigen::MatrixXd::Zero(x.size(), 3);
     for (Eigen::Index i = 0; i < x.size(); ++i) {
-      if (direction[i] >= 0) way(i, direction[i]) = 1;
+      if (direction[i] >= 0) directions(i, direction[i]) = 1;
     }
     const Eigen::MatrixXd some = log_posterior_hessian(latent, x, direction, 3);
-    CHECK((some - way.transpose() * all * way).norm() < 1e-6 * (1 + all.norm()));
+    CHECK((some - directions.transpose() * all * directions).norm() < 1e-6 * (1 + all.norm()));
   }
 }
 
@@ -152,8 +152,10 @@ TEST_CASE("the variance of difficulty alone is one by what answers tell of it") 
           for (int c = 0; c < law.classes; ++c) {
             double answers = 0;
             for (int l = 0; l < 3; ++l) answers += counts.ratings[law.place(u, l) + c];
-            const double p = law.of(u, c % 3, c);
-            const double slope = (above.of(u, c % 3, c) - below.of(u, c % 3, c)) / 2e-6;
+            const double p = law.answer_probability(u, c % 3, c);
+            const double slope =
+                (above.answer_probability(u, c % 3, c) - below.answer_probability(u, c % 3, c)) /
+                2e-6;
             information += answers * slope * slope / (p * (1 - p));
           }
         }

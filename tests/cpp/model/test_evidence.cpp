@@ -92,11 +92,12 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
         Stream stream(8, 0);
         for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.8 * (stream.uniform() - 0.5);
         // The system comes first, then base rates.
-        std::vector<Eigen::VectorXd> way{Eigen::VectorXd::Unit(x.size(), layout.system_at())};
+        std::vector<Eigen::VectorXd> directions{
+            Eigen::VectorXd::Unit(x.size(), layout.system_at())};
         for (Eigen::Index i = 0; i < x.size(); ++i) {
-          if (i != layout.system_at()) way.push_back(Eigen::VectorXd::Unit(x.size(), i));
+          if (i != layout.system_at()) directions.push_back(Eigen::VectorXd::Unit(x.size(), i));
         }
-        const auto n = static_cast<Eigen::Index>(way.size());
+        const auto n = static_cast<Eigen::Index>(directions.size());
         Eigen::MatrixXd bend(n, n);
         const double h = 1e-3;
         for (Eigen::Index i = 0; i < n; ++i) {
@@ -104,7 +105,8 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
             double sum = 0;
             for (const int a : {-1, 1}) {
               for (const int b : {-1, 1}) {
-                sum += a * b * model.evaluate(x + h * (a * way[i] + b * way[j]), nullptr);
+                sum += a * b *
+                       model.evaluate(x + h * (a * directions[i] + b * directions[j]), nullptr);
               }
             }
             bend(i, j) = -sum / (4 * h * h);
@@ -134,8 +136,8 @@ TEST_CASE("it does not matter to evidence which category is called the last") {
   for (const bool by_rater : {false, true}) {
     LatentModel settings;
     settings.by_rater = by_rater;
-    const auto evidence = [&](const Panel& of) {
-      const LatentRows rows = latent_rows(of.view(), of.weights(), 0, {});
+    const auto evidence = [&](const Panel& data) {
+      const LatentRows rows = latent_rows(data.view(), data.weights(), 0, {});
       const LatentClass model(rows, settings, LatentPrior());
       return laplace_evidence(model, fit_latent(model, model.start(), exact).x);
     };

@@ -298,7 +298,8 @@ TEST_CASE("two raters are known in two populations with different base rates, no
     double p = 0;
     for (int k = 0; k < 2; ++k) {
       double product = law.rates[rows.population_of(i) * 2 + k];
-      for (const int at : rows.positions(i)) product *= law.of(rows.judge[at], rows.category[at], k);
+      for (const int at : rows.positions(i))
+        product *= law.answer_probability(rows.judge[at], rows.category[at], k);
       p += product;
     }
     CHECK(p * (rows.population_of(i) == 0 ? 555 : 1322) == Approx(rows.weight[i]).epsilon(1e-4));
@@ -329,8 +330,8 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
         const LatentClass latent(rows, model, flat());
         const PairFrequencies pairs = pair_frequencies(latent.layout);
         double share = 0, cells = 0;
-        for (const double of : pairs.share) share += of;
-        for (const double of : pairs.frequency) cells += of;
+        for (const double pair_share : pairs.share) share += pair_share;
+        for (const double frequency : pairs.frequency) cells += frequency;
         CHECK(share == Approx(1));
         CHECK(cells == Approx(pairs.kinds()));
         Eigen::VectorXd x = latent.start(), gradient, expected;
@@ -371,9 +372,9 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
     const LatentRows all = latent_rows(panel.view(), panel.weights(), system, Known());
     for (const LatentModel& model : all_models()) {
       const LatentClass latent(rows, model, flat()), plain(all, model, flat());
-      const int own = model.errors == Errors::free ? 4 * 3 : 1;
+      const int system_parameters = model.errors == Errors::free ? 4 * 3 : 1;
       const int fewer = plain.layout.free_parameters() - latent.layout.free_parameters();
-      CHECK(fewer == (model.by_rater ? own : 0));
+      CHECK(fewer == (model.by_rater ? system_parameters : 0));
       Eigen::VectorXd x = latent.start(), gradient;
       Stream stream(3, 0);
       for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);

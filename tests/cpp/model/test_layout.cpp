@@ -195,8 +195,8 @@ TEST_CASE("more raters start from those of before, and the others from their mea
       REQUIRE(found.size() == after.layout.size);
       CHECK(found.head(N - 1) == x.head(N - 1));
       if (after.layout.mean_at >= 0) CHECK(found[after.layout.mean_at] == x[before.mean_at]);
-      const auto check = [&](int to, double sum, int of_judge, double own) {
-        CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? own : sum));
+      const auto check = [&](int to, double sum, int of_judge, double expected) {
+        CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? expected : sum));
       };
       for (int u = 0; u < 5; ++u) {
         if (after.layout.has_known_matrix(u)) continue;
@@ -235,11 +235,11 @@ TEST_CASE("a known truth counts as much as raters who all say so") {
   Known known;
   known.truth.assign(mixed.view().patterns, 0);
   known.truth[0] = 1;
-  const LatentRows told = latent_rows(mixed.view(), mixed.weights(), -1, known);
+  const LatentRows with_truth = latent_rows(mixed.view(), mixed.weights(), -1, known);
   const LatentRows voted = latent_rows(mixed.view(), mixed.weights(), -1, {});
   for (const bool by_rater : {false, true}) {
     const LatentModel model{by_rater, Errors::uniform, false, false};
-    const LatentClass of_told(told, model, flat()), of_voted(voted, model, flat());
+    const LatentClass of_told(with_truth, model, flat()), of_voted(voted, model, flat());
     const Eigen::VectorXd off = of_told.start() - of_voted.start();
     CHECK(off.lpNorm<Eigen::Infinity>() < 1e-12);
   }

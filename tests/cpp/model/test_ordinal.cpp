@@ -117,13 +117,17 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   const double theta[] = {0.5, -0.2, -1, 0.4};
   const LevelLaw law(theta, 3);
   for (const bool right : {false, true}) {
-    CHECK(law.of(right, 0) + law.of(right, 1) + law.of(right, 2) == Approx(1));
+    CHECK(law.probability(right, 0) + law.probability(right, 1) + law.probability(right, 2) ==
+          Approx(1));
   }
-  const auto odds = [&](int level) { return law.of(true, level) / law.of(false, level); };
+  const auto odds = [&](int level) {
+    return law.probability(true, level) / law.probability(false, level);
+  };
   CHECK(std::log(odds(1) / odds(0)) == Approx(std::exp(-1)));
   CHECK(std::log(odds(2) / odds(1)) == Approx(std::exp(0.4)));
   for (const int level : {1, 2}) {
-    CHECK(std::log(law.of(false, level) / law.of(false, 0)) == Approx(theta[level - 1]));
+    CHECK(std::log(law.probability(false, level) / law.probability(false, 0)) ==
+          Approx(theta[level - 1]));
   }
   // Summed over its levels, an answer has the probability that it has without levels.
   const LatentRows rows = sure_rows(0);
@@ -132,8 +136,9 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   for (int u = 0; u < rows.judges; ++u) {
     for (int l = 0; l < 3; ++l) {
       for (int c = 0; c < all.classes; ++c) {
-        CHECK(all.of(u, l + 3, c) + all.of(u, l + 6, c) + all.of(u, l + 9, c) ==
-              Approx(all.of(u, l, c)));
+        CHECK(all.answer_probability(u, l + 3, c) + all.answer_probability(u, l + 6, c) +
+                  all.answer_probability(u, l + 9, c) ==
+              Approx(all.answer_probability(u, l, c)));
       }
     }
   }

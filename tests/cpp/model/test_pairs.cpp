@@ -26,8 +26,8 @@ LatentRows rows_of(int system) { return latent_rows(panel.view(), panel.weights(
 // orders.
 std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int v) {
   std::vector<double> out(4, 0.0);
-  const auto is = [&](int judge, int who) {
-    return by_rater || judge >= rows.raters ? judge == who : who < rows.raters;
+  const auto is = [&](int judge, int number) {
+    return by_rater || judge >= rows.raters ? judge == number : number < rows.raters;
   };
   for (int i = 0; i < rows.size(); ++i) {
     for (const int a : rows.positions(i)) {
@@ -77,7 +77,8 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
           CHECK(pairs.frequency[kind * 4 + c] == Approx(cells[c] / sum));
           double off = cells[c] / sum;
           for (int s = 0; s < law.classes; ++s) {
-            off -= law.weight[s] * law.of(u, c / 2, s) * law.of(v, c % 2, s);
+            off -= law.weight[s] * law.answer_probability(u, c / 2, s) *
+                   law.answer_probability(v, c % 2, s);
           }
           squares += sum / twice / all * off * off;
         }

@@ -50,7 +50,7 @@ double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<dou
   for (int c = 0; c < law.classes; ++c) {
     posterior[c] = std::log(law.weight[c]);
     for (const int at : rows.positions(row)) {
-      posterior[c] += std::log(law.of(rows.judge[at], rows.category[at], c));
+      posterior[c] += std::log(law.answer_probability(rows.judge[at], rows.category[at], c));
     }
     if (rows.known[row] >= 0 && c % rows.categories != rows.known[row]) posterior[c] = -1e300;
     most = std::max(most, posterior[c]);
