@@ -50,18 +50,18 @@ TEST_CASE("what a member of the family needs comes before it") {
     REQUIRE(family.size() == size);
     double total = 0;
     std::set<const Member*> before{nullptr};
-    for (const auto& one : family) {
-      CHECK(before.count(one->base()) == 1);
-      CHECK(before.count(one->start()) == 1);
-      before.insert(one.get());
-      total += std::exp(one->result().log_prior);
+    for (const auto& member : family) {
+      CHECK(before.count(member->base()) == 1);
+      CHECK(before.count(member->start()) == 1);
+      before.insert(member.get());
+      total += std::exp(member->result().log_prior);
     }
     CHECK(total == Approx(prior));
     std::set<std::tuple<std::string, std::string, double, double>> labels;
-    for (const auto& one : family) {
-      const MemberLabel of = one->result().label;
-      labels.insert({of.accuracy, of.errors, of.difficulty,
-                     std::isnan(of.concentration) ? 0 : of.concentration});
+    for (const auto& member : family) {
+      const MemberLabel member_label = member->result().label;
+      labels.insert({member_label.accuracy, member_label.errors, member_label.difficulty,
+                     std::isnan(member_label.concentration) ? 0 : member_label.concentration});
     }
     CHECK(labels.size() == size);
     // Confusion matrices follow the richest of the other models.
@@ -90,11 +90,11 @@ TEST_CASE("members have names for what they let go of") {
   CHECK(OneCoin({true, true, 0}).has_no_shared_errors());
   CHECK(!OneCoin({false, false, 0.1}).has_no_shared_errors());
   const OneCoin equal({true, true, 0}), hard({true, true, 0.2});
-  const MemberLabel own = label(OwnErrorRows(&hard, 30, 2));
-  CHECK(own.accuracy == "rater");
-  CHECK(own.errors == "own");
-  CHECK(own.difficulty == 0.2);
-  CHECK(own.concentration == 30);
+  const MemberLabel separate_label = label(OwnErrorRows(&hard, 30, 2));
+  CHECK(separate_label.accuracy == "rater");
+  CHECK(separate_label.errors == "own");
+  CHECK(separate_label.difficulty == 0.2);
+  CHECK(separate_label.concentration == 30);
   CHECK(!OwnErrorRows(&equal, 30, 2).has_no_shared_errors());
   CHECK(label(Matrices(&equal, false)).errors == "matrix");
 }
@@ -104,13 +104,13 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
   const auto weight = panel.weights();
   const auto average = fit(panel, weight, {});
   const SystemEstimate& estimate = average->systems().front();
-  const AverageParts& one = *estimate.average;
-  CHECK(total(one.members) == Approx(1));
+  const AverageParts& parts = *estimate.average;
+  CHECK(total(parts.members) == Approx(1));
   CHECK(estimate.estimate > 0.5);
   CHECK(estimate.estimate < 1);
-  CHECK(one.shared > 0.5);
-  CHECK(one.std_error > 0);
-  CHECK(one.rater_error < 0.5);
+  CHECK(parts.shared > 0.5);
+  CHECK(parts.std_error > 0);
+  CHECK(parts.rater_error < 0.5);
   CHECK(average->with_weights(average->cells().cases)[0] ==
         Approx(estimate.estimate).epsilon(2e-3));
   CHECK(std::isnan(average->with_weights(std::vector<double>(weight.size(), 0.0))[0]));
@@ -131,9 +131,9 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
 TEST_CASE("one case is enough for an average, none is not") {
   const Panel panel({"ABAB", "ABBB", "ABAB"}, {"A...", "...."}, 2);
   const auto average = fit(panel, panel.weights(), {});
-  const double one = average->systems()[0].average->independent;
-  CHECK(one > 0.5);
-  CHECK(one < 1);
+  const double independent = average->systems()[0].average->independent;
+  CHECK(independent > 0.5);
+  CHECK(independent < 1);
   CHECK(!average->systems()[1].average);
 }
 
@@ -142,13 +142,13 @@ TEST_CASE("with other weights the evidence of members that are not fitted anew c
   std::vector<double> few = panel.weights(), many(few);
   for (double& w : few) w *= 20;
   for (std::size_t i = 0; i < many.size(); ++i) many[i] *= i % 4 == 0 ? 400 : 40;
-  const auto average = fit(panel, few, {}), anew = fit(panel, many, {});
+  const auto average = fit(panel, few, {}), repeated = fit(panel, many, {});
   const auto& members = average->systems().front().average->members;
   REQUIRE(std::any_of(members.begin(), members.end(), [](const MemberResult& member) {
     return member.weight < 1e-3 && !std::isnan(member.log_evidence);
   }));
-  CHECK(average->with_weights(anew->cells().cases)[0] ==
-        Approx(anew->systems().front().estimate).epsilon(1e-4));
+  CHECK(average->with_weights(repeated->cells().cases)[0] ==
+        Approx(repeated->systems().front().estimate).epsilon(1e-4));
 }
 
 TEST_CASE("members that will not matter are not polished, but where something on them may matter") {

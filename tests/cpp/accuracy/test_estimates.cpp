@@ -83,9 +83,9 @@ TEST_CASE("fits that are not identified say why") {
   CHECK(std::isnan(system.estimate));
   CHECK(system.algebra->cases == 4);
 
-  const Panel alone({"A.", ".B"}, {"AA"}, 2);
-  const Tallies lone = alone.tallies();
-  CHECK(fit_algebraic(lone, lone.weight).identified == Identified::no_pairs);
+  const Panel single_raters({"A.", ".B"}, {"AA"}, 2);
+  const Tallies single_tallies = single_raters.tallies();
+  CHECK(fit_algebraic(single_tallies, single_tallies.weight).identified == Identified::no_pairs);
   CHECK(std::string(name(Identified::no_pairs)) == "no_pairs");
   CHECK(std::string(name(Identified::yes)) == "yes");
 }
@@ -241,10 +241,10 @@ TEST_CASE("linear replicates are the slopes of estimates along what is drawn") {
       options.model.by_rater = by_rater;
       options.prior.none = none;
       const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
-      const auto of = make_estimator(ratings, options, Host());
+      const auto fitted = make_estimator(ratings, options, Host());
       const auto linear = linear_replicates(ratings, options, how, Host());
       REQUIRE(linear.size() == 9);
-      const Cells& cells = of->cells();
+      const Cells& cells = fitted->cells();
       const Resampler resampler(cells.cases, cells.of_pattern, how.clusters);
       for (std::size_t r = 0; r < 3; ++r) {
         Stream stream(how.seed, r);
@@ -254,12 +254,12 @@ TEST_CASE("linear replicates are the slopes of estimates along what is drawn") {
           for (std::size_t i = 0; i < weight.size(); ++i) {
             weight[i] += share * (drawn[i] - cells.cases[i]);
           }
-          return of->with_weights(weight);
+          return fitted->with_weights(weight);
         };
         const auto up = along(1e-3), down = along(-1e-3);
         for (int s = 0; s < 2; ++s) {
           const double slope = (up[s] - down[s]) / 2e-3;
-          CHECK(std::fabs(linear[s * 3 + r] - of->systems()[s].estimate - slope) < 1e-4);
+          CHECK(std::fabs(linear[s * 3 + r] - fitted->systems()[s].estimate - slope) < 1e-4);
         }
         CHECK(std::isnan(linear[6 + r]));
       }
@@ -276,14 +276,14 @@ TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {
                               Method::average}) {
     EstimatorOptions options;
     options.method = method;
-    const auto of = estimator(panel, options);
-    for (const Quantity what : {Quantity::accuracy, Quantity::counts}) {
+    const auto fitted = estimator(panel, options);
+    for (const Quantity quantity : {Quantity::accuracy, Quantity::counts}) {
       how.threads = 1;
-      const auto one = bootstrap(*of, what, how, Host());
-      CHECK(one.size() == how.replicates * numbers_of(*of, what));
+      const auto one = bootstrap(*fitted, quantity, how, Host());
+      CHECK(one.size() == how.replicates * numbers_of(*fitted, quantity));
       for (const int threads : {2, 8}) {
         how.threads = threads;
-        CHECK(same(bootstrap(*of, what, how, Host()), one));
+        CHECK(same(bootstrap(*fitted, quantity, how, Host()), one));
       }
     }
   }
@@ -294,16 +294,16 @@ TEST_CASE("estimators give at the weights of the data what they gave at first") 
   for (const Method method : {Method::binned, Method::unbinned, Method::joint, Method::shared}) {
     EstimatorOptions options;
     options.method = method;
-    const auto of = estimator(panel, options);
+    const auto fitted = estimator(panel, options);
     const bool by_algebra = method == Method::binned || method == Method::unbinned;
-    CHECK(of->identified());
-    CHECK(of->converged());
-    CHECK(of->tolerance() == (by_algebra ? rounding_tolerance : iteration_tolerance));
-    CHECK(of->with_weights(of->cells().cases)[0] ==
-          Approx(of->systems()[0].estimate).epsilon(1e-6));
-    CHECK(of->posterior(0).empty() == by_algebra);
-    const auto counts = of->counts_with_weights(of->cells().cases);
-    REQUIRE(counts.size() == of->counts());
+    CHECK(fitted->identified());
+    CHECK(fitted->converged());
+    CHECK(fitted->tolerance() == (by_algebra ? rounding_tolerance : iteration_tolerance));
+    CHECK(fitted->with_weights(fitted->cells().cases)[0] ==
+          Approx(fitted->systems()[0].estimate).epsilon(1e-6));
+    CHECK(fitted->posterior(0).empty() == by_algebra);
+    const auto counts = fitted->counts_with_weights(fitted->cells().cases);
+    REQUIRE(counts.size() == fitted->counts());
     double total = 0;
     for (const double count : counts) total += count;
     CHECK(total == Approx(by_algebra ? 0 : 10));
@@ -316,20 +316,20 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
   options.model.by_rater = true;
   for (const Method end : {Method::shared, Method::joint}) {
     options.method = end;
-    const auto of = estimator(panel, options);
-    CHECK(of->converged());
-    CHECK(of->identified());
-    const auto again = of->with_weights(of->cells().cases);
+    const auto fitted = estimator(panel, options);
+    CHECK(fitted->converged());
+    CHECK(fitted->identified());
+    const auto again = fitted->with_weights(fitted->cells().cases);
     for (int s = 0; s < 2; ++s) {
-      const double estimate = of->systems()[s].estimate;
+      const double estimate = fitted->systems()[s].estimate;
       CHECK(estimate > 0.5);
       CHECK(estimate < 1);
       CHECK(again[s] == Approx(estimate).epsilon(1e-5));
     }
     BootstrapOptions how{30, 1, 9, {}};
-    const auto one = bootstrap(*of, Quantity::accuracy, how, Host());
+    const auto one = bootstrap(*fitted, Quantity::accuracy, how, Host());
     how.threads = 3;
-    CHECK(bootstrap(*of, Quantity::accuracy, how, Host()) == one);
+    CHECK(bootstrap(*fitted, Quantity::accuracy, how, Host()) == one);
     CHECK(one[0] != one[1]);
   }
 }
@@ -357,8 +357,8 @@ TEST_CASE("cases that are the same but for what is known of them are resampled a
   CHECK(canonical_order(view, known.truth).size() == 2u * P);
   EstimatorOptions options;
   options.method = Method::joint;
-  const auto of = make_estimator({view, weights, known, nullptr}, options, Host());
-  const auto run = [&] { return bootstrap(*of, Quantity::accuracy, {40, 1, 3, {}}, Host()); };
+  const auto fitted = make_estimator({view, weights, known, nullptr}, options, Host());
+  const auto run = [&] { return bootstrap(*fitted, Quantity::accuracy, {40, 1, 3, {}}, Host()); };
   const auto one = run();
   CHECK(run() == one);
   for (const double estimate : one) CHECK((estimate > 0.2 && estimate < 1));

@@ -52,7 +52,7 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
 }
 
 TEST_CASE("a robust interval adds what could be hidden, if dependence has weight") {
-  const auto people = [](ErrorParts of) { return robust_error(0.7, of, RaterKind::people); };
+  const auto people = [](ErrorParts parts) { return robust_error(0.7, parts, RaterKind::people); };
   const RobustError found = people({0.03, 0.2, 0.5, 0.3, 0.4, 0.5});
   const double range = 0.4 / std::sqrt(12);
   const double bias = 0.04 * 0.04 + range * range + 0.1 * 0.1;
@@ -66,7 +66,9 @@ TEST_CASE("a robust interval adds what could be hidden, if dependence has weight
   CHECK(std::isnan(people({std::nan(""), 0.2, 1, 0.3, 0, 1}).std_error));
 
   // Only one constant each, in decimals that no other pair of constants gives.
-  const auto rest = [&](ErrorParts of) { return std::sqrt(std::pow(people(of).hidden, 2) - 0.0016); };
+  const auto rest = [&](ErrorParts parts) {
+    return std::sqrt(std::pow(people(parts).hidden, 2) - 0.0016);
+  };
   CHECK(people({0, 0, 1, 0, 0, 1}).hidden == Approx(0.04));
   CHECK(rest({0, 0, 1, 0.4, 0.2, 1}) == Approx(0.1));
   CHECK(rest({0, 0, 1, 0.4, std::nan(""), 1}) == Approx(0.1));
@@ -125,24 +127,27 @@ TEST_CASE("estimate and interval are those of the published oracles") {
       {.82, .70, .6, .25, .03, 3, .45, .40, .40, .09, people, .75, .4242641, .0746565, .2465753,
        .6716418, .7690883, .0630346, .6654056, .8727710}};
   const auto near = [](double x) { return Approx(x).epsilon(1e-6); };
-  for (const Oracle& of : oracles) {
-    const double back = typical_share(of.dependence, of.categories);
-    const double range = base_rate_range(of.share, of.kappa, of.answers, of.covariance);
-    const auto ends = possible_base_rates(of.share, of.kappa);
-    const double estimate = corrected(of.independent, of.shared, back);
-    const RobustError error = robust_error(
-        estimate, {of.sampling, of.independent - of.shared, of.dependence, of.rater_error, range,
-                   of.open_share}, of.kind);
+  for (const Oracle& oracle : oracles) {
+    const double back = typical_share(oracle.dependence, oracle.categories);
+    const double range =
+        base_rate_range(oracle.share, oracle.kappa, oracle.answers, oracle.covariance);
+    const auto ends = possible_base_rates(oracle.share, oracle.kappa);
+    const double estimate = corrected(oracle.independent, oracle.shared, back);
+    const RobustError error =
+        robust_error(estimate,
+                     {oracle.sampling, oracle.independent - oracle.shared, oracle.dependence,
+                      oracle.rater_error, range, oracle.open_share},
+                     oracle.kind);
     Interval interval;
     set_limits(error.centre, error.std_error, 1.6448536, interval);
-    CHECK(back == near(of.back));
-    CHECK(range == near(of.range));
-    CHECK(ends.first == near(of.low));
-    CHECK(ends.second == near(of.high));
-    CHECK(error.centre == near(of.centre));
-    CHECK(error.std_error == near(of.std_error));
-    CHECK(interval.low == near(of.from));
-    CHECK(interval.high == near(of.to));
+    CHECK(back == near(oracle.back));
+    CHECK(range == near(oracle.range));
+    CHECK(ends.first == near(oracle.low));
+    CHECK(ends.second == near(oracle.high));
+    CHECK(error.centre == near(oracle.centre));
+    CHECK(error.std_error == near(oracle.std_error));
+    CHECK(interval.low == near(oracle.from));
+    CHECK(interval.high == near(oracle.to));
   }
 }
 

@@ -112,10 +112,10 @@ double alpha(const RatedRows& rows, const Weights& weight, bool ordinal, double 
   };
   double observed = 0, expected = 0;
   for (int i = 0; i < rows.size(); ++i) {
-    const double each = weight[i] / (rows.positions(i).size() - 1);
+    const double pair_weight = weight[i] / (rows.positions(i).size() - 1);
     for (const int a : rows.positions(i)) {
       for (const int b : rows.positions(i)) {
-        if (a != b) observed += each * distance(rows.category[a], rows.category[b]);
+        if (a != b) observed += pair_weight * distance(rows.category[a], rows.category[b]);
       }
     }
   }
@@ -146,18 +146,19 @@ void compare(const std::string& name, const RatedRows& rows, const Measure& slow
 
 TEST_CASE("kappas of raters and alphas are what their definitions say") {
   RatedRows rows = ratings();
-  const auto of = [&](auto measure, auto... more) {
+  const auto with_rows = [&](auto measure, auto... more) {
     return [&rows, measure, more...](const Weights& weight) {
       return measure(rows, weight, more...);
     };
   };
-  compare("conger_kappa", rows, of(conger), of(conger));
-  compare("krippendorff_alpha", rows, of(alpha, false, 1.0), of(alpha, false, 0.0));
-  compare("krippendorff_alpha_ordinal", rows, of(alpha, true, 1.0), of(alpha, true, 0.0));
+  compare("conger_kappa", rows, with_rows(conger), with_rows(conger));
+  compare("krippendorff_alpha", rows, with_rows(alpha, false, 1.0), with_rows(alpha, false, 0.0));
+  compare("krippendorff_alpha_ordinal", rows, with_rows(alpha, true, 1.0),
+          with_rows(alpha, true, 0.0));
   CHECK(make_kernel(rows, {"light_kappa", scale, Pooling::pairs})->estimate(rows.weight).why ==
         Undefined::unshared);
   rows.judges = 3;
-  compare("light_kappa", rows, of(light), of(light));
+  compare("light_kappa", rows, with_rows(light), with_rows(light));
 }
 
 TEST_CASE("the error of two raters without agreement beyond chance is that of all ways to rate") {

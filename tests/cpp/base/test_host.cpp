@@ -20,16 +20,16 @@ TEST_CASE("every item is done once, on any number of threads") {
 TEST_CASE("the error of the lowest failed item arrives") {
   for (const int threads : {1, 4}) {
     CAPTURE(threads);
-    std::string said;
+    std::string message;
     try {
       for_each_item(100, threads, Host(), [](std::size_t i) {
         if (i >= 3) throw std::runtime_error("item " + std::to_string(i));
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       });
     } catch (const std::runtime_error& error) {
-      said = error.what();
+      message = error.what();
     }
-    CHECK(said == "item 3");
+    CHECK(message == "item 3");
   }
 }
 

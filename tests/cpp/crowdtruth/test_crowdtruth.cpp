@@ -160,11 +160,11 @@ TEST_CASE("a step of version 2.0 is what pairs of workers give") {
     for (int i = 0; i < x.workers; ++i) {
       double above = 0, below = 0;
       for (const int r : x.of_worker.positions(i)) {
-        const int mine = x.worker_row[r], u = x.unit[mine];
-        for (const int theirs : x.of_unit.positions(u)) {
-          if (theirs == mine) continue;
-          const double weight = before.worker[x.worker[theirs]] * before.unit[u];
-          above += weight * cosine(x, mine, theirs, before.annotation);
+        const int judgement = x.worker_row[r], u = x.unit[judgement];
+        for (const int other_judgement : x.of_unit.positions(u)) {
+          if (other_judgement == judgement) continue;
+          const double weight = before.worker[x.worker[other_judgement]] * before.unit[u];
+          above += weight * cosine(x, judgement, other_judgement, before.annotation);
           below += weight;
         }
       }
@@ -204,10 +204,10 @@ TEST_CASE("open tasks leave the quality of annotations at one") {
 TEST_CASE("a host can stop the work") {
   const Judgements x = random_rows(10, 8, 4, 3).judgements(10, 8, 4);
   Host host;
-  std::size_t told = 0;
-  host.tick = [&told](std::size_t done) { return (told = done) < 2; };
+  std::size_t progress = 0;
+  host.tick = [&progress](std::size_t done) { return (progress = done) < 2; };
   CHECK_THROWS_AS(crowd_quality(x, QualityOptions(), host), Interrupted);
-  CHECK(told == 2);
+  CHECK(progress == 2);
 }
 
 TEST_CASE("there are no more steps than are allowed") {

@@ -48,9 +48,9 @@ struct Panel {
 };
 
 // Mean of a function of a draw over all chains, and its error from means of batches.
-template <class Of>
+template <class Value>
 void check_mean(const std::vector<PosteriorChain>& chains, int parameters, double expected,
-                const Of& of) {
+                const Value& value) {
   constexpr int batch = 500;
   std::vector<double> means;
   for (const PosteriorChain& chain : chains) {
@@ -58,7 +58,7 @@ void check_mean(const std::vector<PosteriorChain>& chains, int parameters, doubl
     for (int from = 0; from + batch <= draws; from += batch) {
       double sum = 0;
       for (int d = from; d < from + batch; ++d) {
-        sum += of(&chain.draws[static_cast<std::size_t>(d) * parameters]);
+        sum += value(&chain.draws[static_cast<std::size_t>(d) * parameters]);
       }
       means.push_back(sum / batch);
     }

@@ -112,10 +112,10 @@ TEST_CASE("repeats are ratings, but not pairs of raters") {
   CHECK(tallies.pairs[0] == 3);
   CHECK(tallies.agreeing[0] == 2);
 
-  const RaterCounts each = rater_counts(view, {2.0});
-  CHECK(each.ratings == std::vector<double>{6, 2});
-  CHECK(each.pairs == std::vector<double>{6, 6});
-  CHECK(each.agreeing == std::vector<double>{4, 4});
+  const RaterCounts counts = rater_counts(view, {2.0});
+  CHECK(counts.ratings == std::vector<double>{6, 2});
+  CHECK(counts.pairs == std::vector<double>{6, 6});
+  CHECK(counts.agreeing == std::vector<double>{4, 4});
 }
 
 TEST_CASE("too many ratings of one case are refused, not miscounted") {

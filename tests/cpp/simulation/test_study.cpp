@@ -93,22 +93,22 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
     CHECK(runs[r].expected == drawn.truths.expected);
     for (int e = 0; e < 3; ++e) {
       const StudyEstimator& how = study.estimators[e];
-      const auto alone = make_estimator(ratings, how.options, Host());
+      const auto fitted = make_estimator(ratings, how.options, Host());
       BootstrapOptions drawing;
       drawing.replicates = how.replicates;
       drawing.seed = 100 + r;
-      const auto replicates = bootstrap(*alone, Quantity::accuracy, drawing, Host());
+      const auto replicates = bootstrap(*fitted, Quantity::accuracy, drawing, Host());
       for (int s = 0; s < 2; ++s) {
-        const StudyEstimate& of = runs[r].estimates[e];
-        CHECK(same(of.estimate[s], alone->systems()[s].estimate));
+        const StudyEstimate& estimate = runs[r].estimates[e];
+        CHECK(same(estimate.estimate[s], fitted->systems()[s].estimate));
         if (how.interval == IntervalKind::none) {
-          CHECK(std::isnan(of.interval[s].low));
+          CHECK(std::isnan(estimate.interval[s].low));
         } else {
           const std::size_t n = how.replicates;
           const auto interval =
-              percentile_interval(&replicates[n * s], n, 0.9, alone->tolerance());
-          CHECK(same(of.interval[s].low, interval.low));
-          CHECK(same(of.interval[s].std_error, interval.std_error));
+              percentile_interval(&replicates[n * s], n, 0.9, fitted->tolerance());
+          CHECK(same(estimate.interval[s].low, interval.low));
+          CHECK(same(estimate.interval[s].std_error, interval.std_error));
         }
       }
     }
@@ -203,10 +203,10 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
       CHECK(same(run.estimates[6].estimate[s], run.estimates[7].estimate[s]));
       CHECK(std::isnan(run.estimates[6].interval[s].low));
       const double value = run.estimates[7].estimate[s];
-      const Interval& of = run.estimates[7].interval[s];
-      CHECK(of.high == Approx(std::min(1.0, value + 1.644854 * of.std_error)));
-      CHECK(of.low < value);
-      CHECK(same(of.std_error, error(of_average.std_error, of_average.independent)));
+      const Interval& interval = run.estimates[7].interval[s];
+      CHECK(interval.high == Approx(std::min(1.0, value + 1.644854 * interval.std_error)));
+      CHECK(interval.low < value);
+      CHECK(same(interval.std_error, error(of_average.std_error, of_average.independent)));
     }
   }
 }
