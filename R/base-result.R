@@ -161,11 +161,13 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #'
 #' @param x,object A result of any function of this package.
 #' @param row.names,optional Not used.
-#' @param n Number of rows of each table to print, at most 1000; by default it depends on the class.
-#' @param what Name of a table of the result, by default its first. The help page of each verb lists
-#'   its tables.
-#' @param ... Passed on. `as.data.frame()` passes arguments to `tidy()`; `plot()` to `autoplot()`,
-#'   except `title` and `subtitle`; `tidy()` to tables that have arguments.
+#' @param n Number of rows of each table to print; by default it depends on the class. At most 1000
+#'   rows are printed.
+#' @param what Name of a table of the result, by default its first. The help page of each
+#'   function lists the tables of its result.
+#' @param ... `as.data.frame()` passes these arguments to `tidy()`, and `tidy()` to the function that
+#'   makes the table, if the table has arguments. `plot()` uses `title` and `subtitle` for the
+#'   titles, and passes the other arguments to `autoplot()`.
 #' @param spreadsheet Is the table for a spreadsheet? By default `FALSE`. If `TRUE`, an apostrophe
 #'   is put before text that begins with `=`, `+`, `-`, `@`, a tab or a line break. Otherwise a
 #'   spreadsheet would read the text as a formula.

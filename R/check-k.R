@@ -3,7 +3,9 @@
 #' Tests whether the ratings contradict the K-properties, and recommends a model if they do. The
 #' K-properties are: all raters are equally accurate, all wrong categories are equally probable, all
 #' cases are equally difficult, and errors of raters are independent. Under these properties, the
-#' agreement of raters determines their accuracy. The tests need no known truth.
+#' agreement of raters determines their accuracy. Two further tests look for raters who give almost
+#' only one category, and for agreement or base rates that are impossible under the K-model. The
+#' tests need no known truth.
 #'
 #' @section Tests:
 #' Tests are listed by `property` and `test`, the first two columns of the result:
@@ -11,9 +13,9 @@
 #' * `errors`, `likelihood ratio, distance`: equally probable errors against errors that depend on
 #'   the distance of ordered categories. `errors`, `likelihood ratio, free`: against free error
 #'   probabilities for each rater.
-#' * `errors`, `disagreeing pairs`: numbers of pairs of ratings that disagree, by their two
-#'   categories. The statistic is the chi-squared distance between these numbers and the numbers
-#'   expected under equally probable errors (proposed by Lehner).
+#' * `errors`, `disagreeing pairs`: compares the counts of disagreeing pairs of ratings between
+#'   pairs of categories. The statistic is the chi-squared distance between these counts and the
+#'   counts expected under equally probable errors (proposed by Lehner).
 #' * `difficulty`, `likelihood ratio`: equally difficult cases against three strata: a third of the
 #'   cases is easier and a third is harder.
 #' * `independence`, `residual agreement`: how much more a pair of raters agrees than expected. The
@@ -31,11 +33,12 @@
 #'   has an accuracy for each rater, or one for all raters if separate ones are not identified.
 #'   Neither model has priors, and systems are not used.
 #'
-#' In each other likelihood ratio test, neither model assumes the other two properties (of accuracy,
-#' errors and difficulty). The models are [rater_model()]s with weak priors, and the statistic is
+#' The other likelihood ratio tests relax one property (accuracy, errors or difficulty) in the
+#' alternative. Neither model assumes the other two properties. The models are [rater_model()]s with weak priors, and the statistic is
 #' twice the gain in log likelihood. Errors that are not equally probable depend on the distance of
 #' categories, if these are ordered. If there are too few raters to identify all parameters, both
-#' models assume first equal difficulty and then equally probable errors. Columns `null` and
+#' models are simplified until they are identified. First cases are equally difficult, then errors
+#' are also equally probable. Columns `null` and
 #' `alternative` name the models. One system is used as an additional rater with a separate
 #' accuracy, because its answers are evidence too.
 #'
@@ -64,7 +67,8 @@
 #'   system with most answers to rated cases (the first of tied systems); `NA` is no system.
 #' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. `NULL`,
 #'   the default, is `"distance"` if the categories of `x` are ordered, and also `"free"` if there
-#'   are at most 20 raters, since this test is slow for more. Disagreeing pairs are always tested.
+#'   are at most 20 raters, since this test is slow for more. With more than two categories,
+#'   disagreeing pairs are tested in either case.
 #' @param alpha Level of the tests, a probability in (0, 1); by default 0.05.
 #' @param resampling A list with some of these elements: `replicates`, the largest number of panels
 #'   drawn for each test, by default 199; `threads`, the number of threads, see

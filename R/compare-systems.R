@@ -178,7 +178,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   # systems, which can only be computed from all pairs.
   abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
     "needs a comparison of all pairs if the estimate has gold cases.",
-    i = "Leave out {.arg reference} and {.arg best}; choose fewer systems by {.arg systems}.")
+    i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
+        {.arg systems}.")
   # Bootstrap replicates have a stored seed. Other draws advance the user's random stream by one
   # seed.
   evaluate <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity

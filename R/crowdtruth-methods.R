@@ -123,8 +123,8 @@ crowd_notes <- function(x) {
   )
 }
 
-# A note such as "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737", which names
-# the three units (or workers) with the lowest values, or the highest ones if `high` is TRUE.
+# Returns a note such as "Units: clarity .61 to 1.00, mean .85; lowest 17, 4, 9". It names the three
+# units (or workers) with the lowest values, or with the highest ones if `high` is TRUE.
 describe_spread <- function(title, table, measure, high = FALSE) {
   value <- table[[measure]]
   if (all(is.na(value))) return(paste0(title, ": ", measure, " is undefined"))

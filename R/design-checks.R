@@ -147,8 +147,8 @@ numbers_by_judge <- function(x, names, arg, least, judges) {
   has_valid_length <- if (is_named) all(names(x) %in% names) else
     length(x) %in% c(1L, length(names))
   abort_argument_if(!ok || !has_valid_length || anyDuplicated(names(x)) > 0L, arg,
-    "must be one number in {if (least == 0) '[' else '('}{least}, 1), one for each {judges}, or a
-        named vector of numbers for some of them (the others get 0).",
+    "must contain numbers in {if (least == 0) '[' else '('}{least}, 1): one for all, one per
+        {judges}, or a named vector for some of them (the others get 0).",
     not = x, i = "The names are {.val {names}}.")
   out <- double(length(names))
   if (is_named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))

@@ -70,7 +70,7 @@ check_drawn_model <- function(model, x) {
     i = "Cut numbers into classes with {.fun cut}, or use {.code method = \"likelihood\"}.")
   if (model_is_dependent(model)) check_dependent_panel(model, x)
   abort_if(!weights_are_counts(x), "weights",
-    "{.code method = \"bayes\"} needs {.arg weights} that are numbers of cases.",
+    "{.code method = \"bayes\"} needs {.arg weights} that are whole numbers (counts of cases).",
     i = "Use {.code method = \"likelihood\"}.", row = which(x$weights != round(x$weights)))
 }
 

@@ -42,8 +42,9 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# Returns "yes" if the fit is identified, otherwise a code of the reason. On entry, `fit$identified`
-# is the code for the K-model. `parameters` is TRUE if the rank of the model's parameters is full.
+# Returns "yes" if the fit is identified, otherwise the code of the reason. `fit$identified` must
+# already contain the code for the K-model. `parameters`: are the model's parameters identified by
+# the core's criterion of rank?
 identified_as <- function(fit, parameters) {
   code <- fit$identified
   if (needs_association(fit$model, fit$x)) code <- shown_by_association(fit$x, code)
@@ -253,7 +254,7 @@ logLik.rater_fit <- function(object, ...) {
   )
 }
 
-warn_convergence <- function(method) {
+warn_convergence <- function(method, advice = "Try a simpler model, or stronger priors.") {
   warn_fallible("no_convergence", "The {method} fit did not converge.",
-    i = "Estimates are from the last iteration. Try a simpler model, or stronger priors.")
+    i = "Estimates are from the last iteration. {advice}")
 }

@@ -260,7 +260,8 @@ in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = T
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
   enough_clusters <- x$clusters >= min_clusters
-  # A slope is one more fitted parameter, which reduces the degrees of freedom of few clusters.
+  # A slope is a second fitted parameter, which costs one degree of freedom. This matters if there
+  # are few clusters.
   ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
   ratio_without <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
   slope_harms <- which(enough_clusters & ratio >= ratio_without)

@@ -94,7 +94,8 @@ settled_row <- function(table, settings) {
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
-# Words for the quantity, half-width or number of gold cases, and confidence level of a plan.
+# Caption of a plan: the quantity; the half-width, or the number of gold cases if the user gave it;
+# and the confidence level.
 gold_caption <- function(settings) {
   quantity <- switch(settings$of,
     accuracy = "Accuracy", difference = "Difference of accuracies",

@@ -1,5 +1,9 @@
 #' Plots of CrowdTruth
 #'
+#' Draws scores of units, similarity of annotations, or metrics of workers, from a [crowdtruth()]
+#' result. For a [flag_workers()] result, draws a scatter plot of the first two metrics of its rule,
+#' with flagged workers in another colour. It is an error if the rule uses only one metric.
+#'
 #' @param object A [crowdtruth()] or [flag_workers()] result.
 #' @param type For a [crowdtruth()] result. `"scores"` (the default): a heat map of units and
 #'   annotations, shaded by unit-annotation score. The numbers in its cells are numbers of workers,

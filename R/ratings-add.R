@@ -87,8 +87,9 @@ add_new_names <- function(x, new) {
     x = "{.val {unknown}} {?is not a system/are not systems} of the fit.", system = unknown)
   unknown <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
   abort_if(x$ordered && length(unknown) > 0L, "category",
-    "Ordered categories must all be known from the start.",
-    x = "{.val {unknown}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
+    "New ratings cannot add categories if categories are ordered.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$categories}}.",
+    i = "Give all categories, in order, as {.arg categories} of {.fun ratings}.", row = NA_integer_,
     column = NA_character_, found = unknown)
   x$categories <- c(x$categories, unknown)
   x$raters <- union(x$raters, sort_strings(new$rater))
@@ -115,8 +116,8 @@ combine_answers <- function(x, new, case_of_new) {
     new_codes <- match(new$answers[[system]], x$categories)
     old_codes <- answers[[system]][case_of_new]
     conflicts <- which(old_codes != new_codes)
-    abort_if(conflicts, "system", "A system can give one answer per case.",
-      x = "In {.arg new}, {.val {system}} has another answer to
+    abort_if(conflicts, "system", "A system can give only one answer per case.",
+      x = "In {.arg new}, {.val {system}} has a different answer than before for
           {count_noun(length(conflicts), 'case')}, such as
           {.val {new$cases[[conflicts[[1L]]]]}}.", system = system)
     answers[[system]][case_of_new] <- ifelse(is.na(old_codes), new_codes, old_codes)

@@ -42,14 +42,15 @@ collect_entries <- function(codes, place) {
 check_takes_confidence <- function(x, input) {
   raters <- names(input$columns)
   confidence_columns <- names(input$confidence)
-  requirement <- "{.arg confidence} needs identified raters, with one rating of each on a case."
+  requirement <- "{.arg confidence} needs identified raters and at most one rating per rater and case."
   check_named_raters(x, "confidence", requirement)
   abort_argument_if(x$repeats != "error", "confidence", requirement,
     x = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
     i = if (x$repeats == "labels") "Leave {.arg confidence} out." else
       "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
-  abort_argument_if(length(raters) != length(confidence_columns), "confidence", requirement,
-    x = "There are {length(raters)} rater{?s}, and {length(confidence_columns)} column{?s} of
+  abort_argument_if(length(raters) != length(confidence_columns), "confidence",
+    "must select one column for each rater.",
+    x = "There are {length(raters)} rater{?s}, but {length(confidence_columns)} column{?s} of
          confidence: {.val {confidence_columns}}.",
     i = "Name a column for each rater, in the order of {.arg raters}.")
 }

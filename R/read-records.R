@@ -178,9 +178,9 @@ number_codes <- function(labels) {
   if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
-# Pattern of labels that programs write if a judge gave no verdict that could be read, or if a call
-# failed (a word for the failure, followed by its reason). Spreadsheets write such labels if a
-# formula failed.
+# Regular expression for labels that replace a verdict. Programs write them if a judge's reply could
+# not be read or a call failed, often as a word for the failure followed by its reason. Spreadsheets
+# write them if a formula failed.
 unreadable_verdict <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to |",

@@ -62,7 +62,8 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   for (system in names(scores)) {
     unknown <- setdiff(scores[[system]], names(data))
     abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",
-      x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
+      x = "{.arg data} has no column {.val {unknown}}, which {.arg scores} gives for system
+          {.val {system}}.", arg = "scores")
     used_columns <- intersect(scores[[system]], c(x$raters, x$systems))
     abort_if(used_columns, "columns", "A column of {.arg data} can have only one role.",
       x = "{.val {used_columns}} {?is/are} named by {.arg scores} and contain{?s/} answers.",

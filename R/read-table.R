@@ -30,7 +30,7 @@ scan_csv <- function(input, skip, fill) {
 csv_header <- function(input, at = 1L) {
   line <- input$first[at]
   line <- if (input$encoding == "UTF-8") line else iconv(line, input$encoding, "UTF-8")
-  if (!validUTF8(line)) abort_encoding(input, "its first line")
+  if (!validUTF8(line)) abort_encoding(input, "the first line")
   Encoding(line) <- "UTF-8"
   split_line(line, csv_separator(input, line))
 }
@@ -126,7 +126,7 @@ check_encoding <- function(x, column, input) {
 
 abort_encoding <- function(input, where) {
   abort_file(input, "is not encoded in {input$encoding}.",
-    x = "Found bytes that are not valid in this encoding in {where}.",
+    x = "Bytes in {where} are not valid in this encoding.",
     i = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 

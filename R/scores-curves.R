@@ -2,7 +2,12 @@
 #'
 #' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: the ROC curve,
 #' the calibration of scores, and the choice of a threshold. No known truth is needed;
-#' [score_metrics] explains why. `autoplot()` draws the ROC curve and the calibration.
+#' [score_metrics] explains why. `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")`
+#' draw the curves.
+#'
+#' `systems` are names of systems, by default all with usable scores. `category` is one category:
+#' for `"roc"` all by default, each with a separate curve; for `"threshold"` it is required.
+#' `"reliability"` needs scores that are probabilities.
 #'
 #' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
 #'   distinct score, with columns `system`, `category`, `threshold`, `sensitivity` and
@@ -26,9 +31,10 @@
 #'
 #' For `tidy(x, "threshold")`, exactly one of `sensitivity`, `specificity` and `cost` must be given.
 #' `sensitivity` is the smallest acceptable sensitivity, in (0, 1]. The threshold with the highest
-#' specificity among those that reach it is chosen. With `specificity`, the roles are exchanged.
+#' specificity among those that reach it is chosen. `specificity` is the smallest acceptable
+#' specificity; the threshold with the highest sensitivity is then chosen.
 #' `cost = c(missed = , false_alarm = )` are the costs of the two errors, at least 0 and not both 0.
-#' It chooses the threshold with the lowest mean cost per case. Intervals treat the chosen threshold
+#' The threshold with the lowest mean cost per case is then chosen. Intervals treat the chosen threshold
 #' as fixed, although another sample would lead to another choice. Therefore the metrics at the
 #' chosen threshold are slightly optimistic.
 #'

@@ -226,7 +226,10 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
   }
   start <- start_of_evidence(x, truth, is_used, case_of_pattern)
   fit <- core_fit_tables(rows, weight, start, table_mass, 2000L)
-  if (!fit$converged) warn_convergence("joint")
+  if (!fit$converged) {
+    warn_convergence("joint",
+      "Merge rare categories, or give the truth of some cases as {.arg known_truth}.")
+  }
   can_refit <- length(rows$source) * rows$categories <= max_refitted
   refit <- if (can_refit) function(weight) {
     interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))

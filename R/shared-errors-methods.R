@@ -1,4 +1,8 @@
-#' Tables of shared errors
+#' Tables and plot of shared errors
+#'
+#' Results of [shared_errors()] as tables: correlations of errors per pair (`tidy()`), per rater
+#' (`tidy(x, "raters")`) and for all raters together (`glance()`). The effective number of raters is
+#' the number of independent raters whose mean has the same variance; see [shared_errors()].
 #'
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals, by default 2.
@@ -8,10 +12,11 @@
 #'   * `kind`: `"raters"`, `"rater and system"` or `"systems"`
 #'   * `n`: number of cases that both answered
 #'   * `known`: number of these cases with known truth
-#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation of being right, in \[-1, 1\]
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation between indicators
+#'     of a correct answer (phi coefficient), in \[-1, 1\]
 #'   * `lowest`, `highest`: range of the correlation that the ratings allow if no truth is known
 #'   * `both_wrong`: number of cases on which both are wrong
-#'   * `coinciding`: share of the cases on which both are wrong that have the same answer
+#'   * `coinciding`: among cases on which both are wrong, the share with the same answer
 #'   * `expected`: this share if wrong answers are independent given the truth
 #'   * `surplus`: `coinciding - expected`
 #'   * `reason`: why a value is `NA`

@@ -30,7 +30,8 @@ labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gol
   )
 }
 
-# Sets the default correlation of errors, and the default weight of vote shares, of averaged labels.
+# Sets `rho`, the correlation of errors, of averaged labels to its typical value. Sets `votes`, the
+# weight of vote shares, to 0.5 unless it is given.
 set_average_defaults <- function(labels) {
   replace(labels, c("rho", "votes"), list(typical_rho, labels$votes %||% 0.5))
 }

@@ -171,15 +171,17 @@ predict.ground_truth <- function(object, ...) {
 
 #' Calibration of probabilities
 #'
-#' Compares the probabilities of categories with the share of cases in which the category is true.
-#' All probabilities, of all categories and cases, are grouped into bins. If probabilities are
+#' Checks whether estimated probabilities agree with known truths. All probabilities, of all
+#' categories and cases, are grouped into bins. In each bin, the mean probability is compared with
+#' the share of probabilities that are for the true category. If probabilities are
 #' calibrated, the mean probability of a bin is usually within the confidence interval of the share.
 #'
 #' @param x A [ground_truth()] result, or a data frame with the same columns: `case`, and a column
 #'   of probabilities for each category.
 #' @param truth A data frame with columns `case` and `truth` (or `category`), or a vector of
-#'   categories with the cases as names. Cases with unknown truth are left out. `NULL`, the default,
-#'   uses the [truth()] that the ratings contain.
+#'   categories with the cases as names. `NULL`, the default, uses the [truth()] that the ratings
+#'   contain. Cases with unknown truth are left out, and so are cases whose truth was used by
+#'   [ground_truth()]. It is an error if no case is left.
 #' @param bins Number of bins of equal width from 0 to 1, by default 10. A probability equal to the
 #'   limit of two bins belongs to the lower bin, and 0 to the first bin.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].

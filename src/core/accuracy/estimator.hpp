@@ -36,7 +36,8 @@ struct EstimatorOptions {
   // For method joint. If positive, also searches for a higher maximum along a profile down to this
   // deviance.
   double deviance = 0;
-  // Correction for method average, from 0 to 1; empty for the typical one.
+  // Correction for shared errors in method average, from 0 (the independent estimate) to 1 (the
+  // shared estimate). Empty for the typical correction (AverageParts::typical).
   std::optional<double> correction;
   // True if categories are ordered. The average then has members whose errors depend on distance.
   bool ordered = false;
@@ -135,7 +136,8 @@ struct AverageParts {
   double shared = not_a_number;      // estimate if the system shares the raters' errors
   double dependence = not_a_number;  // weight of dependence, from 0 to 1 (dependence_weight())
   double typical = not_a_number;     // typical correction, from 0 to 1 (typical_share())
-  // Standard error, without hidden errors: within and between members.
+  // Standard error of `independent`: variance within and between members, but at least the sampling
+  // variance. Does not include the hidden error (robust.hpp).
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
   // Weight of the models in the average without shared errors: all cases are equally difficult, and
