@@ -33,8 +33,12 @@ estimate_by_core <- function(measure, view, settings, influence) {
     result$estimate <- NA_real_
     result$reason <- "weights are not counts, and alpha depends on the number of ratings"
   } else if (is.na(result$estimate)) {
-    weights_cause <- result$undefined == "certain" && uses_several_categories(measure, view)
-    result$reason <- undefined_reasons[[if (weights_cause) "weights" else result$undefined]]
+    if (result$undefined == "certain") {
+      rows <- rated_rows(measure, view)
+      used <- rows$category[rows$weight[rows$row] > 0]
+      if (length(unique(used)) > 1L) result$undefined <- "weights"
+    }
+    result$reason <- undefined_reasons[[result$undefined]]
   }
   result
 }
@@ -49,10 +53,9 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Do ratings with positive weight use more than one category?
-uses_several_categories <- function(measure, view) {
-  rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
-  length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
+# Ratings of the distinct cases, and the `weight` of these cases.
+rated_rows <- function(measure, view) {
+  core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
 }
 
 kernel_options <- function(measure, view, settings) {
@@ -80,27 +83,24 @@ add_error <- function(result, method, measure, view, conf_level) {
   } else if (is.na(error)) {
     if (method == "jackknife") "without one of the cases the measure is undefined" else
       "the measure has no derivative here; use the jackknife or the bootstrap"
-  } else if (error < 1e-12) {
-    no_influence
-  }
+  } else if (error < 1e-12) no_influence
   if (!is.null(no_error_reason)) error <- NA_real_
   limits <- result$estimate + c(-1, 1) * t_quantile(conf_level, n_cases) * error
   # Limits are cut at the range of the measure, unless the estimate is outside. Scale weights that
   # the user defined can give such estimates.
   if (isTRUE(result$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
   if (isTRUE(result$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
-  list(
-    estimate = result$estimate, std.error = error,
-    conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases, method = method,
-    influence = result$influence, null_error = result$null_error,
-    reason = result$reason %||%
-      if (is.null(no_error_reason)) NA_character_ else paste0(no_interval, no_error_reason)
-  )
+  result$reason <- result$reason %||%
+    if (is.null(no_error_reason)) NA_character_ else paste0(no_interval, no_error_reason)
+  c(result, list(
+    std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]], n = n_cases,
+    method = method
+  ))
 }
 
 no_influence <- "no case makes a difference to the estimate"
 
-t_quantile <- function(conf_level, n) stats::qt((1 + conf_level) / 2, max(n - 1, 1))
+t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, max(n - 1, 1))
 
 # Bootstrap replicates of a measure, as a vector.
 bootstrap_estimates <- function(measure, view, settings, seed, tick) {
@@ -122,13 +122,13 @@ bootstrap_estimates <- function(measure, view, settings, seed, tick) {
 # distinct case, which has numbers of ratings by category or the category of each rater; `weight` of
 # the rows; `of_pattern`, the row of each pattern of ratings (0 if the pattern is not used).
 kernel_rows <- function(measure, view) {
-  rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
+  rows <- rated_rows(measure, view)
   n_rows <- length(rows$weight)
-  n_labels <- length(view$labels)
   rows$labels <- view$labels
   if (measure$form == "counts") {
-    counts <- tabulate(rows$row + (rows$category - 1L) * n_rows, n_rows * n_labels)
-    rows$data <- matrix(counts, n_rows, n_labels, dimnames = list(NULL, view$labels))
+    cell <- rows$row + (rows$category - 1L) * n_rows
+    counts <- tabulate(cell, n_rows * length(rows$labels))
+    rows$data <- matrix(counts, n_rows, dimnames = list(NULL, rows$labels))
   } else {
     rows$data <- matrix(NA_integer_, n_rows, view$judges, dimnames = list(NULL, view$names))
     rows$data[cbind(rows$row, rows$judge)] <- rows$category
@@ -150,11 +150,9 @@ call_kernel <- function(measure, rows, weight) {
 run_r_kernel <- function(measure, rows, weight) {
   if (measure$form != "table") return(measure$kernel(rows$data, weight))
   n_labels <- length(rows$labels)
-  cell_weights <- rowsum_codes(
-    rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels, weight, n_labels^2
-  )
-  dimension_names <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
-  measure$kernel(as.table(matrix(cell_weights, n_labels, dimnames = dimension_names)))
+  cell <- rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels
+  labels <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
+  measure$kernel(as.table(array(rowsum_codes(cell, weight, n_labels^2), lengths(labels), labels)))
 }
 
 estimate_by_kernel <- function(measure, view, influence) {

@@ -139,7 +139,12 @@ built_in_measures <- list(
   new_measure(
     "cohen_kappa_max", "Largest Cohen's kappa with these margins",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kernel = function(table) largest_kappa(table), form = "table"
+    kernel = function(table) {
+      # Largest value of Cohen's kappa that two raters with these shares of categories can have.
+      shares <- cbind(rowSums(table), colSums(table)) / sum(table)
+      chance_agreement <- sum(shares[, 1L] * shares[, 2L])
+      (sum(pmin(shares[, 1L], shares[, 2L])) - chance_agreement) / (1 - chance_agreement)
+    }, form = "table"
   ),
   new_measure(
     "specific_agreement", "Specific agreement on a category",
@@ -147,13 +152,6 @@ built_in_measures <- list(
     lower = 0, scale = "binary", repeats = TRUE, of_category = TRUE, default = "category"
   )
 )
-# Largest value of Cohen's kappa that two raters with these shares of categories can have.
-largest_kappa <- function(table) {
-  shares <- cbind(rowSums(table), colSums(table)) / sum(table)
-  chance_agreement <- sum(shares[, 1L] * shares[, 2L])
-  (sum(pmin(shares[, 1L], shares[, 2L])) - chance_agreement) / (1 - chance_agreement)
-}
-
 names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 
 #' Single measures of agreement
@@ -230,19 +228,18 @@ bare_measure <- function(x, id, scale_weights = NULL,
   )
   view <- new_view(input$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
-  if (input$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
+  # Informs the user whether the measure gives credit for near misses between ordered categories.
+  if (input$x$ordered && length(view$labels) > 2L) {
+    name <- settings$scale_name
+    level <- if (name == unweighted) measure$scale else paste(name, "weights")
+    inform_fallible("Level of measurement of {measure$title}: {level}.",
+      i = if (level == "nominal") "Categories are ordered, but near misses get no credit. Give
+        {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}, to change this.")
+  }
   result <- evaluate_measure(measure, view, settings)
   warn_if(is.na(result$estimate), "undefined", "{measure$title} is {.code NA}: {result$reason}.",
     measure = id, reason = result$reason)
   result$estimate
-}
-
-# Informs the user whether a measure gives credit for near misses between ordered categories.
-inform_level <- function(measure, scale_name) {
-  level <- if (scale_name == unweighted) measure$scale else paste(scale_name, "weights")
-  inform_fallible("Level of measurement of {measure$title}: {level}.",
-    i = if (level == "nominal") "Categories are ordered, but near misses get no credit. Give
-        {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}, to change this.")
 }
 
 # Creates the exported function of a measure, with arguments `x` and `scale_weights` and, if
@@ -302,14 +299,15 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
     "{.arg scale_weights} and {.code level = {.val {level}}} both define disagreement.",
     i = "Give one of them.")
   if (level == "interval" && has_too_many_numbers(x)) return(alpha_of_numbers(as.matrix(x)))
-  id <- paste0("krippendorff_alpha", if (level != "nominal") paste0("_", level))
-  bare_measure(x, id, scale_weights)
+  bare_measure(x, paste(c("krippendorff_alpha", if (level != "nominal") level), collapse = "_"),
+    scale_weights)
 }
 
 # Does x (cases x raters) have more distinct numbers than there may be categories?
 has_too_many_numbers <- function(x) {
-  (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
-    length(unique(c(as.matrix(x)))) > max_categories
+  if (!is.matrix(x) && !is.data.frame(x)) return(FALSE)
+  values <- as.matrix(x)
+  is.numeric(values) && length(unique(c(values))) > max_categories
 }
 
 # Krippendorff's alpha at the interval level for a matrix of cases x raters (Krippendorff 2004). It
@@ -337,8 +335,8 @@ yule_y <- function(x, ...) bare_measure(x, "yule_y")
 #' @rdname agreement_measures
 #' @export
 information_agreement <- function(x, continuity = TRUE, ...) {
-  is_plain <- !check_flag(continuity, "continuity")
-  bare_measure(x, paste0("information_agreement", if (is_plain) "_plain"))
+  check_flag(continuity, "continuity")
+  bare_measure(x, paste0("information_agreement", if (!continuity) "_plain"))
 }
 
 # Agreement of each rating with the plurality of the other ratings of its case. The rating itself is
@@ -373,18 +371,16 @@ is_row_maximum <- function(values) values == row_maximum(values)
 # raters. NA for raters without such cases.
 plurality_shares <- function(x) {
   compared <- compared_ratings(x)
-  rater_shares <- ratio(
-    rowsum_codes(compared$rater, compared$weight * compared$credit, n_raters(x)),
-    rowsum_codes(compared$rater, compared$weight, n_raters(x))
-  )
+  by_rater <- function(weight) rowsum_codes(compared$rater, weight, n_raters(x))
   is_plurality <- is_row_maximum(pattern_counts(x))
-  answer <- pattern_answers(x)
-  system_shares <- vapply(seq_along(x$systems), function(s) {
-    used_patterns <- which(rated_patterns(x) & answer[, s] > 0L)
-    credit <- is_plurality[cbind(used_patterns, answer[used_patterns, s])] /
-      rowSums(is_plurality[used_patterns, , drop = FALSE])
-    weight <- pattern_weights(x)[used_patterns]
-    sum(weight * credit) / sum(weight)
-  }, 0)
-  setNames(c(rater_shares, system_shares), c(x$raters, x$systems))
+  credit <- is_plurality / rowSums(is_plurality)
+  system_shares <- apply(pattern_answers(x), 2L, function(answer) {
+    used <- which(rated_patterns(x) & answer > 0L)
+    weight <- pattern_weights(x)[used]
+    sum(weight * credit[cbind(used, answer[used])]) / sum(weight)
+  })
+  setNames(
+    c(ratio(by_rater(compared$weight * compared$credit), by_rater(compared$weight)), system_shares),
+    c(x$raters, x$systems)
+  )
 }

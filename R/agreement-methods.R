@@ -67,7 +67,6 @@ new_agreement <- function(table, about) {
     ))
     about$judges <- unique(unlist(lapply(about$views, `[[`, "names")))
   }
-  error_columns <- if (!all(is.na(table$std.error))) interval_columns
   new_result("agreement",
     again = new_agreement,
     tables = list(
@@ -93,8 +92,11 @@ new_agreement <- function(table, about) {
       about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
       if (about$by_category) "Each category against all others"
     ),
-    shown = view(table, c(label_columns, "estimate", error_columns, "n"), level = about$conf_level,
-      left = seq_along(label_columns), most = 40L),
+    shown = view(
+      table,
+      c(label_columns, "estimate", if (!all(is.na(table$std.error))) interval_columns, "n"),
+      level = about$conf_level, left = seq_along(label_columns), most = 40L
+    ),
     notes = agreement_notes(table, about), more = "tidy(\"benchmark\"), plot()"
   )
 }
@@ -156,10 +158,9 @@ weights_note <- function(measures, about) {
     scales <- vapply(all_measures()[unique(as.character(measures))], `[[`, "", "scale")
     if (isTRUE(about$by_category) || !"nominal" %in% scales) return(NULL)
     labels <- about$views[[1L]]$labels
-    are_numbers <- length(labels) > 2L && !anyNA(suppressWarnings(as.numeric(labels)))
     return(if (isTRUE(about$ordered)) {
       "Categories are ordered, and only ordinal and weighted measures count near misses"
-    } else if (are_numbers) {
+    } else if (length(labels) > 2L && !anyNA(suppressWarnings(as.numeric(labels)))) {
       "Near misses do not count. If the numbers are a scale, give `ordered = TRUE` to ratings()"
     })
   }
@@ -195,11 +196,11 @@ benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])
   row <- rep(seq_len(nrow(x)), each = length(lower))
   reason <- why_no_benchmark(x)[row]
-  std_error <- replace(x$std.error[row], !is.na(reason), NA_real_)
-  p_below <- function(at) stats::pnorm(at, x$estimate[row], std_error)
+  std_error <- ifelse(is.na(reason), x$std.error[row], NA)
+  p_below <- function(at) pnorm(at, x$estimate[row], std_error)
   upper <- c(1, lower[-length(lower)])
   membership <- (p_below(upper) - p_below(lower)) / (p_below(1) - p_below(-1))
-  cumulative <- stats::ave(membership, row, FUN = cumsum)
+  cumulative <- ave(membership, row, FUN = cumsum)
   is_likely <- cumulative >= conf_level
   tibble::tibble(
     plain_tibble(x)[row, agreement_labels(x)], estimate = x$estimate[row], scale = scale,
@@ -212,23 +213,21 @@ benchmark_table <- function(x, scale, conf_level) {
 
 # Benchmark level that each row of an agreement result reaches, or NA.
 level_reached <- function(x, conf_level) {
-  table <- benchmark_table(x, "landis-koch", conf_level)
-  row <- rep(seq_len(nrow(x)), each = length(benchmark_scales[["landis-koch"]]))
-  table$level[table$reached][match(seq_len(nrow(x)), row[table$reached])]
+  reached <- matrix(benchmark_table(x, "landis-koch", conf_level)$reached, ncol = nrow(x))
+  rev(names(benchmark_scales[["landis-koch"]]))[apply(reached, 2L, match, x = TRUE)]
 }
 
 # Reasons why rows have no benchmark, or NA. The scales are for measures from -1 to 1. A registered
 # measure that was removed after the estimate is treated as if it had this range.
 why_no_benchmark <- function(x) {
   measures <- unname(all_measures()[as.character(x$measure)])
+  lower <- vapply(measures, function(m) m$lower %||% -1, 0)
   upper <- vapply(measures, function(m) m$upper %||% 1, 0)
-  is_chance_corrected <- vapply(measures, function(m) (m$lower %||% -1) < 0, NA)
-  p_in_range <- stats::pnorm(1, x$estimate, x$std.error) - stats::pnorm(-1, x$estimate, x$std.error)
-  reason <- first_reason(
+  p_below <- function(at) pnorm(at, x$estimate, x$std.error)
+  above_1 <- paste0("values go up to ", vapply(upper, format, ""), ", the benchmark scale to 1")
+  reason <- ifelse(upper == 1, first_reason(
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
-    "the estimate is far from all levels" = p_in_range < 1e-8
-  )
-  range_words <- paste0("values go up to ", vapply(upper, format, ""), ", the benchmark scale to 1")
-  reason[upper != 1] <- range_words[upper != 1]
-  replace(reason, !is_chance_corrected, "not corrected for chance")
+    "the estimate is far from all levels" = p_below(1) - p_below(-1) < 1e-8
+  ), above_1)
+  replace(reason, lower >= 0, "not corrected for chance")
 }

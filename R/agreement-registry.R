@@ -12,9 +12,8 @@ measure_titles <- function(ids, scale_weights = unweighted) {
     measures[[id]][[if (has_weights) "weighted" else "title"]] %||% id
   }, "")
   if (has_weights) titles[] <- paste0(titles, ", ", scale_weights, " weights")
-  is_duplicated <- titles %in% titles[duplicated(titles)]
-  titles[is_duplicated] <- paste0(titles[is_duplicated], " (", ids[is_duplicated], ")")
-  titles
+  is_repeated <- titles %in% repeated_values(titles)
+  replace(titles, is_repeated, paste0(titles, " (", ids, ")")[is_repeated])
 }
 
 # Returns the measures with the given ids or, if ids is NULL, measures that suit the data. Stops if
@@ -30,15 +29,15 @@ find_measures <- function(ids, views, settings) {
   }
   if (is.null(ids)) {
     view <- views[[1L]]
-    kinds_of_ratings <- c(
+    kinds <- c(
       "always", if (view$judges == 2L) "two" else "many",
       if (view$binary) "category" else if (view$x$ordered) "ordered"
     )
     defaults <- Filter(function(m) {
-      all(m$default %in% kinds_of_ratings) && is.null(misfit_in_all_views(m))
+      all(m$default %in% kinds) && is.null(misfit_in_all_views(m))
     }, available)
-    needs_ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
-    if (length(defaults) > 0L) return(defaults[order(!needs_ordered)])
+    for_ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
+    if (length(defaults) > 0L) return(defaults[order(!for_ordered)])
     ids <- "percent_agreement"
   }
   measures <- select_records("measure", ids, available)
@@ -95,9 +94,9 @@ measure_misfit <- function(measure, view, settings) {
 # Does a measure use distances between categories that have no order? Numbers have an order, and two
 # categories need none.
 lacks_order <- function(measure, view, settings) {
-  uses_distances <- measure$scale %in% c("ordinal", "interval", "ratio") ||
-    (measure$weights && settings$scale_name %in% scale_names[-1L])
-  uses_distances && length(view$labels) > 2L && !view$x$ordered &&
+  (measure$scale %in% c("ordinal", "interval", "ratio") ||
+    measure$weights && settings$scale_name %in% scale_names[-1L]) &&
+    length(view$labels) > 2L && !view$x$ordered &&
     anyNA(suppressWarnings(as.numeric(view$labels)))
 }
 
@@ -150,7 +149,6 @@ label_values <- function(labels) {
 
 # Matrix of scale weights: 1 minus the distance of two categories divided by the largest distance.
 scale_matrix <- function(name, labels) {
-  n_labels <- length(labels)
   values <- label_values(labels)
   abort_argument_if(name == "ratio" && any(values < 0), "scale_weights",
     "A ratio scale has no negative values.",
@@ -158,7 +156,7 @@ scale_matrix <- function(name, labels) {
   difference <- abs(outer(values, values, `-`))
   sum_of_values <- outer(values, values, `+`)
   distance <- switch(name,
-    identity = 1 - diag(n_labels),
+    identity = 1 - diag(length(labels)),
     linear = difference,
     quadratic = difference^2,
     ordinal = choose(abs(outer(rank(values), rank(values), `-`)) + 1, 2),
@@ -203,17 +201,17 @@ label_sets <- function(x) {
   chosen_labels <- unname(lapply(
     split(entries$label, answer), function(label) sort(label[label > 0L])
   ))
-  single_labels <- if (n_systems(x) > 0L) as.list(labels)
-  sets <- unique(c(chosen_labels, single_labels))
-  has <- t(vapply(sets, function(set) labels %in% set, labels > 0L))
-  if (!is.null(single_labels)) x <- recode_answers(x, match(single_labels, sets))
+  sets <- unique(c(chosen_labels, if (n_systems(x) > 0L) as.list(labels)))
+  if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
   set_names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
   set_names[set_names == ""] <- "no label"
-  answers <- list(
-    unit = entries$unit[is_first], worker = entries$worker[is_first],
-    label = match(chosen_labels, sets)
+  answers <- c(
+    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen_labels, sets))
   )
-  list(x = replace_ratings(x, answers, make.unique(set_names)), has = has)
+  list(
+    x = replace_ratings(x, answers, make.unique(set_names)),
+    has = t(vapply(sets, function(set) labels %in% set, labels > 0L))
+  )
 }
 
 # Scale weights of sets: Jaccard's index, or MASI. MASI multiplies Jaccard's index by 1 if the sets
@@ -223,8 +221,8 @@ set_weights <- function(has, scale) {
   set_size <- diag(n_in_both)
   n_in_either <- outer(set_size, set_size, `+`) - n_in_both
   is_equal <- n_in_both == n_in_either
-  jaccard <- ifelse(is_equal, 1, n_in_both / pmax(n_in_either, 1))
   is_subset <- n_in_both == outer(set_size, set_size, pmin)
+  jaccard <- ifelse(is_equal, 1, n_in_both / pmax(n_in_either, 1))
   switch(scale,
     identity = is_equal + 0, jaccard = jaccard, masi = jaccard * (1 + is_subset + is_equal) / 3
   )

@@ -94,10 +94,10 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       panel_measures$x <- Filter(function(measure) measure$lower < 0, panel_measures$x)
     }
     rows <- lapply(panel_measures$x, make_test_row, samples$x, about)
-    sign_words <- c(
-      two.sided = "different from", greater = "above", less = "below"
-    )[[about$alternative]]
-    about$caption <- paste0("Is agreement ", sign_words, " ", format(about$null), "? ")
+    sign_words <- c(two.sided = "different from", greater = "above", less = "below")
+    about$caption <- paste0(
+      "Is agreement ", sign_words[[about$alternative]], " ", format(about$null), "? "
+    )
     about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
   new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)
@@ -141,9 +141,9 @@ make_test_row <- function(measure, sample, about) {
 p_value <- function(statistic, degrees_of_freedom, alternative) {
   if (is.na(statistic)) return(NA_real_)
   switch(alternative,
-    two.sided = 2 * stats::pt(-abs(statistic), degrees_of_freedom),
-    greater = stats::pt(statistic, degrees_of_freedom, lower.tail = FALSE),
-    less = stats::pt(statistic, degrees_of_freedom)
+    two.sided = 2 * pt(-abs(statistic), degrees_of_freedom),
+    greater = pt(statistic, degrees_of_freedom, lower.tail = FALSE),
+    less = pt(statistic, degrees_of_freedom)
   )
 }
 
@@ -155,18 +155,18 @@ make_difference_row <- function(measure, samples, about) {
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))
   difference <- x$estimate - y$estimate
   reason <- if (is.na(x$reason)) y$reason else x$reason
-  std_error <- if (is.na(reason)) compute_difference_error(samples, results, cases) else NA_real_
-  if (isTRUE(std_error < 1e-12)) {
-    std_error <- NA_real_
+  error <- if (is.na(reason)) compute_difference_error(samples, results, cases) else NA_real_
+  if (isTRUE(error < 1e-12)) {
+    error <- NA_real_
     reason <- paste0(no_interval, no_influence)
   }
   n <- min(x$n, y$n)
-  limits <- difference + c(-1, 1) * std_error * t_quantile(about$conf_level, n)
-  statistic <- (difference - about$null) / std_error
+  half_width <- error * t_quantile(about$conf_level, n)
+  statistic <- (difference - about$null) / error
   list(
     measure = measure$id, scale_weights = about$scale_name, estimate = difference,
-    estimate1 = x$estimate, estimate2 = y$estimate, std.error = std_error, conf.low = limits[[1L]],
-    conf.high = limits[[2L]], statistic = statistic,
+    estimate1 = x$estimate, estimate2 = y$estimate, std.error = error,
+    conf.low = difference - half_width, conf.high = difference + half_width, statistic = statistic,
     p.value = p_value(statistic, n - 1, about$alternative),
     n = length(intersect(cases$x, cases$y)), method = x$method, reason = reason
   )
@@ -178,10 +178,12 @@ compute_difference_error <- function(samples, results, cases) {
   influence <- Map(function(sample, result) {
     result$influence[pattern_of_case(sample$view$x)] * sqrt(result$n / (result$n - 1))
   }, samples, results)
-  match_in_y <- match(cases$x, cases$y)
-  is_common <- !is.na(match_in_y)
-  influence$x[is_common] <- influence$x[is_common] - influence$y[match_in_y[is_common]]
-  sqrt(sum(influence$x^2, influence$y[!cases$y %in% cases$x]^2))
+  all_cases <- union(cases$x, cases$y)
+  of_case <- Map(function(value, case) {
+    value <- value[match(all_cases, case)]
+    replace(value, is.na(value), 0)
+  }, influence, cases)
+  sqrt(sum((of_case$x - of_case$y)^2))
 }
 
 # Tables and printed form of tests and comparisons of agreement.

@@ -154,15 +154,22 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   tasks <- list(
     view = rep(views, each = length(measures)), measure = rep(measures, length(views))
   )
-  rows <- Map(make_result_row, tasks$view, tasks$measure, list(settings))
-  table <- tibble::as_tibble(stack_tables(rows))
+  table <- tibble::as_tibble(stack_tables(Map(function(view, measure) {
+    c(
+      if (pairwise) list(rater1 = view$names[[1L]], rater2 = view$names[[2L]]),
+      if (by_category) list(category = view$labels[[1L]]),
+      measure = measure$id, scale_weights = settings$scale_name,
+      evaluate_measure(measure, view, settings)[
+        c("estimate", interval_columns, "n", "method", "reason")
+      ]
+    )
+  }, tasks$view, tasks$measure)))
   if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
   table$benchmark <- level_reached(table, settings$conf_level)
-  unused_columns <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
   pair_matrix <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
-  new_agreement(table[c(setdiff(names(table), unused_columns), "reason")], c(
+  new_agreement(table[c(setdiff(names(table), "reason"), "reason")], c(
     settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
     list(
       header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
@@ -196,8 +203,9 @@ add_bootstrap <- function(table, tasks, settings) {
     bootstrap_estimates(tasks$measure[[row]], tasks$view[[row]], settings, seed, tick)
   }, double(settings$replicates))
   bar$close()
-  intervals <- core_percentile_intervals(replicates, settings$conf_level, FALSE)
-  table[defined_rows, ] <- add_intervals(table[defined_rows, ], intervals)
+  table[defined_rows, ] <- add_intervals(
+    table[defined_rows, ], core_percentile_intervals(replicates, settings$conf_level, FALSE)
+  )
   warn_failed(
     table$measure[defined_rows], colMeans(is.na(replicates)), settings$conf_level,
     "In these resamples too few categories are used or too few cases have two ratings, so that the
@@ -209,19 +217,6 @@ add_bootstrap <- function(table, tasks, settings) {
      {.code interval = \"jackknife\"}."
   )
   table
-}
-
-# Returns a row of the result as a list: labels, estimate, standard error and interval.
-make_result_row <- function(view, measure, settings) {
-  c(
-    list(
-      rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
-      measure = measure$id, scale_weights = settings$scale_name
-    ),
-    evaluate_measure(measure, view, settings)[
-      c("estimate", interval_columns, "n", "method", "reason")
-    ]
-  )
 }
 
 # Printed header lines about the ratings. If weights are counts, a row represents several cases, so
@@ -363,10 +358,9 @@ overlap_of_raters <- function(view) {
   counts <- pattern_counts(x)
   n_all <- rowSums(counts)
   n_same <- counts[cbind(c(row(answers)), c(answers))]
-  number_of_cases <- function(is_rated) apply(is_rated, 2L, function(rows) sum(view$cases[rows]))
-  share_of_cases <- function(is_rated) number_of_cases(is_rated) / sum(view$cases)
+  share_of_cases <- function(is_rated) colSums(is_rated * view$cases) / sum(view$cases)
   tibble::tibble(
-    rater = x$raters, ratings = number_of_cases(is_rated), coverage = share_of_cases(is_rated),
+    rater = x$raters, ratings = colSums(is_rated * view$cases), coverage = share_of_cases(is_rated),
     overlap = share_of_cases(is_rated & n_all > 1),
     conflict = share_of_cases(is_rated & n_all > n_same)
   )

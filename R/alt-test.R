@@ -58,8 +58,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
     silent = abstain_note(x)
   )
-  closeness_matrix <- closeness_of_answers(x, options$score)
-  tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness_matrix, options)
+  closeness <- closeness_of_answers(x, options$score)
+  tests <- lapply(seq_along(x$systems), test_against_raters, x, closeness, options)
   new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
 }
 
@@ -96,8 +96,8 @@ closeness_of_answers <- function(x, score) {
 # Tests a system against each rater. Returns two tables: `system` with one row, and `raters` with a
 # row per rater. Cases are counted by pattern: all cases of a pattern have the same answers.
 test_against_raters <- function(system_number, x, closeness_matrix, options) {
-  is_used <- pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters
-  cases <- pattern_times(x) * is_used
+  cases <- pattern_times(x) *
+    (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
   comparison <- core_nearer_answers(x$patterns, system_number, closeness_matrix)
   count_by_rater <- function(selected) {
     core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
@@ -136,7 +136,7 @@ compute_lead_p_value <- function(lead, n_system_nearer, n_rater_nearer, n_cases,
   squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
     (n_cases - n_system_nearer - n_rater_nearer) * lead^2
   statistic <- (lead - epsilon) / sqrt(squares / (n_cases - 1) / n_cases)
-  stats::pt(replace(statistic, is.nan(statistic), Inf), n_cases - 1)
+  pt(replace(statistic, is.nan(statistic), Inf), n_cases - 1)
 }
 
 # Printed form and plot of the alternative annotator test.
@@ -145,8 +145,8 @@ new_alt_test <- function(systems, raters, options) {
   n_raters <- length(unique(raters$rater))
   skipped_pairs <- drop_missing(raters, "reason")
   is_known <- !is.na(systems$passed)
-  verdict <- ifelse(is_known, c("fails", "passes")[1L + systems$passed], "unknown")
-  win_words <- ifelse(is_known, paste0(" (wins ", decimals(systems$winning_rate, 2L), ")"), "")
+  verdict <- ifelse(is_known, ifelse(systems$passed, "passes", "fails"), "unknown")
+  win_words <- ifelse(is_known, sprintf(" (wins %s)", decimals(systems$winning_rate, 2L)), "")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,
     facts = c(list(

@@ -83,8 +83,8 @@ check_ratings <- function(x, hint = NULL) {
 
 # Raises an error if an object of class "ratings" lacks fields, for example after changes by hand.
 check_ratings_fields <- function(x, arg = "x") {
-  required_fields <- c("patterns", "index", "cases", "raters", "categories")
-  missing_fields <- setdiff(required_fields, names(unclass(x)))
+  fields <- c("patterns", "index", "cases", "raters", "categories")
+  missing_fields <- setdiff(fields, names(unclass(x)))
   abort_argument_if(missing_fields, arg, "must be an object made by {.fun ratings}.",
     x = "It lacks the field{?s} {.field {missing_fields}}.")
   invisible(x)
@@ -94,8 +94,8 @@ check_ratings_fields <- function(x, arg = "x") {
 # programs on the machine are not slowed down.
 check_threads <- function(threads) {
   threads <- check_count(threads, "threads")
-  n_cores <- getOption("mc.cores", parallel::detectCores())
-  if (is.na(n_cores)) threads else min(threads, max(as.integer(n_cores), 1L))
+  n_cores <- as.integer(getOption("mc.cores", parallel::detectCores()))
+  min(threads, max(n_cores, 1L), na.rm = TRUE) # it may be unknown (NA)
 }
 
 # Raises an error if the calling method got arguments in `...`.
@@ -158,11 +158,10 @@ near_names <- function(given, known) {
   is_contained <- function(a, b) {
     nchar(a) > 3L && all(vapply(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, NA, b, fixed = TRUE))
   }
-  is_similar <- vapply(simplified, function(name) {
+  known[vapply(simplified, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(vapply(given, function(x) is_contained(x, name) || is_contained(name, x), NA))
-  }, NA)
-  known[is_similar]
+  }, NA)]
 }
 
 check_installed <- function(package, purpose) {
@@ -224,9 +223,9 @@ check_text <- function(x, place) {
   strings <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
   invalid_indices <- if (is.character(strings)) which(!is_text(strings))
   if (length(invalid_indices) > 0L) {
-    location <- if (!is.null(place)) " in {.val {printable(place)}}"
     abort_fallible("encoding", "Labels and names must be text in UTF-8.",
-      x = paste0("Found {.val {printable(strings[[invalid_indices[[1L]]]])}}", location, "."),
+      x = paste0("Found {.val {printable(strings[[invalid_indices[[1L]]]])}}",
+        if (!is.null(place)) " in {.val {printable(place)}}", "."),
       i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = place,
       found = strings[invalid_indices])
   }
@@ -251,8 +250,7 @@ check_system_names <- function(systems, known) {
 similar_values_hint <- function(given, known) {
   similar_values <- near_names(given, known)
   if (length(similar_values) > 0L) {
-    choice <- paste(dQuote(similar_values, FALSE), collapse = " or ")
-    paste0("Did you mean ", escape_braces(choice), "?")
+    escape_braces("Did you mean ", paste(dQuote(similar_values, FALSE), collapse = " or "), "?")
   }
 }
 
@@ -262,11 +260,10 @@ check_names_among <- function(x, choices, arg) {
   names <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(names, choices))
   repeated <- repeated_values(names)
-  abort_argument_if(length(names) == 0L || length(unknown) > 0L || length(repeated) > 0L, arg,
-    "must be different names among {.val {choices}}.",
-    x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
-      if (length(repeated) > 0L) "{.val {repeated}} {?is/are} named more than once." else
-        "It is {describe(x)}.",
+  problem <- if (length(names) == 0L) "It is {describe(x)}." else
+    if (length(unknown) > 0L) "There is no {.val {unknown}}." else
+      if (length(repeated) > 0L) "{.val {repeated}} {?is/are} named more than once."
+  abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,
     i = similar_values_hint(unknown, choices))
   x
 }
@@ -282,10 +279,10 @@ as_limits <- function(limits, names, arg) {
     is_pair <- is.null(names(values)) && length(values) <= 2L
     values <- if (is_pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
   }
-  is_valid <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
-    all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
   rater_names <- rownames(values)
-  is_valid <- is_valid && (is.null(rater_names) || setequal(rater_names, names))
+  is_valid <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
+    all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L]) &&
+    (is.null(rater_names) || setequal(rater_names, names))
   abort_argument_if(!is_valid, arg,
     "must contain probabilities: one per rater; or a matrix with a row per rater and two columns,
         the lower and the upper limit; or {.code c(lower, upper)} for all raters.", not = limits,

@@ -161,13 +161,12 @@ is_wrong <- function(condition) if (is.logical(condition)) condition else length
 # a function that the user defined, and returns the last frame of this package before it. Frames
 # that are only evaluating an argument are on the stack, but are not parents, so they are skipped.
 user_frame <- function() {
-  package_namespace <- topenv()
   parents <- sys.parents()
   frame_number <- sys.nframe()
   outermost <- NULL
   while (frame_number > 0L) {
     enclosure <- environment(sys.function(frame_number))
-    if (identical(enclosure, package_namespace)) {
+    if (identical(enclosure, topenv())) {
       outermost <- sys.frame(frame_number)
     } else if (is.environment(enclosure) && identical(topenv(enclosure), globalenv())) {
       break
@@ -182,10 +181,8 @@ user_frame <- function() {
 # switched off, so that all control characters in the text come from user data. The result is
 # escaped again for cli, which shows it unchanged.
 format_message <- function(message, envir) {
-  words <- withr::with_options(
-    list(cli.num_colors = 1L), vapply(message, cli::format_inline, "", .envir = envir)
-  )
-  message[] <- escape_braces(printable(words))
+  withr::local_options(cli.num_colors = 1L)
+  message[] <- escape_braces(printable(vapply(message, cli::format_inline, "", .envir = envir)))
   message
 }
 

@@ -8,16 +8,16 @@ decimals <- function(x, digits = 3L) {
 }
 
 # Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
-show_p <- function(p) {
-  out <- ifelse(is.na(p), "", decimals(p))
-  replace(out, which(p < 0.0005), "<.001")
-}
+show_p <- function(p) replace(ifelse(is.na(p), "", decimals(p)), which(p < 0.0005), "<.001")
 
 # Formats shares (in [0, 1]) as percents with one decimal, for sentences.
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
 # `+ 0` turns -0 into 0, so that "-0%" is not printed.
-whole_percent <- function(share) paste0(decimals(round(100 * share) + 0, 0L), "%")
+whole_percent <- function(share) paste0(points(share), "%")
+
+# Formats shares as percentage points.
+points <- function(share) decimals(round(100 * share) + 0, 0L)
 
 # Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
@@ -103,6 +103,9 @@ interval_words <- function(table, level, show) {
   ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
 }
 
+# Inserts values into the template `words` of sprintf(). The result is empty if a value is missing.
+unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
+
 # Pads text in the columns with the numbers `columns`, and their names, so that they are printed
 # aligned to the left.
 align_left <- function(table, columns) {
@@ -133,10 +136,9 @@ print_table <- function(title, table) {
 # Prints a table with one row as lines of names and values. Leaves out columns that are NA.
 print_facts <- function(table) {
   table <- round_columns(used_columns(table))
-  if (length(table) > 0L) {
-    values <- printable(vapply(table, format, ""))
-    cat("", paste0(format(names(table)), "  ", values), sep = "\n")
-  }
+  if (length(table) == 0L) return(invisible())
+  values <- printable(vapply(table, format, ""))
+  cat("", paste0(format(names(table)), "  ", values), sep = "\n")
 }
 
 # Formats numbers like number(), without padding to a common width.

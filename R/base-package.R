@@ -25,7 +25,8 @@
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
 #' @importFrom rlang %||% := .data inject is_string names2
-#' @importFrom stats coef confint nobs predict setNames simulate update vcov
+#' @importFrom stats ave coef complete.cases confint cov dnorm median na.omit nobs plogis pnorm
+#'   predict pt qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
 #' @importFrom utils head
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
@@ -98,16 +99,15 @@ read_option <- function(option, default, check) {
 # Checks that `x` is a list whose names are different and in `known`, the names of the settings that
 # the argument `arg` accepts. The list may be empty.
 check_settings_list <- function(x, arg, known) {
-  names <- names2(x)
-  unknown_names <- printable(setdiff(names, known))
-  is_list <- is.list(x) && !is.object(x)
-  repeated_names <- repeated_values(names)
-  abort_argument_if(!is_list || length(unknown_names) > 0L || length(repeated_names) > 0L, arg,
-    "must be a list with some of the names {.val {known}}, each once.",
-    x = if (!is_list) "It is {describe(x)}." else if (identical(unknown_names, ""))
-      "An element has no name." else if (length(unknown_names) > 0L)
-      "It has {.val {unknown_names}}." else
-      "{.val {repeated_names}} {?is/are} repeated.", i = similar_values_hint(unknown_names, known))
+  unknown <- printable(setdiff(names2(x), known))
+  repeated <- repeated_values(names2(x))
+  problem <- if (!is.list(x) || is.object(x)) "It is {describe(x)}." else
+    if (identical(unknown, "")) "An element has no name." else
+      if (length(unknown) > 0L) "It has {.val {unknown}}." else
+        if (length(repeated) > 0L) "{.val {repeated}} {?is/are} repeated."
+  abort_argument_if(problem, arg,
+    "must be a list with some of the names {.val {known}}, each once.", x = problem,
+    i = similar_values_hint(unknown, known))
   x
 }
 
@@ -140,7 +140,7 @@ check_bins <- function(bins) {
 # the text of the bar.
 progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   if (isTRUE(getOption("knitr.in.progress")) || is_quiet() || !rlang::is_interactive()) {
-    return(list(tick = no_tick, close = function() NULL))
+    return(list(tick = no_tick, close = no_tick))
   }
   bar <- cli::cli_progress_bar(
     name, total = total, format = format, auto_terminate = FALSE, .envir = .envir
@@ -151,7 +151,7 @@ progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   )
 }
 
-# Replaces `tick()` of a progress bar where no bar is shown.
+# Replaces `tick()` and `close()` of a progress bar where no bar is shown.
 no_tick <- function(done) NULL
 
 # Seconds since the R process started, for differences of times.
@@ -240,8 +240,8 @@ check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 
 }
 
 check_panel_memory <- function(design, n) {
-  judges <- n_raters(design) + n_systems(design)
-  check_memory(as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.")
+  check_memory(as.double(n) * (n_raters(design) + n_systems(design)), "answers of a panel",
+    "Draw fewer cases, in several panels.")
 }
 
 # Converts C++ errors of the core to errors of this package. R errors, such as those raised in a
@@ -249,12 +249,12 @@ check_panel_memory <- function(design, n) {
 call_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
     no_memory <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
-    abort_fallible(if (no_memory) "memory" else "core", c(
+    abort_fallible(if (no_memory) "memory" else "core",
       if (no_memory) "There is not enough memory for this." else "The compiled code stopped.",
-      "x" = escape_braces(conditionMessage(e)),
-      "i" = if (no_memory) "See {.help fallible-limits}." else
-        "An object was changed by hand, or this is a bug: please report it."
-    ), numbers = NA_real_) # it is unknown how many numbers were needed
+      x = escape_braces(conditionMessage(e)),
+      i = if (no_memory) "See {.help fallible-limits}." else
+        "An object was changed by hand, or this is a bug: please report it.",
+      numbers = NA_real_) # it is unknown how many numbers were needed
   })
 }
 

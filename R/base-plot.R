@@ -3,7 +3,7 @@
 
 # Colours of all plots. main: estimates. accent: reference values and flagged rows. muted: less
 # important values. low, high: ends of the colour scale of heat maps.
-plot_colours <- c(
+plot_colours <- list(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
@@ -29,8 +29,7 @@ ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
 # Breaks each paragraph of a string into lines of at most `width` characters.
 wrap_text <- function(text, width) {
   if (!is.character(text)) return(text)
-  paragraphs <- strsplit(text, "\n", fixed = TRUE)[[1L]]
-  paste(unlist(lapply(paragraphs, strwrap, width = width)), collapse = "\n")
+  paste(strwrap(strsplit(text, "\n", fixed = TRUE)[[1L]], width), collapse = "\n")
 }
 
 # The user's theme if ggplot2::theme_set() was called, otherwise the theme of this package.
@@ -105,8 +104,8 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
 
 # Draws the plot of autoplot() and returns it invisibly. `title` and `subtitle` replace its titles.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
-  titles <- drop_null(list(title = title, subtitle = subtitle))
-  drawn_plot <- autoplot(x, ...) + do.call(ggplot2::labs, titles) + fallible_look(FALSE)
+  titles <- do.call(ggplot2::labs, drop_null(list(title = title, subtitle = subtitle)))
+  drawn_plot <- autoplot(x, ...) + titles + fallible_look(FALSE)
   print(drawn_plot)
   invisible(drawn_plot)
 }
@@ -131,12 +130,12 @@ category_colours <- function(categories) {
 
 # Black or white: the colour in which text is readable on tiles of the given colours.
 ink_on <- function(colours) {
-  brightness <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114))
-  ifelse(brightness > 110, "black", "white")
+  is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
+  ifelse(is_light, "black", "white")
 }
 
 # Formats probabilities as whole percents, for axes and labels of points.
-in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
+in_percent <- function(x) ifelse(is.na(x), NA, whole_percent(x))
 
 # Formats numbers for axes without trailing zeros.
 in_digits <- function(numbers) format(numbers, trim = TRUE, drop0trailing = TRUE)
@@ -145,10 +144,9 @@ in_digits <- function(numbers) format(numbers, trim = TRUE, drop0trailing = TRUE
 # the main colour? FALSE if colour is an aesthetic. `ends`: aesthetics of both ends.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
-  colour <- if (main) list(colour = plot_colours[["main"]])
   inject(ggplot2::geom_linerange(
     aes_columns(setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
-    na.rm = TRUE, ..., !!!colour
+    na.rm = TRUE, ..., !!!(if (main) list(colour = plot_colours$main))
   ))
 }
 
@@ -159,7 +157,7 @@ upright_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
 range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
 
 main_points <- function(size = 2.6, ...) {
-  ggplot2::geom_point(colour = plot_colours[["main"]], size = size, ...)
+  ggplot2::geom_point(colour = plot_colours$main, size = size, ...)
 }
 
 # A vertical line at a reference value `x`. `colour`: a name in `plot_colours`.
@@ -170,6 +168,13 @@ line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
 # The line on which both axes have equal values.
 diagonal <- function(colour = "muted", linetype = "solid") {
   ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
+}
+
+# Vertical lines at the values `at` of a table, which may have a column for facets.
+lines_at <- function(table) {
+  ggplot2::geom_vline(
+    aes_columns(xintercept = "at"), table, linetype = "dashed", colour = plot_colours$muted
+  )
 }
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
@@ -183,7 +188,8 @@ factor_from_top <- function(x) factor(x, rev(unique(x)))
 # A manual scale of colours. `colours`: names in `plot_colours`, in the order of the values of the
 # aesthetic, or named by these values.
 colour_scale <- function(colours, ...) {
-  ggplot2::scale_colour_manual(values = setNames(plot_colours[colours], names(colours)), ...)
+  values <- setNames(unlist(plot_colours[colours]), names(colours))
+  ggplot2::scale_colour_manual(values = values, ...)
 }
 
 # Scale for a column `flagged`: rows with TRUE have the accent colour.
@@ -210,10 +216,11 @@ share_breaks <- function(limits) {
   breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
 }
 
+# Facets with titles on several lines, because names may be long.
+facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
+
 # A facet for each value of a column; NULL if all rows have the same value.
-facet_by <- function(table, column) {
-  if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrap_labeller())
-}
+facet_by <- function(table, column) if (length(unique(table[[column]])) > 1L) facets(column)
 
 # Horizontal space between facets, in points.
 space_between_facets <- function(points) {
@@ -238,7 +245,7 @@ not_identified <- function(systems) {
 
 # A subtitle such as "20 cases of 1,000, evenly spaced", if only some objects are drawn. `shown`,
 # `all`: numbers of objects. `how`: how the drawn ones were chosen.
-choice_subtitle <- function(shown, all, noun, how) {
+choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
   if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
 }
 
@@ -251,15 +258,14 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
     # Labels and not plain text: they have a background, and a reference line may pass behind them.
     inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
-      colour = plot_colours[["main"]], label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
+      colour = plot_colours$main, label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
     ))
   )
 }
 
 # The argument of geom_label() that removes the border. Its name is `label.size` up to ggplot2 3.5.
 no_border <- function() {
-  name <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
-  setNames(list(0), name)
+  setNames(0, if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size")
 }
 
 # A vertical axis of names with space above the first and below the last row. `add`: space at the
@@ -271,12 +277,6 @@ row_axis_with_space <- function(add = c(0.6, 0.9), ...) {
 # Labeller of facets that wraps long names.
 wrap_labeller <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
 
-# A legend of categories. The number of its columns depends on the longest name, so that it is not
-# wider than the plot.
-category_legend <- function(categories) {
-  ggplot2::guide_legend(ncol = max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L))))
-}
-
 # Colour scale of lines and points, by category; without a legend for a single category.
 category_scale <- function(categories, ...) {
   ggplot2::scale_colour_manual(
@@ -286,11 +286,13 @@ category_scale <- function(categories, ...) {
 }
 
 # Fill scale of tiles and bars, by category. The layer needs `show.legend = TRUE`; otherwise ggplot2
-# 3.5 and later draw no legend key for a category without data.
+# 3.5 and later draw no legend key for a category without data. The number of columns of the legend
+# depends on the longest name, so that it is not wider than the plot.
 category_fill <- function(categories) {
+  n_columns <- max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L)))
   ggplot2::scale_fill_manual(
     values = category_colours(categories), limits = categories, name = NULL,
-    guide = category_legend(categories)
+    guide = ggplot2::guide_legend(ncol = n_columns)
   )
 }
 
@@ -351,9 +353,9 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
 }
 
 # Fill scale from 0 to 1, or from -1 to 1 if `negative` is TRUE.
-share_scale <- function(name = "probability", negative = FALSE, low = plot_colours[["low"]]) {
+share_scale <- function(name = "probability", negative = FALSE, low = plot_colours$low) {
   ggplot2::scale_fill_gradientn(
-    colours = c(if (negative) plot_colours[["accent"]], low, plot_colours[["high"]]),
+    colours = c(if (negative) plot_colours$accent, low, plot_colours$high),
     limits = c(-negative, 1), breaks = c(-1, 0, 0.5, 1), na.value = "white", name = name
   )
 }
@@ -374,20 +376,18 @@ matrix_cells <- function(matrix) {
   )
 }
 
-# Shortens names to `width` characters by an ellipsis in the middle, because names of models often
+# Shortens names to 16 characters by an ellipsis in the middle, because names of models often
 # differ only in their last characters. Names that would become equal are not shortened.
-short_names <- function(names, width = 16L) {
+short_names <- function(names) {
   names <- as.character(names)
-  is_long <- nchar(names) > width
-  second_half <- nchar(names) - width %/% 2L + 2L
-  short <- paste0(substr(names, 1L, width %/% 2L), "\u2026", substring(names, second_half))
-  ifelse(is_long & !duplicated(short) & !duplicated(short, fromLast = TRUE), short, names)
+  short <- paste0(substr(names, 1L, 8L), "\u2026", substring(names, nchar(names) - 6L))
+  ifelse(nchar(names) > 16L & !short %in% repeated_values(short), short, names)
 }
 
 # Sorts judges: raters before systems, and within both by the mean value with all other judges, the
 # highest first.
 by_mean_value <- function(pairs, judges, systems) {
   different <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
-  means <- tapply(different$value, as.character(different$judge1), mean, na.rm = TRUE)[judges]
-  judges[order(judges %in% systems, -means)]
+  means <- tapply(different$value, as.character(different$judge1), mean, na.rm = TRUE)
+  judges[order(judges %in% systems, -means[judges])]
 }

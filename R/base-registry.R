@@ -29,21 +29,23 @@ register <- function(kind, id, kernel, taken, make) {
 # Checks that a kernel can be called with arguments of these names, by position. `form`: form of the
 # kernel, for the message.
 check_kernel <- function(kernel, form, argument_names) {
+  if (is.null(args(kernel))) return(invisible()) # a primitive function with unknown arguments
   arguments <- formals(args(kernel))
   names <- names(arguments)
-  required <- setdiff(names[vapply(arguments, rlang::is_missing, NA)], "...")
-  surplus <- setdiff(required, head(names, length(argument_names)))
-  too_few <- length(names) < length(argument_names) && !"..." %in% names
-  # Primitive functions whose arguments are unknown (args() is NULL) are not checked.
-  abort_argument_if(!is.null(args(kernel)) && (too_few || length(surplus) > 0L), "kernel",
+  required <- names(Filter(rlang::is_missing, arguments))
+  n <- length(argument_names)
+  is_valid <- (length(names) >= n || "..." %in% names) &&
+    all(required %in% c(head(names, n), "..."))
+  abort_argument_if(!is_valid, "kernel",
     "With form {.val {form}}, {.arg kernel} is called as
         {.code kernel({toString(argument_names)})}.",
     x = if (length(names) == 0L) "It takes no arguments." else "It takes {.arg {names}}.")
 }
 
 check_range <- function(range, words, finite) {
-  is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) && range[[1L]] < range[[2L]]
-  abort_argument_if(!is_range || (finite && !all(is.finite(range))), "range",
+  is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
+    range[[1L]] < range[[2L]] && (!finite || all(is.finite(range)))
+  abort_argument_if(!is_range, "range",
     paste0("must be two ", words, ", the smaller one first."), not = range)
 }
 
@@ -52,10 +54,10 @@ check_range <- function(range, words, finite) {
 select_records <- function(kind, ids, records) {
   unknown_ids <- if (is.character(ids)) printable(setdiff(ids, names(records)))
   catalogue <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
-  abort_if(!is.character(ids) || length(ids) == 0L || length(unknown_ids) > 0L, kind,
-    "{.arg {kind}s} must be among the {.code id} of {.code {catalogue}}.",
-    x = if (length(unknown_ids) > 0L) "There is no {.val {unknown_ids}}." else
-      "It is {describe(ids)}.",
+  problem <- if (!is.character(ids) || length(ids) == 0L) "It is {describe(ids)}." else
+    if (length(unknown_ids) > 0L) "There is no {.val {unknown_ids}}."
+  abort_if(problem, kind, "{.arg {kind}s} must be among the {.code id} of {.code {catalogue}}.",
+    x = problem,
     i = similar_values_hint(unknown_ids, names(records)), !!kind := ids)
   records[unique(ids)]
 }

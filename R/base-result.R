@@ -20,14 +20,9 @@
 new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
                        notes = NULL, more = NULL, class = NULL, summary = NULL, document = NULL) {
   if (is.list(shown) && is.data.frame(shown$table)) shown <- list(shown)
-  list(
-    class = class,
-    tables = tables, facts = facts, line = line, caption = caption, head = head,
-    shown = shown,
-    document = document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]],
-    notes = unlist(lapply(notes, function(x) if (is.list(x)) list(x) else note(x)), FALSE),
-    more = more, summary = summary
-  )
+  document <- document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]]
+  notes <- unlist(lapply(notes, function(x) if (is.list(x)) list(x) else note(x)), FALSE)
+  mget(names(formals()))
 }
 
 # Creates a result of class `class` from its fields `...`, its tables and the elements of its schema
@@ -98,11 +93,10 @@ plain_words <- function(words) {
 # * title: line above the table. total: number of rows of the complete table.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
-  headings <- ifelse(names2(columns) == "", columns, names(columns))
   force(total)
   table <- head(plain_data_frame(table), max_view_rows)[columns]
-  list(table = table, headings = headings, digits = digits, level = level, left = left,
-    most = most, title = title, total = total)
+  headings <- ifelse(names2(columns) == "", columns, names(columns))
+  mget(c("table", "headings", "digits", "level", "left", "most", "title", "total"))
 }
 
 max_view_rows <- 1000L # rows
@@ -118,24 +112,23 @@ view_of_matrix <- function(matrix, row_heading, ...) {
 # intervals), otherwise on its type.
 format_column <- function(name, view) {
   values <- view$table[[name]]
-  digits <- if (name %in% names(view$digits)) view$digits[[name]] else view$digits[[1L]]
   if (name %in% c("p.value", "p.adjusted")) return(show_p(values))
   if (name == "conf.low") return(bracketed(values, view$table$conf.high, ""))
-  if (is.logical(values)) return(c("no", "yes")[1L + values])
+  if (is.logical(values)) return(ifelse(values, "yes", "no"))
   if (!is.numeric(values)) return(as.character(values))
+  column <- if (name %in% names(view$digits)) name else 1L
   cells <- if (is.integer(values) || name %in% c("n", "cases")) number(values) else
-    decimals(values, digits)
+    decimals(values, view$digits[[column]])
   replace(cells, is.na(values), if (name == "std.error") "" else "NA")
 }
 
 # Converts the first `most` rows of a view to a data frame of strings.
 shown_view <- function(view, most = Inf) {
   view$table <- head(view$table, most)
-  is_interval <- names(view$table) == "conf.low"
-  headings <- replace(view$headings, is_interval, interval_title(view$level %||% NA))
-  is_shown <- names(view$table) != "conf.high"
-  out <- lapply(names(view$table)[is_shown], format_column, view)
-  list2DF(setNames(out, headings[is_shown]))
+  names <- names(view$table)
+  headings <- replace(view$headings, names == "conf.low", interval_title(view$level %||% NA))
+  shown <- setNames(names, headings)[names != "conf.high"]
+  list2DF(lapply(shown, format_column, view))
 }
 
 # Prints a view with its title, and the number of rows that are not shown.
@@ -220,9 +213,7 @@ print_schema <- function(x, schema, n = NULL, details = NULL) {
 
 #' @rdname fallible_result
 #' @export
-format.fallible_result <- function(x, ...) {
-  schema_of(x)$line %||% NextMethod()
-}
+format.fallible_result <- function(x, ...) schema_of(x)$line %||% NextMethod()
 
 #' @rdname fallible_result
 #' @export
@@ -266,8 +257,8 @@ glance.fallible_result <- function(x, ...) {
 # `variable` is NULL.
 name_variable_in_conditions <- function(variable, code) {
   if (is.null(variable)) return(code)
-  hint <- paste0("This is about the variable ", encodeString(variable, quote = "\""), ".")
-  name_variable <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = hint)))
+  hint <- c(i = paste0("This is about the variable ", encodeString(variable, quote = "\""), "."))
+  name_variable <- function(cnd) replace(cnd, "body", list(c(cnd$body, hint)))
   withCallingHandlers(code,
     fallible_error = function(cnd) rlang::cnd_signal(name_variable(cnd)),
     fallible_warning = function(cnd) {
@@ -288,8 +279,9 @@ stack_results <- function(results, column, class = "results_by_variable", note =
   }
   about <- attr(results[[1L]], "about")
   about$views <- unlist(lapply(results, function(x) attr(x, "about")$views), recursive = FALSE)
-  stacked <- bind_parts(structure(results, column = column), plain_tibble)
-  attr(results[[1L]], "schema")$again(stacked, about)
+  attr(results[[1L]], "schema")$again(
+    bind_parts(structure(results, column = column), plain_tibble), about
+  )
 }
 
 # Names of the first column of tables that combine several results.
@@ -316,17 +308,15 @@ part_sentence_start <- function(table) {
 # Binds the tables `table(part, ...)` of all parts to one tibble, whose first column has the names
 # of the parts. `table`: a function of a part.
 bind_parts <- function(parts, table, ...) {
-  part_tables <- lapply(unclass(parts), table, ...)
+  tables <- lapply(unclass(parts), table, ...)
   # A part may lack a column that other parts have, such as an interval. The column is then NA.
-  columns <- unique(unlist(lapply(part_tables, names)))
-  part_tables <- lapply(part_tables, function(table) {
+  columns <- unique(unlist(lapply(tables, names)))
+  tables <- lapply(tables, function(table) {
     table[setdiff(columns, names(table))] <- NA
     table[columns]
   })
-  column <- attr(parts, "column") %||% "group"
-  tibble::tibble(
-    !!column := rep(names(parts), vapply(part_tables, nrow, 0L)), stack_rows(unname(part_tables))
-  )
+  part <- rep(names(parts), vapply(tables, nrow, 0L))
+  tibble::tibble(!!(attr(parts, "column") %||% "group") := part, stack_rows(unname(tables)))
 }
 
 schema_of.result_parts <- function(x) { # nolint: object_name.
@@ -339,7 +329,6 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   }, first_schema$tables, names(first_schema$tables))
   tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)
   captions <- unique(vapply(schemas, `[[`, "", "caption"))
-  caption <- c(count_noun(length(x), column), if (length(captions) == 1L) captions)
   view <- first_schema$shown[[1L]]
   part_tables <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
   # Prints only the columns that all parts print, without columns of text of more than 40
@@ -372,7 +361,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   facts$missing <- sum(is.na(view$table$estimate))
   new_schema(
     tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
-    toString(caption),
+    toString(c(count_noun(length(x), column), if (length(captions) == 1L) captions)),
     shown = view,
     notes = c(attr(x, "note"), part_notes, common_notes),
     more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
@@ -384,8 +373,8 @@ format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))
 
 #' @export
 `[.result_parts` <- function(x, i) {
-  parts <- drop_null(unclass(x)[i])
-  abort_argument_if(length(parts) == 0L || length(parts) < length(unclass(x)[i]), "i",
+  parts <- unclass(x)[i]
+  abort_argument_if(length(parts) == 0L || any(vapply(parts, is.null, NA)), "i",
     "must select parts of {.arg x}.", not = i, i = "They are {.val {names(x)}}.")
   attributes(parts) <- replace(attributes(x), "names", list(names(parts)))
   parts

@@ -23,7 +23,7 @@ row_maximum <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, "first"))]
 stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
 
 # The rows of a table that have a value in each of `columns`.
-drop_missing <- function(table, columns) table[stats::complete.cases(table[columns]), ]
+drop_missing <- function(table, columns) table[complete.cases(table[columns]), ]
 
 drop_null <- function(x) Filter(Negate(is.null), x)
 
@@ -58,7 +58,9 @@ row_numbers_of_keys <- function(table) {
   match(strings, unique(strings))
 }
 
-interval_columns <- c("std.error", "conf.low", "conf.high")
+limit_columns <- c("conf.low", "conf.high")
+
+interval_columns <- c("std.error", limit_columns)
 
 # Estimates without intervals, as a list of columns, one element per system. Simulation studies
 # stack many of these lists, which are faster than tibbles.
@@ -80,9 +82,8 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   system_names <- as.character(table[["system"]])
   rows <- if (length(system_names) > 0L) match(systems, system_names) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
-  has_numbers <- vapply(numbers, function(x) is.numeric(x) || (is.logical(x) && all(is.na(x))), NA)
-  is_valid <- all(has_numbers) && length(table[["estimate"]]) == length(systems) && !anyNA(rows) &&
-    !any(is.infinite(table[["estimate"]]))
+  is_valid <- all(vapply(numbers, is_number_or_na, NA)) && !anyNA(rows) &&
+    length(table[["estimate"]]) == length(systems) && !any(is.infinite(table[["estimate"]]))
   abort_argument_if(!is_valid, arg,
     "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
         with a column {.val estimate} and a row per system.",
@@ -96,6 +97,9 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   if (!is.null(table[["reason"]])) result$reason <- as.character(table[["reason"]][rows])
   result
 }
+
+# Is `x` a numeric vector, or a vector of NA?
+is_number_or_na <- function(x) is.numeric(x) || (is.logical(x) && all(is.na(x)))
 
 # Replaces NaN by NA, because the core returns NaN for values that are missing. For a list, replaces
 # NaN in all its vectors.
@@ -124,7 +128,7 @@ central_differences <- function(f, at, step = slope_step) {
 }
 
 # Number of standard errors between the centre and the ends of a normal interval.
-normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
+normal_quantile <- function(conf_level) qnorm((1 + conf_level) / 2)
 
 # Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
 # normal_quantile(). Returns a matrix with a row per share: lower and upper limit.
@@ -139,8 +143,7 @@ wilson_interval <- function(share, n, z) {
 # error is 0 or unknown, and the sample size is `n` (NA: no interval).
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
-  effective_n <- p * (1 - p) / error^2
-  wilson_interval(p, ifelse(on_boundary(p), n, effective_n), z)
+  wilson_interval(p, ifelse(on_boundary(p), n, p * (1 - p) / error^2), z)
 }
 
 # Is an estimated probability 0 or 1, up to rounding? Its standard error cannot then be computed

@@ -5,8 +5,8 @@
 #' @export
 as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_name.
                                           optional = FALSE, ..., spreadsheet = FALSE) {
-  as_table <- is.data.frame(x) && is.null(list(...)$what)
-  for_spreadsheet(plain_data_frame(if (as_table) x else tidy(x, ...)), spreadsheet)
+  table <- if (is.data.frame(x) && is.null(list(...)$what)) x else tidy(x, ...)
+  for_spreadsheet(plain_data_frame(table), spreadsheet)
 }
 
 #' @rdname fallible_result
@@ -14,13 +14,8 @@ as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_
 summary.fallible_result <- function(object, ...) {
   if (is_part(object)) return(summary(plain_data_frame(object)))
   schema <- schema_of(object)
-  structure(
-    list(
-      object = object, schema = schema,
-      views = if (!is.null(schema$summary)) schema$summary(object)
-    ),
-    class = "result_summary"
-  )
+  views <- if (!is.null(schema$summary)) schema$summary(object)
+  structure(mget(c("object", "schema", "views")), class = "result_summary")
 }
 
 #' @rdname fallible_result
@@ -42,7 +37,7 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
   out <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
   replicates <- unclass(object)[["replicates"]]
   if (is.matrix(replicates) && ncol(replicates) == length(names)) {
-    out[] <- stats::cov(replicates, use = "complete.obs")
+    out[] <- cov(replicates, use = "complete.obs")
   }
   diag(out) <- table$std.error^2
   out
@@ -70,8 +65,8 @@ chosen_rows <- function(ends, parm) {
 
 # A matrix of intervals as in confint(): a row per estimate, columns such as "5 %" and "95 %".
 interval_matrix <- function(table, names, level) {
-  percent_labels <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
-  matrix(c(table$conf.low, table$conf.high), ncol = 2L, dimnames = list(names, percent_labels))
+  percents <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
+  matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
 }
 
 # The main table of a result. Columns of standard errors and intervals that it lacks are added, with
@@ -157,13 +152,12 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   n_hidden <- nrow(table) - max_document_rows
   notes <- c(if (n_hidden > 0L) paste("... and", n_hidden, "rows more"), document_notes(x))
   align_right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
-  text <- c(
+  knitr::asis_output(paste(c(
     "", knitr::kable(
       table_as_text(head(table, max_document_rows)), caption = literal(schema_of(x)$caption),
       row.names = FALSE, align = ifelse(align_right, "r", "l")
     ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
-  )
-  knitr::asis_output(paste(text, collapse = "\n"))
+  ), collapse = "\n"))
 }
 
 # Text below a table in a document: the lines of the printed header except the first, and the notes,
@@ -226,9 +220,8 @@ for_spreadsheet <- function(table, wanted) {
 
 # Puts an apostrophe before strings that a spreadsheet would read as formulas.
 without_formulas <- function(words) {
-  number_pattern <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
   is_formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) &
-    !grepl(number_pattern, words)
+    !grepl("^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$", words) # numbers
   replace(words, is_formula, paste0("'", words[is_formula]))
 }
 

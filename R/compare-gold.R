@@ -46,14 +46,16 @@ gold_of_pairs <- function(estimate, pairs) {
 # measurements by gold_of_pairs().
 sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   centre <- estimate$details$centre
+  first <- pairs$first
+  second <- pairs$second
   prior <- list(
-    estimate = centre[pairs$first] - centre[pairs$second], std.error = table$std.error,
-    bias = bias_of_pairs(estimate, pairs$first, pairs$second)
+    estimate = centre[first] - centre[second], std.error = table$std.error,
+    bias = bias_of_pairs(estimate, first, second)
   )
   details <- estimate$gold$details
   reasons <- setNames(details$reason, details$why)
   reasons[details$why == "not_asked"] <- NA
-  reasons <- reasons[ifelse(is.na(reasons[pairs$first]), pairs$second, pairs$first)]
+  reasons <- reasons[ifelse(is.na(reasons[first]), second, first)]
   reasons[is.na(reasons)] <- "no gold case was answered by both systems"
   reasons[gold$known] <- why_few_clusters(gold)
   source_rows(
@@ -68,8 +70,7 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
 # cases with equal answers.
 bias_of_pairs <- function(estimate, first, second) {
   bias <- estimates_from_ratings(estimate, seq_along(estimate$table$system))$bias
-  same <- same_answer_shares(estimate$fit, first, second)
-  correlation <- same^hidden_correlation_power
+  correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
   variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
   sqrt(pmax(0, variance))
 }
@@ -92,16 +93,14 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   indices <- cbind(match(table$system1, systems), match(table$system2, systems))
   difference <- squared_error <- matrix(0, n, n)
   difference[indices] <- table$estimate
-  squared_error[indices] <- error^2
-  squared_error <- squared_error + t(squared_error)
+  squared_error[rbind(indices, indices[, 2:1])] <- error^2
   centred <- diag(n) - 1 / n
   scaling <- eigen(-centred %*% squared_error %*% centred / 2, symmetric = TRUE)
   # The sign of an eigenvector is arbitrary and may depend on rounding errors. The largest entry is
   # made positive, so that draws are the same on every machine.
   largest <- max.col(t(abs(scaling$vectors)), "first")
   scaling$vectors <- scaling$vectors %*% diag(sign(scaling$vectors[cbind(largest, seq_len(n))]), n)
-  noise <- matrix(stats::rnorm(draws * n), draws)
-  noise <- noise %*% scaled_vectors(scaling)
+  noise <- matrix(rnorm(draws * n), draws) %*% scaled_vectors(scaling)
   sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
@@ -109,8 +108,7 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
 # the same answers, and NA for other pairs without an interval.
 error_of_pairs <- function(table, conf_level) {
   error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
-  is_equal <- table$estimate %in% 0 & table$why %in% "same_answers"
-  replace(error, is.na(error) & is_equal, 0)
+  replace(error, is.na(error) & table$estimate %in% 0 & table$why %in% "same_answers", 0)
 }
 
 # Adds the probability that the first system of each pair is better. If option `simultaneous` is
@@ -121,9 +119,9 @@ add_joint_intervals <- function(table, draws, options) {
   level <- options$conf_level
   error <- error_of_pairs(table, level)
   if (nrow(draws) == 0L) {
-    table$probability <- replace(stats::pnorm(table$estimate / error), error %in% 0, 0.5)
+    table$probability <- replace(pnorm(table$estimate / error), error %in% 0, 0.5)
     if (options$simultaneous) {
-      table[c("conf.low", "conf.high")] <- NA_real_
+      table[limit_columns] <- NA_real_
       table <- without_interval(
         table, "another pair has no interval, so there are no simultaneous intervals"
       )
@@ -136,11 +134,11 @@ add_joint_intervals <- function(table, draws, options) {
   rows <- which(error > 0)
   if (options$simultaneous && length(rows) > 0L) {
     blocks <- pair_blocks(pairs, list(list(at = seq_along(systems), values = draws)))
-    critical_value <- stats::quantile(largest_deviations(blocks, error), level, names = FALSE)
-    factor <- max(1, critical_value / normal_quantile(level))
+    deviations <- largest_deviations(blocks, error) / normal_quantile(level)
+    factor <- max(1, quantile(deviations, level))
     estimate <- table$estimate[rows]
-    table$conf.low[rows] <- pmax(-1, estimate - factor * (estimate - table$conf.low[rows]))
-    table$conf.high[rows] <- pmin(1, estimate + factor * (table$conf.high[rows] - estimate))
+    limits <- estimate + factor * (as.matrix(table[rows, limit_columns]) - estimate)
+    table[rows, limit_columns] <- as.data.frame(pmin(pmax(limits, -1), 1))
   }
   table
 }

@@ -36,16 +36,15 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   })
   differences <- stack_rows(seq_len(nrow(table)), function(i) {
     row <- table[i, ]
-    row_sides <- lapply(measurements[c(row$group1, row$group2)], `[[`, row$system)
-    columns_tibble(!!!difference_of_sides(row_sides, method))
+    sides <- lapply(measurements[c(row$group1, row$group2)], `[[`, row$system)
+    columns_tibble(!!!difference_of_sides(sides, method))
   })
-  options <- list(
+  gold <- list(settings = first$gold$settings, cases = min(vapply(x, count_gold, 0)))
+  new_group_comparison(tibble::tibble(table, differences), x, gold, list(
     method = method, conf_level = conf_level, simultaneous = simultaneous,
     metric = if (is_pass_rate(first)) "pass rate",
     against = if (!is.null(reference)) list(reference = reference)
-  )
-  gold <- list(settings = first$gold$settings, cases = min(vapply(x, count_gold, 0)))
-  new_group_comparison(tibble::tibble(table, differences), x, gold, options)
+  ))
 }
 
 # What a comparison needs of system number `s` in a group, a list: `x`, the measurement by gold (see
@@ -75,12 +74,11 @@ influence_of_clusters <- function(estimate, measured, s) {
   answer <- evidence$answer[, s, drop = FALSE]
   prediction <- fill_unrated(predict_answer(evidence$predicted, answer), subset$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (subset$weight[, 1L] > 0)[x$index] / measured$cases
-  influence <- c(
+  cluster <- as_label(estimate$options$given_cluster)
+  rowsum(c(
     measured$slope * weight * (prediction - sum(weight * prediction)),
     measured$rest / measured$gold
-  )
-  cluster <- as_label(estimate$options$given_cluster)[c(seq_along(prediction), evidence$case)]
-  rowsum(influence, cluster)[, 1L]
+  ), cluster[c(seq_along(prediction), evidence$case)])[, 1L]
 }
 
 # Difference between two groups for one system. `sides`: list of two measurements, see
@@ -94,10 +92,10 @@ difference_of_sides <- function(sides, method) {
   reason <- if (!is.na(missing_side)) paste0(
     names(sides)[[missing_side]], ": ", reasons$reason[[missing_side]]
   )
-  cluster_reasons <- stats::na.omit(c(why_few_clusters(first$x), why_few_clusters(second$x)))
+  few_clusters <- na.omit(c(why_few_clusters(first$x), why_few_clusters(second$x)))
   c(
     difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
-    n = first$n + second$n, method = method, reason = reason %||% cluster_reasons[1L],
+    n = first$n + second$n, method = method, reason = reason %||% few_clusters[1L],
     why = reasons$why[missing_side]
   )
 }
@@ -107,12 +105,11 @@ difference_of_sides <- function(sides, method) {
 correlation_of_sides <- function(first, second) {
   influence1 <- first$influence
   influence2 <- second$influence
-  common_clusters <- intersect(names(influence1), names(influence2))
-  if (length(common_clusters) == 0L) return(0)
+  common <- intersect(names(influence1), names(influence2))
+  scale <- sqrt(sum(influence1^2) * sum(influence2^2))
+  if (length(common) == 0L || scale == 0) return(0)
   n_gold <- min(first$x$gold, second$x$gold)
-  scale <- sum(influence1^2) * sum(influence2^2)
-  correlation <- sum(influence1[common_clusters] * influence2[common_clusters]) / sqrt(scale)
-  if (scale == 0) 0 else correlation * n_gold / (n_gold + prior_cases)
+  sum(influence1[common] * influence2[common]) / scale * n_gold / (n_gold + prior_cases)
 }
 
 # Estimate and interval of the difference of two quantities with intervals, given the correlation of
@@ -128,17 +125,13 @@ difference_of_intervals <- function(interval1, interval2, correlation) {
       reach(interval1$estimate - interval1$conf.low, interval2$conf.high - interval2$estimate),
     conf.high = estimate +
       reach(interval1$conf.high - interval1$estimate, interval2$estimate - interval2$conf.low),
-    probability = stats::pnorm(estimate / error), correlation = correlation + 0 * estimate
+    probability = pnorm(estimate / error), correlation = correlation + 0 * estimate
   )
 }
 
 # Creates the result. `estimates`: estimates of the groups. `gold`: settings, and the smallest
 # number of gold cases of a group.
 new_group_comparison <- function(table, estimates, gold, options) {
-  line <- paste0(
-    count_noun(nrow(table), "difference"), " in ", compared_metric(list(options = options)),
-    " between ", count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
-  )
   n_systems <- length(unique(table$system))
   shown <- tibble::tibble(pair = paste(table$group1, "-", table$group2), table)
   new_result(c("group_comparison", "system_comparison"),
@@ -148,10 +141,13 @@ new_group_comparison <- function(table, estimates, gold, options) {
       method = options$method, conf_level = options$conf_level,
       simultaneous = options$simultaneous
     ),
-    line = line,
+    line = paste0(
+      count_noun(nrow(table), "difference"), " in ", compared_metric(list(options = options)),
+      " between ", count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
+    ),
     shown = view(
-      shown, c("pair", if (n_systems > 1L) "system", difference = "estimate", "conf.low",
-        "conf.high", `P(first better)` = "probability"),
+      shown, c("pair", if (n_systems > 1L) "system", difference = "estimate", limit_columns,
+        `P(first better)` = "probability"),
       c(3L, probability = 2L), options$conf_level, integer()
     ),
     notes = group_comparison_notes(shown, estimates, gold, options),
@@ -161,7 +157,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
 
 group_comparison_notes <- function(table, estimates, gold, options) {
   printed_interval <- estimates[[1L]]$options$interval
-  correlations <- stats::na.omit(table$correlation)
+  correlations <- na.omit(table$correlation)
   c(
     reason_notes(table, table$pair),
     if (anyNA(table$estimate)) paste("Ratings do not show whether raters judge groups without gold",

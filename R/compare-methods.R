@@ -49,8 +49,7 @@ new_comparison <- function(x) {
   has_ranks <- nrow(x$ranks) > 0L
   hide_pairs <- is.null(against) && nrow(table) > max_pairs_shown
   first_rank <- x$ranks[x$ranks$rank == 1L, ]
-  has_leader <- nrow(first_rank) > 0L && !anyNA(first_rank$probability)
-  leader <- if (has_leader) which.max(first_rank$probability) else NA_integer_
+  leader <- which.max(if (!anyNA(first_rank$probability)) first_rank$probability)[1L]
   facts <- list(
     systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]],
     left_out = x$left_out, best = first_rank$system[leader],
@@ -60,11 +59,13 @@ new_comparison <- function(x) {
   )
   line <- comparison_line(x, facts)
   pair_view <- view_of_pairs_compared(x)
-  head <- paste0(line, "; ", options$words)
   inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
-    head = c(head, if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)),
+    head = c(
+      paste0(line, "; ", options$words),
+      if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
+    ),
     shown = drop_null(list(
       if (has_ranks) view_of_ranks(x, hide_pairs), if (!hide_pairs) pair_view
     )),
@@ -100,16 +101,13 @@ comparison_line <- function(x, facts) {
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
-  if (is.null(reference)) {
-    leader <- table$system1[[1L]]
-    table <- table[table$system1 == leader, ]
-    return(paste0(
-      leader, ", the best by its estimate, is better than ",
-      number(sum(surely_better(x, table), na.rm = TRUE)), " of ",
-      count_noun(nrow(table), "other"), " beyond its interval"
-    ))
-  }
+  leader <- table$system1[[1L]]
+  if (is.null(reference)) table <- table[table$system1 == leader, ]
   better <- sum(surely_better(x, table), na.rm = TRUE)
+  if (is.null(reference)) return(paste0(
+    leader, ", the best by its estimate, is better than ", number(better), " of ",
+    count_noun(nrow(table), "other"), " beyond its interval"
+  ))
   worse <- sum(surely_better(x, table, "system2"), na.rm = TRUE)
   words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
   paste0(
@@ -135,14 +133,13 @@ view_of_ranks <- function(x, show_differences) {
   table <- table[order(if (low_is_good(x)) estimates else -estimates), ]
   pairs <- better_first(x$differences)
   leader <- table$system[[1L]]
-  other_system <- ifelse(pairs$system1 == leader, pairs$system2, NA)
-  other_system <- ifelse(pairs$system2 == leader, pairs$system1, other_system)
-  rows <- match(table$system, other_system)
+  pairs <- pairs[pairs$system1 == leader | pairs$system2 == leader, ]
+  rows <- match(table$system, ifelse(pairs$system1 == leader, pairs$system2, pairs$system1))
   table$behind <- ifelse(is.na(rows), "", decimals(pairs$estimate[rows]))
-  table[c("conf.low", "conf.high")] <- pairs[rows, c("conf.low", "conf.high")]
+  table[limit_columns] <- pairs[rows, limit_columns]
   view(
     table, c("system", setNames("value", compared_metric(x)), `P(best)` = "best",
-      `mean rank` = "mean", if (show_differences) c("behind", "conf.low", "conf.high")),
+      `mean rank` = "mean", if (show_differences) c("behind", limit_columns)),
     c(3L, best = 2L, mean = 1L), x$options$conf_level, integer(), title = "Systems"
   )
 }
@@ -171,7 +168,7 @@ better_first <- function(table) {
   negative <- which(table$estimate < 0)
   name_columns <- names(table)[1:2] # systems, or groups
   table[negative, name_columns] <- table[negative, rev(name_columns)]
-  table[negative, c("conf.low", "conf.high")] <- -table[negative, c("conf.high", "conf.low")]
+  table[negative, limit_columns] <- -table[negative, rev(limit_columns)]
   table$estimate[negative] <- -table$estimate[negative]
   table$probability[negative] <- 1 - table$probability[negative]
   table[order(-table$estimate), ]
@@ -182,13 +179,19 @@ comparison_notes <- function(x) {
   n_pairs <- nrow(table)
   misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- !all(is.na(table$conf.low))
+  pairs <- better_first(table)
+  unknown <- paste(pairs$system1, "-", pairs$system2)[which(!pairs$order_known)]
   c(
     if (x$left_out > 0) paste0(
       "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
       "; accuracies are for the other cases"
     ),
     reason_notes(table, paste(table$system1, "-", table$system2)),
-    unknown_order_note(better_first(table)),
+    # Pairs that estimates and agreement with the plurality of raters order differently.
+    if (length(unknown) > 0L) paste0(
+      "Ratings do not show which of the two is better (by the model the first; by counting votes",
+      " the second, or neither): ", shorten(unknown, most = 4L)
+    ),
     if (has_intervals && x$options$simultaneous) {
       "The intervals cover all differences at once"
     } else if (has_intervals && n_pairs > 1L) {
@@ -200,17 +203,6 @@ comparison_notes <- function(x) {
     },
     if (!is.null(x$gold)) gold_pair_note(x),
     if (has_intervals) comparison_error_note(x)
-  )
-}
-
-# Note on pairs that estimates and agreement with the plurality of raters order differently.
-unknown_order_note <- function(table) {
-  unknown <- which(!table$order_known)
-  if (length(unknown) == 0L) return(NULL)
-  paste0(
-    "Ratings do not show which of the two is better (by the model the first; by counting votes",
-    " the second, or neither): ",
-    shorten(paste(table$system1[unknown], "-", table$system2[unknown]), most = 4L)
   )
 }
 

@@ -105,13 +105,11 @@ compared_terms <- function(fits, models) {
     fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
   }))
   medians <- lapply(fits, function(fit) {
-    unname(apply(fit$draws[, terms, drop = FALSE], 2L, stats::median))
+    unname(apply(fit$draws[, terms, drop = FALSE], 2L, median))
   })
-  undecided_medians <- unname(medians[models$undecided])
-  # `!!` evaluates before the columns of models exist, which may have the names of variables.
-  tibble::tibble(
-    term = terms, !!!medians, lowest = !!do.call(pmin, undecided_medians),
-    highest = !!do.call(pmax, undecided_medians)
+  undecided <- unname(medians[models$undecided])
+  columns_tibble(
+    term = terms, !!!medians, lowest = do.call(pmin, undecided), highest = do.call(pmax, undecided)
   )
 }
 
@@ -120,13 +118,13 @@ compared_terms <- function(fits, models) {
 warn_undecided <- function(undecided_fits, terms) {
   if (length(undecided_fits) < 2L) return(invisible())
   largest_sd <- do.call(pmax, lapply(unname(undecided_fits), function(fit) {
-    apply(fit$draws[, terms$term, drop = FALSE], 2L, stats::sd)
+    apply(fit$draws[, terms$term, drop = FALSE], 2L, sd)
   }))
   differing <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
   shown <- head(differing, 4L)
   warn_if(nrow(differing) > 0L, "dependence",
     "These ratings cannot distinguish models with different estimates: report all of them.",
-    x = escape_braces(shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)),
+    x = escape_braces(shown$term, ": ", from_to(shown$lowest, shown$highest)),
     i = "Only cases with known truth can show which model is right.", terms = differing$term)
 }
 

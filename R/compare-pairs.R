@@ -10,7 +10,14 @@ check_against <- function(reference, best, systems) {
         number of systems.")
   n <- length(systems)
   against <- NULL
-  if (!is.null(reference)) against <- list(reference = check_reference(reference, systems))
+  if (!is.null(reference)) {
+    check_string(reference, "reference")
+    abort_if(!reference %in% c("best", systems), "system",
+      "{.arg reference} must be {.val best}, or one of the systems that are compared.",
+      x = "There is no {.val {printable(reference)}}.",
+      i = escape_braces("Systems are ", shorten(systems, most = 6L), "."), system = reference)
+    against <- list(reference = match(reference, systems, 0L))
+  }
   if (!is.null(best)) against <- list(best = check_count(best, "best", max = n))
   n_compared_with <- if (is.null(reference)) best %||% n else 1
   n_pairs <- n_compared_with * (n_compared_with - 1) / 2 + n_compared_with * (n - n_compared_with)
@@ -23,16 +30,6 @@ check_against <- function(reference, best, systems) {
 }
 
 max_pairs <- 2e5 # largest number of pairs to compare
-
-# Returns the index of the reference system; 0 if it is "best".
-check_reference <- function(reference, systems) {
-  check_string(reference, "reference")
-  abort_if(!reference %in% c("best", systems), "system",
-    "{.arg reference} must be {.val best}, or one of the systems that are compared.",
-    x = "There is no {.val {printable(reference)}}.",
-    i = escape_braces("Systems are ", shorten(systems, most = 6L), "."), system = reference)
-  match(reference, systems, 0L)
-}
 
 # Returns the pairs of systems that are compared, a list of indices of systems: first and second,
 # the systems of each pair; with, the systems with which all others are compared; ranked, the
@@ -75,13 +72,13 @@ comparison_draws <- function(estimate, pairs) {
   }
   without_estimate <- estimate$table[is.na(estimate$table$estimate), ]
   if (nrow(without_estimate) > 0L) {
-    systems <- shorten(without_estimate$system, most = 4L)
-    return(no_draws("no estimate for ", systems, ": ", without_estimate$reason[[1L]]))
+    return(no_draws("no estimate for ", shorten(without_estimate$system, most = 4L), ": ",
+      without_estimate$reason[[1L]]))
   }
   parts <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(parts)) {
     values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
-    is_complete <- stats::complete.cases(values)
+    is_complete <- complete.cases(values)
     parts <- if (mean(is_complete) < 0.5) "most bootstrap replicates gave no estimate" else
       draw_parts(estimate, values[is_complete, , drop = FALSE], pairs$with)
   }
@@ -113,18 +110,14 @@ draw_parts <- function(estimate, replicates, targets) {
     estimate$options["cluster"] <- list(NULL)
   }
   parts <- lapply(blocks, function(at) {
-    values <- draws(estimate_of_systems(estimate, at), replicates[, at, drop = FALSE])
+    # The estimate with only the systems of the block.
+    estimate$table <- estimate$table[at, ]
+    estimate$details <- estimate$details[at, ]
+    estimate$fit$x <- keep_systems(estimate$fit$x, at)
+    values <- draws(estimate, replicates[, at, drop = FALSE])
     if (is.character(values)) values else list(at = at, values = values)
   })
   if (is.character(parts[[1L]])) parts[[1L]] else parts
-}
-
-# Returns an estimate with only the systems that have the given indices.
-estimate_of_systems <- function(estimate, indices) {
-  estimate$table <- estimate$table[indices, ]
-  estimate$details <- estimate$details[indices, ]
-  estimate$fit$x <- keep_systems(estimate$fit$x, indices)
-  estimate
 }
 
 # The record of the interval whose draws are used: the interval of the estimate, if it has joint
@@ -174,8 +167,9 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     )
   }
   if (!simultaneous) return(table)
-  interval_centre <- if (hidden) centre[first] - centre[second] else table$estimate
-  simultaneous_intervals(table, blocks, conf_level, interval_centre)
+  simultaneous_intervals(
+    table, blocks, conf_level, if (hidden) centre[first] - centre[second] else table$estimate
+  )
 }
 
 max_differences <- 4e6 # largest number of drawn differences in memory at the same time: 32 MB
@@ -198,16 +192,15 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
     values <- part$values
     tail_factor <- attr(values, "times")
     covariance <- if (!is.null(tail_factor)) {
-      stats::cov((values - rep(centre[part$at], each = nrow(values))) / tail_factor)
+      cov((values - rep(centre[part$at], each = nrow(values))) / tail_factor)
     }
     size <- max(1, floor(max_differences / nrow(values)))
     blocks <- c(blocks, lapply(split_in_runs(pair_indices, size), function(at) {
       a <- first[at]
       b <- second[at]
-      error <- if (!is.null(covariance)) {
+      list(pairs = at, values = values, first = a, second = b, error = if (!is.null(covariance)) {
         sqrt(pmax(0, diag(covariance)[a] + diag(covariance)[b] - 2 * covariance[cbind(a, b)]))
-      }
-      list(pairs = at, values = values, first = a, second = b, error = error)
+      })
     }))
   }
   blocks
@@ -242,7 +235,7 @@ simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   rows <- !is.na(table$conf.low)
   if (!any(rows)) return(table)
   deviation <- largest_deviations(blocks, replace(table$std.error, !rows, NA))
-  half_width <- stats::quantile(deviation, conf_level, names = FALSE) * table$std.error[rows]
+  half_width <- quantile(deviation, conf_level, names = FALSE) * table$std.error[rows]
   table$conf.low[rows] <- pmax(centre[rows] - half_width, -1)
   table$conf.high[rows] <- pmin(centre[rows] + half_width, 1)
   table
@@ -258,8 +251,7 @@ largest_deviations <- function(blocks, error) {
     if (length(has_error) == 0L) next
     drawn_differences <- block$values[, block$first[has_error], drop = FALSE] -
       block$values[, block$second[has_error], drop = FALSE]
-    deviations <- abs(sweep(drawn_differences, 2L, colMeans(drawn_differences))) /
-      rep(error[block$pairs[has_error]], each = nrow(drawn_differences))
+    deviations <- abs(scale(drawn_differences, scale = error[block$pairs[has_error]]))
     worst <- pmax(worst, do.call(pmax, asplit(deviations[seq_len(draws), , drop = FALSE], 2L)))
   }
   worst
@@ -277,22 +269,13 @@ is_order_known <- function(estimate, first, second) {
   unname(model_order == sign_of_difference(vote_share) & model_order != 0)
 }
 
-# Is the order of each system known in all its pairs? `table`: see difference_table().
-known_ranks <- function(systems, table) {
-  vapply(systems, function(system) {
-    all(table$order_known[table$system1 == system | table$system2 == system])
-  }, NA, USE.NAMES = FALSE)
-}
-
 # A row per system and rank with the probability of this rank, the share of draws. If systems are
 # equal in a draw, each of their ranks gets an equal share of it. `values`: draws x systems.
 rank_table <- function(systems, values) {
   n <- length(systems)
-  ranks <- function(is_ahead) {
-    unlist(lapply(seq_len(n), function(s) rowSums(is_ahead(values, values[, s]))))
-  }
-  best <- 1 + ranks(`>`)
-  worst <- ranks(`>=`)
+  ranks <- function(ties) as.vector(t(apply(-values, 1L, rank, ties.method = ties)))
+  best <- ranks("min")
+  worst <- ranks("max")
   # In a draw, a system has its best to worst possible ranks with equal probability. Probabilities
   # are computed as cumulated sums, to which a draw adds at the best rank and subtracts after the
   # worst one. Therefore sums have n + 1 ranks.

@@ -148,9 +148,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
   check_call(dots = NULL)
-  if (inherits(x, "results_by_variable") || is_variables(x)) {
-    return(map_variables(unclass(x)))
-  }
+  if (inherits(x, "results_by_variable") || is_variables(x)) return(map_variables(unclass(x)))
   if (!inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
     if (!inherits(x, "rater_fit")) x <- as_ratings(x)
     return(with_one_seed(compare_systems(estimate_accuracy(x, ...), systems, conf_level,
@@ -163,8 +161,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   options <- (if (has_groups) estimate[[1L]] else estimate)$options
   conf_level <- check_level(conf_level %||% options$conf_level)
   if (has_groups) {
-    refused <- mget(c("best", "metric", "category", "cost"))
-    return(compare_groups(estimate, systems, conf_level, simultaneous, reference, refused))
+    return(compare_groups(estimate, systems, conf_level, simultaneous, reference,
+      refused = mget(c("best", "metric", "category", "cost"))))
   }
   systems <- check_system_names(systems, estimate$table$system)
   abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
@@ -206,7 +204,10 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   interval <- draws_interval(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
-  ranks$known <- known_ranks(ranks$system, differences)
+  # Is the order of each system known in all its pairs?
+  ranks$known <- vapply(ranks$system, function(system) {
+    all(differences$order_known[differences$system1 == system | differences$system2 == system])
+  }, NA, USE.NAMES = FALSE)
   list(
     accuracy = estimate$table[c("system", "estimate")], differences = differences, ranks = ranks,
     left_out = estimate$left_out,

@@ -50,8 +50,8 @@ drop_units <- function(x, below, sd) {
   values <- x$units[[measure]]
   sd <- check_number(sd, "sd", 0)
   limit <- if (is.null(below)) {
-    known_values <- values[!is.na(values)]
-    mean(known_values) - sd * sqrt(mean((known_values - mean(known_values))^2))
+    mean_value <- mean(values, na.rm = TRUE)
+    mean_value - sd * sqrt(mean((values - mean_value)^2, na.rm = TRUE))
   } else {
     check_number(below, "below", 0, 1)
   }
@@ -84,7 +84,7 @@ drop_workers <- function(x, min_units, flagged) {
     i = paste(c(
       if (any(has_few_units)) "Lower {.arg min_units}.", if (any(is_flagged)) "Flag fewer workers."
     ), collapse = " "), raters = kept)
-  steps <- c(
+  measure_again(x, x$ratings[, !is_dropped], paste("Left out", c(
     if (any(has_few_units) || is.null(flagged)) paste(
       count_noun(sum(has_few_units), "worker"), "of", total, "with fewer than",
       count_noun(min_units, "unit")
@@ -92,8 +92,7 @@ drop_workers <- function(x, min_units, flagged) {
     if (!is.null(flagged)) paste(
       count_noun(sum(is_flagged & !has_few_units), "flagged worker"), "of", total
     )
-  )
-  measure_again(x, x$ratings[, !is_dropped], paste("Left out", steps))
+  )))
 }
 
 # Raises an error for counts, in which workers are not identified.
@@ -156,8 +155,8 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   targets <- merge_targets(into, categories)
   is_merged <- targets != seq_along(targets)
   if (!any(is_merged)) return(measure_again(x, x$ratings, "Merged nothing"))
-  moves <- paste(categories[is_merged], "into", categories[targets[is_merged]])
-  measure_again(x, merge_labels(x$ratings, targets), paste("Merged", toString(moves)))
+  moves <- toString(paste(categories, "into", categories[targets])[is_merged])
+  measure_again(x, merge_labels(x$ratings, targets), paste("Merged", moves))
 }
 
 # Returns, for each category, the number of the category into which it is merged (the same
@@ -196,9 +195,10 @@ merge_labels <- function(x, target) {
   has_label <- entries$label > 0L
   rows <- lapply(entries[c("unit", "worker", "label")], `[`, has_label)
   rows$label <- new[rows$label]
-  is_repeated <- duplicated(answer_number(entries)[has_label] * (length(kept) + 1) + rows$label)
-  rows <- lapply(rows, `[`, !is_repeated)
-  replace_ratings(recode_answers(x, new), rows, x$categories[kept], x$repeats)
+  is_first <- !duplicated(answer_number(entries)[has_label] * (length(kept) + 1) + rows$label)
+  replace_ratings(
+    recode_answers(x, new), lapply(rows, `[`, is_first), x$categories[kept], x$repeats
+  )
 }
 
 # The table "kinds" of a CrowdTruth result: the kind of each annotation, and the annotation into

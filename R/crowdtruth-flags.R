@@ -93,29 +93,26 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   } else {
     sd_rule(value, check_number(sd, "sd", 0), check_count(votes, "votes", max = length(metrics)))
   }
-  table <- x$workers[c("worker", "units", metrics)]
-  table$score <- rule$score
-  table$flagged <- rule$score > 0
-  table$known <- rule$known # this line and the next add no column for NULL
-  table$held_out <- rule$held_out
   missing_metrics <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
-  table$reason <- ifelse(
-    nzchar(missing_metrics), paste(missing_metrics, "undefined"), NA_character_
+  reason <- ifelse(nzchar(missing_metrics), paste(missing_metrics, "undefined"), NA_character_)
+  reason[has_few_units] <- paste("fewer units than", min_cases)
+  of_workers <- intersect(c("known", "held_out"), names(rule))
+  table <- tibble::tibble(
+    x$workers[c("worker", "units", metrics)], score = rule$score, flagged = rule$score > 0,
+    !!!rule[of_workers], reason
   )
-  table$reason[has_few_units] <- paste("fewer units than", min_cases)
-  rule[c("score", "known", "held_out")] <- NULL
+  rule[c("score", of_workers)] <- NULL
   new_flags(table, c(list(metrics = metrics, version = x$options$version), rule))
 }
 
 # Returns the names of the metrics that the rule uses, from argument `metrics` or `weights`.
 check_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
-  default <- c(
-    if (x$options$version == "2.0") c("wwa", "wua") else
-      c("unit_disagreement", "worker_disagreement"),
-    "annotations_per_unit"
-  )
-  if (is.null(weights)) return(check_choices(metrics %||% default, choices, "metrics"))
+  if (is.null(weights)) {
+    default <- if (x$options$version == "2.0") c("wwa", "wua") else
+      c("unit_disagreement", "worker_disagreement")
+    return(check_choices(metrics %||% c(default, "annotations_per_unit"), choices, "metrics"))
+  }
   metrics_named <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
     !is.numeric(weights) || length(metrics_named) == 0L || !all(is.finite(weights)) ||
@@ -143,10 +140,9 @@ check_known <- function(known, x) {
 # The standard-deviation rule, see flag_workers(). `value`: metrics, workers x metrics.
 sd_rule <- function(value, sd, votes) {
   sign <- spam_sign[colnames(value)]
-  spread <- apply(value, 2L, stats::sd, na.rm = TRUE)
-  limit <- colMeans(value, na.rm = TRUE) + sign * sd * spread
-  excess <- (t(value) - limit) * sign
-  n_suspicious <- colSums(excess > 1e-9) # the tolerance ignores metrics that are constant
+  limit <- colMeans(value, na.rm = TRUE) + sign * sd * apply(value, 2L, stats::sd, na.rm = TRUE)
+  # The tolerance ignores metrics that are constant.
+  n_suspicious <- colSums((t(value) - limit) * sign > 1e-9)
   list(rule = "sd", thresholds = limit, votes = votes, score = n_suspicious - votes + 0.5)
 }
 
@@ -158,7 +154,7 @@ linear_score <- function(value, weights) {
 # The rule fitted to workers of known quality, with cross-validated scores, see flag_workers().
 # `value`: workers x metrics. `known`: is the quality low? NA if unknown.
 fitted_rule <- function(value, known, folds) {
-  used <- which(!is.na(known) & stats::complete.cases(value))
+  used <- which(!is.na(known) & complete.cases(value))
   kinds <- table(factor(known[used], c(FALSE, TRUE)))
   abort_argument_if(any(kinds < 2L), "known",
     "must contain at least two workers of each kind whose metrics are defined.",
@@ -172,8 +168,9 @@ fitted_rule <- function(value, known, folds) {
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
     test <- shuffled[fold == k]
-    weights <- fit(sort(shuffled[fold != k]))
-    held_out[test] <- linear_score(value[test, , drop = FALSE], weights)
+    held_out[test] <- linear_score(
+      value[test, , drop = FALSE], fit(sort(shuffled[fold != k]))
+    )
   }
   weights <- fit(used)
   list(
@@ -186,7 +183,7 @@ fitted_rule <- function(value, known, folds) {
 # worker low? Slopes of standardised metrics have a normal prior with standard deviation 2.5.
 fit_linear <- function(value, low) {
   centre <- colMeans(value)
-  spread <- apply(value, 2L, stats::sd)
+  spread <- apply(value, 2L, sd)
   spread[spread < 1e-12] <- 1
   z <- cbind(1, scale(value, centre, spread))
   penalty <- c(0, rep(1 / 2.5^2, ncol(value)))
@@ -196,7 +193,7 @@ fit_linear <- function(value, low) {
   }
   beta <- numeric(ncol(z))
   for (iteration in 1:100) {
-    p <- stats::plogis(drop(z %*% beta))
+    p <- plogis(drop(z %*% beta))
     gradient <- drop(crossprod(z, low - p)) - penalty * beta
     move <- solve(crossprod(z, z * (p * (1 - p))) + diag(penalty + 1e-12), gradient)
     while (objective(beta + move) < objective(beta) && max(abs(move)) > 1e-12) move <- move / 2
@@ -216,10 +213,7 @@ score_quality <- function(score, low) {
   flagged <- score > 0
   low_score <- score[low]
   other_score <- score[!low]
-  pooled <- sqrt(
-    (sum((low_score - mean(low_score))^2) + sum((other_score - mean(other_score))^2)) /
-      (length(score) - 2)
-  )
+  pooled <- sqrt(sum((score - ave(score, low))^2) / (length(score) - 2))
   above <- outer(low_score, other_score, function(a, b) (a > b) + (a == b) / 2)
   list(
     known = length(score), low = sum(low), accuracy = na_real(mean(flagged == low)),
@@ -234,14 +228,11 @@ score_quality <- function(score, low) {
 # Creates the result. `rule`: list of metrics, version of CrowdTruth, and the fields of the rule.
 new_flags <- function(workers, rule) {
   fitted <- rule$rule == "fitted"
-  quality <- if (fitted) {
-    score_quality(workers$held_out, workers$known)
-  } else {
+  quality <- if (fitted) score_quality(workers$held_out, workers$known) else
     lapply(score_quality(0, NA), `[`, NA)
-  }
   flagged <- workers[workers$flagged %in% TRUE, ]
   undefined <- sum(is.na(workers$score))
-  median_units <- lapply(list(flagged$units, workers$units), stats::median)
+  median_units <- lapply(list(flagged$units, workers$units), median)
   inject(new_result("worker_flags",
     !!!rule, tables = list(workers = workers),
     facts = c(
@@ -266,7 +257,12 @@ new_flags <- function(workers, rule) {
 }
 
 rule_note <- function(x) {
-  if (x$rule != "sd") return(paste0("Rule: ", format_linear(x$weights), " > 0"))
+  if (x$rule != "sd") {
+    # A linear rule, such as "0.500 wqs - 1.200".
+    names <- sub("(Intercept)", "", names(x$weights), fixed = TRUE)
+    terms <- paste(trimws(paste(decimals(x$weights), names)), collapse = " + ")
+    return(paste0("Rule: ", gsub("+ -", "- ", terms, fixed = TRUE), " > 0"))
+  }
   if (all(is.na(x$thresholds))) return("No worker has enough units for the rule")
   limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
   paste("Rule: at least", x$votes, "of", toString(limits))
@@ -280,11 +276,4 @@ quality_note <- function(quality, folds) {
     " known workers of low quality): ",
     toString(paste(names(shown), decimals(unlist(quality[shown]))))
   )
-}
-
-# Text of a linear rule, such as "0.500 wqs - 1.200".
-format_linear <- function(weights) {
-  names <- sub("(Intercept)", "", names(weights), fixed = TRUE)
-  terms <- paste(trimws(paste(decimals(weights), names)), collapse = " + ")
-  gsub("+ -", "- ", terms, fixed = TRUE)
 }

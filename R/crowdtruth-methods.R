@@ -59,27 +59,24 @@ new_crowdtruth <- function(tables, fields) {
     judgements = na_if_unnamed(x$ratings, sum(x$workers$units)),
     labels = sum(judgements(x$ratings)$label > 0L)
   )
+  known <- Filter(Negate(is.na), sizes)
+  words <- unlist(Map(count_noun, known, sub("s$", "", names(known))))
+  is_of_answers <- names(known) %in% c("judgements", "labels")
   inject(new_result("crowdtruth",
     !!!fields, tables = tables,
     facts = c(
       version = x$options$version, sizes, means,
       steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
     ),
-    line = crowd_line(x$options$version, Filter(Negate(is.na), sizes)),
+    # Such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
+    line = paste0(
+      "version ", x$options$version, ": ", toString(words[!is_of_answers]), "; ",
+      paste(words[is_of_answers], collapse = " with ")
+    ),
     shown = view(x$annotations, setdiff(names(x$annotations), "reason"), most = 15L),
     notes = crowd_notes(x),
     more = "flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()"
   ))
-}
-
-# Text such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
-crowd_line <- function(version, sizes) {
-  words <- unlist(Map(count_noun, sizes, sub("s$", "", names(sizes))))
-  is_answer_count <- names(sizes) %in% c("judgements", "labels")
-  paste0(
-    "version ", version, ": ", toString(words[!is_answer_count]), "; ",
-    paste(words[is_answer_count], collapse = " with ")
-  )
 }
 
 # A row per ordered pair of different annotations. The matrix is transposed so that pairs are sorted
@@ -102,10 +99,9 @@ mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 
 crowd_notes <- function(x) {
   is_version2 <- x$options$version == "2.0"
-  unknown <- vapply(x[c("units", "workers", "annotations")], function(table) {
-    sum(!is.na(table$reason))
-  }, 0L)
-  words <- Map(count_noun, unknown, c("unit", "worker", "annotation"))[unknown > 0L]
+  tables <- c(unit = "units", worker = "workers", annotation = "annotations")
+  unknown <- vapply(x[tables], function(table) sum(!is.na(table$reason)), 0L)
+  words <- Map(count_noun, unknown, names(tables))[unknown > 0L]
   c(
     x$history,
     if (is_version2) paste0(
@@ -158,14 +154,12 @@ label_shares <- function(x) {
     "No annotation can be called {.val case}, the name of the column of units.",
     i = "Give that annotation another name.")
   total <- rowSums(scores)
-  shares <- unname(scores) / ifelse(total > 0, total, NA)
+  shares <- unname(scores) / replace(total, total == 0, NA)
   columns_tibble(case = x$units$unit, !!!split_columns(shares, colnames(scores)))
 }
 
 # Returns `x` if it is a CrowdTruth result. From ratings, computes a result of version 2014.
-as_crowdtruth <- function(x) {
-  if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
-}
+as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 
 #' Simulated crowds with planted spammers
 #'
@@ -215,7 +209,7 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     worker <- as.vector(assign_workers(units, workers, per_unit))
     labels_given <- draw_answers(unit, worker, kinds, labels)
   })
-  second <- which(!is.na(labels_given$second) & labels_given$second != labels_given$first)
+  second <- which(labels_given$second != labels_given$first)
   answer <- c(seq_along(unit), second)
   name <- function(prefix, n) paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
   names <- name("w", workers)
@@ -239,22 +233,20 @@ draw_answers <- function(unit, worker, kinds, labels) {
   draw <- function(n) sample.int(labels, n, replace = TRUE)
   neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
   main_label <- draw(units)[unit]
-  clarity <- stats::runif(units, 0.3, 1)[unit]
-  uniform <- stats::runif(n)
+  clarity <- runif(units, 0.3, 1)[unit]
+  uniform <- runif(n)
   first <- ifelse(uniform < (1 + clarity) / 2, neighbour(main_label), draw(n))
   first[uniform < clarity] <- main_label[uniform < clarity]
-  faithful <- list(first = first, second = ifelse(stats::runif(n) < 0.15, neighbour(first), NA))
   draw_careless <- function(n) {
-    list(first = draw(n), second = ifelse(stats::runif(n) < 0.3, draw(n), NA))
+    list(first = draw(n), second = ifelse(runif(n) < 0.3, draw(n), NA))
   }
   answers <- list(
-    faithful = faithful, random = draw_careless(n), copy = lapply(draw_careless(units), `[`, unit),
+    faithful = list(first = first, second = ifelse(runif(n) < 0.15, neighbour(first), NA)),
+    random = draw_careless(n), copy = lapply(draw_careless(units), `[`, unit),
     constant = list(first = draw(length(kinds))[worker], second = rep(NA, n))
   )
   at <- cbind(seq_len(n), match(kinds[worker], names(answers)))
-  lapply(c(first = "first", second = "second"), function(part) {
-    do.call(cbind, lapply(answers, `[[`, part))[at]
-  })
+  do.call(Map, c(function(...) cbind(...)[at], unname(answers)))
 }
 
 # Assigns kinds to workers at random. `spammers`: number of spammers of each kind.

@@ -118,21 +118,18 @@ measure_crowd <- function(x, options, history = character()) {
   is_version2 <- options$version == "2.0"
   measured <- if (is_version2) {
     measure_quality(entries, options)
-  } else if (!has_counts(x)) {
-    run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
-  }
-  scores <- tibble::tibble(
-    unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
-    votes = cells$votes, score = if (is_version2) measured$uas else cells$score
-  )
+  } else if (!has_counts(x)) run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
   similarity <- cells$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
   tables <- list(
     workers = worker_table(x, entries, measured),
     units = unit_table(x, entries, cells, measured),
     annotations = annotation_table(x, cells, similarity, measured),
-    scores = scores, similarity = similarity_table, labels = label_shares,
-    kinds = annotation_kinds
+    scores = tibble::tibble(
+      unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
+      votes = cells$votes, score = measured$uas %||% cells$score
+    ),
+    similarity = similarity_table, labels = label_shares, kinds = annotation_kinds
   )
   if (is_version2) tables$convergence <- tibble::tibble(
     step = seq_along(measured$unit_change), units = measured$unit_change,
@@ -146,9 +143,7 @@ measure_crowd <- function(x, options, history = character()) {
 
 # Computes the metrics of other ratings, with the options of the result `object`. `step`: a sentence
 # on how the ratings were changed, which print() shows.
-measure_again <- function(object, x, step) {
-  measure_crowd(x, object$options, c(object$history, step))
-}
+measure_again <- function(object, x, step) measure_crowd(x, object$options, c(object$history, step))
 
 # Calls a function of the core with a progress bar of `total` steps (NA: unknown).
 run_with_bar <- function(name, total, core, ...) {
@@ -191,8 +186,7 @@ unit_table <- function(x, entries, cells, measured) {
   out$reason <- first_reason(
     "no judgement" = judged == 0L, "no label given" = out$votes == 0,
     "a lone worker" = is_version2 & judged == 1L,
-    "floor of 1e-8: no two workers of any quality" =
-      is_version2 & (measured$unit_floored %||% FALSE)
+    "floor of 1e-8: no two workers of any quality" = measured$unit_floored %||% FALSE
   )
   out
 }
@@ -218,13 +212,12 @@ worker_table <- function(x, entries, measured) {
   if (has_counts(x)) {
     return(tibble::tibble(worker = character(), units = integer(), reason = character()))
   }
-  first_entries <- !duplicated(answer_number(entries))
-  units <- tabulate(entries$worker[first_entries], entries$workers)
-  labels <- tabulate(entries$worker[entries$label > 0L], entries$workers)
-  out <- tibble::tibble(worker = x$raters, units = units)
-  shown <- intersect(names(spam_sign), names(measured))
-  out[shown] <- measured[shown]
-  out$annotations_per_unit <- ratio(labels, units)
+  of_workers <- function(used) tabulate(entries$worker[used], entries$workers)
+  out <- tibble::tibble(
+    worker = x$raters, units = of_workers(!duplicated(answer_number(entries))),
+    !!!measured[intersect(names(spam_sign), names(measured))]
+  )
+  out$annotations_per_unit <- ratio(of_workers(entries$label > 0L), out$units)
   out$reason <- worker_reasons(out, measured)
   out
 }

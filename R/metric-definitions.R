@@ -3,7 +3,7 @@
 
 # A metric is a list with the fields
 # needs: what it is computed from: "table", the joint table of truth and answer; "answered", the
-#   same with abstentions as wrong answers; or "scores" (see metric_engines());
+#   same with abstentions as wrong answers; or "scores" (see metrics_of_estimate());
 # form: input of the kernel: the whole "table", or the counts of one "category" against the rest;
 # kernel: the function that computes the metric;
 # gradient: function that returns the derivative of the kernel with respect to each cell of a table
@@ -47,7 +47,7 @@ of_one_kind <- "no case, or every case, is of this category"
 # `rates_of_counts`, and the `settings`.
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
   argument_names <- c("tp", "fn", "fp", "tn", settings)
-  arguments <- setNames(rep(list(rlang::missing_arg()), length(argument_names)), argument_names)
+  arguments <- lapply(setNames(nm = argument_names), function(name) rlang::missing_arg())
   kernel <- rlang::new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }
@@ -73,17 +73,17 @@ where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 mcc_of_table <- function(table) {
   truth <- rowSums(table)
   answer <- colSums(table)
-  variance_product <- round_to_zero(1 - sum(truth^2)) * round_to_zero(1 - sum(answer^2))
-  ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(variance_product, 0)))
+  variances <- round_to_zero(1 - c(sum(truth^2), sum(answer^2)))
+  ratio_of(sum(diag(table)) - sum(truth * answer), sqrt(max(prod(variances), 0)))
 }
 
 mcc_gradient <- function(table) {
   truth <- rowSums(table)
   answer <- colSums(table)
-  variances <- c(1 - sum(truth^2), 1 - sum(answer^2))
+  variances <- 1 - c(sum(truth^2), sum(answer^2))
   marginal_term <- outer(truth / variances[[1L]], answer / variances[[2L]], `+`)
-  by_chance <- outer(answer, truth, `+`)
-  (diag(length(truth)) - by_chance) / sqrt(prod(variances)) + mcc_of_table(table) * marginal_term
+  (diag(length(truth)) - outer(answer, truth, `+`)) / sqrt(prod(variances)) +
+    mcc_of_table(table) * marginal_term
 }
 
 # Number of steps from the truth to the answer in each cell, for ordered categories.
@@ -340,9 +340,8 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
     range <- range %||% c(if (of_metric) 0 else -1, 1)
     check_range(range, if (of_metric) "finite numbers" else "numbers", finite = of_metric)
     check_kernel(kernel, form, kernel_arguments[[form]])
-    record_fields <- list(id, title, reference, kernel, form, lower = range[[1L]],
-      upper = range[[2L]])
-    do.call(if (of_metric) new_metric else new_measure, c(record_fields, if (of_metric) {
+    fields <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
+    do.call(if (of_metric) new_metric else new_measure, c(fields, if (of_metric) {
       list(better = check_choice(better, c("high", "low"), "better"), drops = "undefined")
     } else {
       check_measured_raters(raters %||% if (form == "table") 2 else Inf, form)

@@ -29,9 +29,9 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   # Accuracy and precision are shares of cases, and measured like accuracies. Column 1 of the
   # answers is for the accuracy, the share of all cases. The next columns are for precisions, one
   # per category, and contain only the answers of this category.
-  column <- 1L + ifelse(field_of_rows(plan, "share") == "answer",
-    match(plan$rows$category, plan$categories), 0L)
-  share_rows <- which(field_of_rows(plan, "share") != "" & !is.na(column))
+  share <- field_of_rows(plan, "share")
+  column <- 1L + ifelse(share == "answer", match(plan$rows$category, plan$categories), 0L)
+  share_rows <- which(share != "" & !is.na(column))
   if (!is.null(evidence) && length(share_rows) > 0L) {
     answer <- evidence$answer[, s]
     evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n_categories(plan)), `==`))
@@ -169,11 +169,11 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
 # influence on each metric, see measurement_as_share(). `value`: function of corrected means and
 # their slopes that returns the metrics on the unit scale.
 gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
-  columns <- vapply(seq_along(steepest), function(i) {
-    case_influence <- influence(i)
-    c(case_influence[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * case_influence))
-  }, numeric(length(gold_data$at) + nrow(predicted)))
   gold_rows <- seq_along(gold_data$at)
+  columns <- vapply(seq_along(steepest), function(i) {
+    change <- influence(i)
+    c(change[cbind(gold_data$at, gold_data$truth)], rowSums(predicted * change))
+  }, numeric(length(gold_rows) + nrow(predicted)))
   correct <- function(...) correct_mean(..., scale = scale)
   x <- gold_quantity(
     gold_data, columns[gold_rows, , drop = FALSE], columns[-gold_rows, , drop = FALSE], correct,
@@ -214,14 +214,10 @@ measurement_as_share <- function(x, value, alone, steepest) {
   few_rows <- which(is_few & variance / x$variance > 1 / steepest)
   variance[few_rows] <- variance_of_share(least_cases)[few_rows]
   x$variance[few_rows] <- (variance * steepest)[few_rows]
-  variance_ratio <- x$variance / variance
-  x$estimate <- value
-  x$alone <- x$seen <- alone
-  x$variance <- variance
-  x$ratio <- x$ratio * variance_ratio
-  x$design <- x$design * variance_ratio
-  x$at_hand <- variance_ratio
-  x
+  x$at_hand <- x$variance / variance
+  x$ratio <- x$ratio * x$at_hand
+  x$design <- x$design * x$at_hand
+  replace(x, c("estimate", "alone", "seen", "variance"), list(value, alone, alone, variance))
 }
 
 # Reason why gold cases do not measure a row of the plan, or NA. A metric of a category needs gold
@@ -234,11 +230,10 @@ why_no_metrics <- function(gold_data, slope, plan, x) {
   gold <- table_sums(matrix(gold_data$gold_table, 1L), n)
   expected <- table_sums(matrix(gold_data$mean, 1L), n)
   words <- "no gold case is of category %s, or none has it as answer"
-  beyond_chance <- ranges_of_plan(plan)[, 1L] < 0
+  needs_no_case <- is.na(plan$rows$average) & is.na(plan$rows$category) &
+    (ranges_of_plan(plan)[, 1L] >= 0 | sum(gold$truth > 0) > 1L)
   why_no_rows(plan, x, expected$truth > 0, words, function(i) {
-    is_whole <- is.na(plan$rows$average[[i]]) && is.na(plan$rows$category[[i]])
-    if (gold_data$all_known || (is_whole && !(beyond_chance[[i]] &&
-      sum(gold$truth > 0) < 2L))) return(FALSE)
+    if (gold_data$all_known || needs_no_case[[i]]) return(FALSE)
     changes_metric <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
     gold$truth <= 0 | (gold$answer <= 0 & expected$answer > 0 &
       colSums(changes_metric) < sum(changes_metric))
@@ -322,30 +317,23 @@ gold_scores <- function(gold_data, plan, judge, start, ranges) {
 # plus a correction for the difference between truth and prediction in gold cases.
 gold_weights <- function(gold_data, judge, slope) {
   weights <- slope * judge$p
-  difference <- outer(gold_data$truth, seq_len(ncol(weights)), `==`) -
-    weights[gold_data$at, , drop = FALSE]
-  share <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[gold_data$at]
-  weights + apply(difference * share, 2L, rowsum_codes, code = gold_data$at, n = nrow(weights))
+  at <- gold_data$at
+  difference <- outer(gold_data$truth, seq_len(ncol(weights)), `==`) - weights[at, , drop = FALSE]
+  share <- gold_data$w / sum(gold_data$w) * sum(judge$v) / judge$v[at]
+  weights + apply(difference * share, 2L, rowsum_codes, code = at, n = nrow(weights))
 }
 
 # Reason why gold cases measure no metric of the scores of a system, or NA.
 why_no_scored <- function(estimate, gold_data) {
-  if (is.null(estimate$gold$evidence)) {
-    why_no_evidence(estimate)
-  } else if (gold_data$gold == 0L) {
-    "the system has no scores for gold cases"
-  } else if (!gold_data$stands) {
-    reason_not_all_drawn
-  } else {
-    NA_character_
-  }
+  if (is.null(estimate$gold$evidence)) return(why_no_evidence(estimate))
+  if (gold_data$gold == 0L) return("the system has no scores for gold cases")
+  if (gold_data$stands) NA_character_ else reason_not_all_drawn
 }
 
 # Reason why gold cases do not measure each row of the plan, or NA.
 why_no_scores <- function(gold_data, plan, judge, x) {
-  by_category <- field_of_rows(plan, "form") == "category"
   expected <- colSums(judge$p * judge$v) >= few_cases
   why_no_rows(plan, x, expected, "no gold case is of category %s", function(i) {
-    by_category[[i]] & !seq_along(expected) %in% gold_data$truth
+    field_of_rows(plan, "form")[[i]] == "category" & !seq_along(expected) %in% gold_data$truth
   })
 }

@@ -31,8 +31,8 @@ slope_of <- function(slopes, i, unused_too = FALSE) {
   column <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, column])
   sums <- matrix(slopes$sums[, column], ncol = 3L)
-  cell_slopes <- outer(sums[, 1L], sums[, 2L], `+`) + diag(sums[, 3L], slopes$n)
-  replace(as.vector(t(cell_slopes)), !unused_too & !slopes$there, 0)
+  cells <- t(outer(sums[, 1L], sums[, 2L], `+`) + diag(sums[, 3L], slopes$n))
+  replace(as.vector(cells), !unused_too & !slopes$there, 0)
 }
 
 # First-order change of each metric for each table: the sum over cells of table times slope (tables
@@ -87,11 +87,10 @@ one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) /
 # Numerical slopes of kernels without a gradient, such as user-defined ones, for the given `cells`.
 numeric_slopes <- function(record, plan, table, cells) {
   steps <- c(0, 0.5, 1) * slope_step
-  slope <- vapply(cells, function(cell) {
+  replace(0 * table, cells, vapply(cells, function(cell) {
     moved_tables <- outer(1 - steps, table) + outer(steps, seq_along(table) == cell)
     one_sided(t(values_of_tables(record, plan, moved_tables)))
-  }, 0)
-  replace(0 * table, cells, slope)
+  }, 0))
 }
 
 # Slopes of a metric of one category: columns are averages over categories, then categories; rows

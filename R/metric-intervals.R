@@ -10,10 +10,16 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   # does not estimate them.
   expected_counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
   record <- interval_from_ratings(estimate, interval)
+  no_draws_reason <- why_no_kind(record) %||% draws$reason
+  add_limits <- if (record$spread == "percentile") percentile_rows else delta_rows
   rows <- stack_rows(systems, function(s) {
-    rows <- point_rows(from_ratings, plan, expected_counts[[s]], s)
-    rows <- with_table_draws(rows, from_ratings, plan, expected_counts[[s]], draws, s, record,
-      conf_level)
+    counts <- expected_counts[[s]]
+    rows <- point_rows(from_ratings, plan, counts, s)
+    if (!is.null(record$find)) {
+      rows <- if (!is.null(no_draws_reason)) without_interval(rows, no_draws_reason) else
+        if (is.null(draws$values)) rows else
+          add_limits(rows, from_ratings, plan, counts, draws, s, conf_level)
+    }
     if (measures_by_gold(estimate, interval)) {
       metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
     } else {
@@ -28,7 +34,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
 # Accuracy among all cases, with abstentions as wrong answers: the accuracy times the share of cases
 # that the system answered.
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
-  accuracy <- metric_plan(built_in_metrics["accuracy"], plan$categories, NULL, plan$settings)
+  accuracy <- plan_of(built_in_metrics["accuracy"], plan, averages = NULL)
   table <- metrics_of_table(estimate, accuracy, interval, conf_level)
   table$metric <- names(plan$records)
   answered_share <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
@@ -74,22 +80,6 @@ accuracy_only <- function(estimate) {
   paste0("method \"", estimate$options$method, "\" estimates accuracy only")
 }
 
-# Adds intervals that are computed from replicates of the joint table, or the reason why there are
-# none.
-with_table_draws <- function(rows, estimate, plan, counts, draws, s, record, conf_level) {
-  if (is.null(record$find)) return(rows)
-  no_interval_reason <- why_no_kind(record) %||% draws$reason
-  if (!is.null(no_interval_reason)) {
-    without_interval(rows, no_interval_reason)
-  } else if (is.null(draws$values)) {
-    rows
-  } else if (record$spread == "percentile") {
-    percentile_rows(rows, estimate, plan, draws, s, conf_level)
-  } else {
-    delta_rows(rows, estimate, plan, counts, draws, s, conf_level)
-  }
-}
-
 # Metrics of the joint table of system number `s`, without intervals. `counts`: expected numbers of
 # cases by truth and answer.
 point_rows <- function(estimate, plan, counts, s) {
@@ -118,10 +108,9 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
 
 # Words for the reason why the metric in each row of the plan may be undefined.
 undefined_reason <- function(plan) {
-  needs_order <- field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)
-  reason <- ifelse(needs_order, without_order, field_of_rows(plan, "undefined"))
-  is_average <- !is.na(plan$rows$average)
-  replace(reason, is_average, "it is undefined for one of the averaged categories")
+  reason <- field_of_rows(plan, "undefined")
+  reason[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- without_order
+  ifelse(is.na(plan$rows$average), reason, "it is undefined for one of the averaged categories")
 }
 
 # Replaces the metric accuracy by the accuracy of the estimate, so that both are equal. Its interval
@@ -134,8 +123,8 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   same_interval <- interval == estimate$options$interval
   if (same_interval && conf_level != estimate$options$conf_level) {
     same_interval <- accuracy_intervals[[interval]]$spread == "delta"
-    n_errors <- robust_quantile(estimate$options, conf_level)
-    if (same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]], n_errors)
+    if (same_interval) accuracy <- with_limits(accuracy, estimate$details$centre[[s]],
+      robust_quantile(estimate$options, conf_level))
   }
   columns <- c("estimate", if (same_interval) interval_columns,
     if (same_interval || !has_posterior(estimate)) c("reason", "why"))
@@ -144,10 +133,10 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
 }
 
 # Adds percentile intervals, from the metrics of replicates of the joint table.
-percentile_rows <- function(rows, estimate, plan, draws, s, conf_level) {
+percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
-    is_complete <- stats::complete.cases(tables)
+    is_complete <- complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(rows))
     values[is_complete, ] <- metric_values(plan, tables[is_complete, , drop = FALSE])
     values
@@ -166,8 +155,9 @@ percentile_rows <- function(rows, estimate, plan, draws, s, conf_level) {
 unit_percentiles <- function(rows, values, ranges, conf_level) {
   rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
   rows$std.error <- rows$std.error * widths(ranges)
-  limits <- c("conf.low", "conf.high")
-  rows[limits] <- lapply(rows[limits], function(end) ranges[, 1L] + widths(ranges) * end)
+  rows[limit_columns] <- lapply(rows[limit_columns], function(end) {
+    ranges[, 1L] + widths(ranges) * end
+  })
   rows
 }
 
@@ -206,12 +196,11 @@ add_standard_errors <- function(rows, steepest, ranges) {
   width <- widths(ranges)
   cases <- rows$cases <- rows$n * width / steepest
   value <- clip01(to_unit(rows$estimate, ranges))
-  cases_seen <- pmin(value, 1 - value) * cases
-  is_few <- rows$sampling < 1e-8 * width | cases_seen < 0.5 | cases < cases_of_a_share
-  few_rows <- which(is_few & is.finite(cases))
+  is_few <- is.finite(cases) & (rows$sampling < 1e-8 * width | cases < cases_of_a_share |
+    pmin(value, 1 - value) * cases < 0.5)
   share <- (value * cases + 0.5) / (cases + 1)
   least_error <- width * sqrt(share * (1 - share) / cases)
-  rows$sampling[few_rows] <- pmax(least_error, rows$sampling)[few_rows]
+  rows$sampling <- ifelse(is_few %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
   rows$hidden <- pmin(rows$hidden, width / 2)
   rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), width / 2)
   rows
@@ -225,7 +214,7 @@ table_errors <- function(draws, slopes, estimate, s) {
     tables <- as_shares(counts, slopes$n)
     cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
   })
-  error <- apply(first_order[!is.na(first_order[, 1L]), , drop = FALSE], 2L, stats::sd)
+  error <- apply(first_order[!is.na(first_order[, 1L]), , drop = FALSE], 2L, sd)
   scale <- estimate$details$sampling[[s]] / error[[1L]]
   error[-1L] * if (is.finite(scale)) max(1, scale) else 1
 }
@@ -259,10 +248,10 @@ hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = ra
   rater_part <- hidden_of_system(estimate, s)
   range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2
   common_shift <- colSums(shift)
-  differing_squares <- colSums((by_answer * (shift - outer(answer_share, common_shift)))^2)
-  differing_factor <- if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+  differing <- colSums((by_answer * (shift - outer(answer_share, common_shift)))^2)
+  if (panel_kind(estimate) == "machines") differing <- 0
   sqrt(pmax(range_part * line^2 + rater_part^2 * common_shift^2 +
-    differing_factor * differing_squares, 0))
+    (cell_bias^2 - 1) * differing, 0))
 }
 
 # Estimated share of wrong ratings on the cases with each answer of system number `s`; on all cases

@@ -2,10 +2,9 @@
 
 # Label of each row of a table of metrics, such as "f_meas (macro)" or "recall of A".
 metric_labels <- function(table) {
-  average <- paste0(" (", average_words(table$average), ")")
   paste0(
-    table$metric, ifelse(is.na(table$average), "", average),
-    ifelse(is.na(table$category), "", paste0(" of ", table$category))
+    table$metric, unless_missing(average_words(table$average), " (%s)"),
+    unless_missing(table$category, " of %s")
   )
 }
 
@@ -16,8 +15,7 @@ system_titles <- function(table) {
 
 # Strings with estimate and interval, such as "0.80 [0.70, 0.90]".
 format_estimates <- function(table) {
-  intervals <- paste0(" ", bracketed(table$conf.low, table$conf.high))
-  paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", intervals))
+  trimws(paste(decimals(table$estimate), bracketed(table$conf.low, table$conf.high, "")))
 }
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
@@ -31,11 +29,9 @@ view_of_metrics <- function(table) {
   is_shown <- !many | is.na(table$category) | !anyNA(table$category) |
     length(unique(table$category)) < 3L
   values <- if (many) decimals(table$estimate) else format_estimates(table)
-  dimension_names <- list(metric = metric_labels(table), system = system)
-  dimension_names <- lapply(if (many) rev(dimension_names) else dimension_names,
-    function(names) factor_in_order(names[is_shown]))
-  cells <- tapply(values[is_shown], dimension_names, identity)
-  view_of_matrix(cells, names(dimension_names)[[1L]], most = 45L)
+  labels <- list(metric = metric_labels(table), system = system)
+  labels <- lapply(if (many) rev(labels) else labels, function(x) factor_in_order(x[is_shown]))
+  view_of_matrix(tapply(values[is_shown], labels, identity), names(labels)[[1L]], most = 45L)
 }
 
 # Rows to print. Constant systems have only the accuracy, which is a pass rate. With two categories,
@@ -43,8 +39,7 @@ view_of_metrics <- function(table) {
 # category is the sensitivity of the other.
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
-    records <- Filter(function(record) record$needs == "table", plan$records)
-    plan <- metric_plan(records, plan$categories, plan$averages, plan$settings)
+    plan <- plan_of(Filter(function(record) record$needs == "table", plan$records), plan)
     # Metrics with equal values for this table, which has no symmetry, are equal for all tables.
     values <- metric_values(plan, c(2, 3, 5, 9) / 19)
     names <- metric_labels(plan$rows)
@@ -60,10 +55,9 @@ shown_metrics <- function(table, estimate, plan) {
 }
 
 metric_notes <- function(table, estimates, interval, conf_level) {
-  first <- estimates[[1L]]
   c(
     reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
-    if (!all(rests_on_gold(first))) merge_part_notes(lapply(estimates, common_note)),
+    if (!all(rests_on_gold(estimates[[1L]]))) merge_part_notes(lapply(estimates, common_note)),
     if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, estimates)
   )
 }
@@ -121,13 +115,12 @@ weighted_answers <- function(estimate, system) {
   answer <- pattern_answers(x)[pattern, s]
   answered_cases <- which(answer > 0L & judged_patterns(estimate$fit)[pattern])
   posterior <- estimate$posterior[[s]][pattern[answered_cases], , drop = FALSE]
-  weight <- weights_of_cases(x)[answered_cases]
   as_category <- function(code) factor(x$categories[code], levels = x$categories)
   tibble::as_tibble(columns_tibble(
     case = rep(x$cases[answered_cases], each = n), system = system,
     truth = as_category(rep(seq_len(n), length(answered_cases))),
     prediction = as_category(rep(answer[answered_cases], each = n)),
-    weight = as.vector(t(posterior * weight))
+    weight = as.vector(t(posterior * weights_of_cases(x)[answered_cases]))
   ))
 }
 
@@ -142,12 +135,13 @@ check_compared_metric <- function(metric, category, cost, estimate) {
   check_string(metric, "metric")
   plan <- resolve_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
   check_derived(plan$records[[1L]], estimate)
-  is_of_category <- plan$records[[1L]]$form == "category"
-  abort_argument_if(!is.null(category) && !is_of_category, "category",
+  plan$row <- 1L
+  if (is.null(category)) return(plan)
+  abort_argument_if(plan$records[[1L]]$form != "category", "category",
     "{.arg category} can only be used with metrics of one category.",
     x = "{.val {metric}} is a metric of all categories.")
-  if (!is.null(category)) check_choice(category, plan$categories, "category")
-  plan$row <- if (is.null(category)) 1L else match(category, plan$rows$category)
+  check_choice(category, plan$categories)
+  plan$row <- match(category, plan$rows$category)
   plan
 }
 
@@ -185,9 +179,21 @@ replace_accuracy_by_metric <- function(estimate, plan) {
     rows[plan$row, ]
   })
   unit_values <- good_unit(rows$estimate, plan)
+  shares <- function(counts) as_shares(counts, n_categories(plan))
+  # Replicates for intervals by the delta method are first-order changes around the estimate.
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(unit_values)) {
     vapply(seq_along(counts), function(s) {
-      metric_replicates(estimate, plan, counts[[s]], draws, unit_values[[s]], by_delta, s)
+      values <- function(f, x) {
+        apply_in_blocks(draws, s, function(counts) f(x, shares(counts)))[, plan$row]
+      }
+      if (by_delta) {
+        changes <- values(along_slopes, metric_slopes(plan, shares(counts[[s]])))
+        changes <- (changes - mean(changes, na.rm = TRUE)) / diff(ends_of_compared(plan))
+        return(unit_values[[s]] + changes)
+      }
+      replicates <- good_unit(values(metric_values, plan), plan)
+      if (!has_stand_in(estimate)) return(replicates)
+      as.vector(shift_replicates(matrix(replicates), unit_values[[s]]))
     }, double(nrow(draws$values)))
   }
   estimate$table$estimate <- estimate$details$centre <- unit_values
@@ -208,23 +214,6 @@ ends_of_compared <- function(plan) {
 # Converts values of the compared metric to the scale from 0 (worst) to 1 (best value).
 good_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
 
-# Replicates of the metric of system number `s`, on the scale from 0 to 1. For intervals by the
-# delta method (`delta`) they are first-order changes around the estimate `centre`, otherwise values
-# of the metric.
-metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
-  tables_of <- function(counts) as_shares(counts, n_categories(plan))
-  values <- function(f, x) {
-    apply_in_blocks(draws, s, function(counts) f(x, tables_of(counts)))[, plan$row]
-  }
-  if (delta) {
-    changes <- values(along_slopes, metric_slopes(plan, tables_of(counts)))
-    return(centre + (changes - mean(changes, na.rm = TRUE)) / diff(ends_of_compared(plan)))
-  }
-  unit_values <- good_unit(values(metric_values, plan), plan)
-  if (!has_stand_in(estimate)) return(unit_values)
-  as.vector(shift_replicates(matrix(unit_values), centre))
-}
-
 # Converts a comparison from the scale from 0 to 1 to the scale of the metric. The order of systems
 # does not change.
 comparison_on_metric_scale <- function(comparison, plan) {
@@ -233,9 +222,8 @@ comparison_on_metric_scale <- function(comparison, plan) {
   width <- diff(worst_and_best)
   comparison$accuracy$estimate <- worst_and_best[[1L]] + width * comparison$accuracy$estimate
   table <- comparison$differences
-  columns <- c("estimate", "conf.low", "conf.high")
-  source_columns <- if (width < 0) columns[c(1L, 3L, 2L)] else columns
-  comparison$differences[columns] <- lapply(table[source_columns], `*`, width)
+  columns <- c("estimate", if (width < 0) rev(limit_columns) else limit_columns)
+  comparison$differences[c("estimate", limit_columns)] <- lapply(table[columns], `*`, width)
   comparison$differences$std.error <- abs(width) * table$std.error
   comparison$options$metric <- metric_labels(plan$rows[plan$row, ])
   comparison$options$low <- width < 0
@@ -250,8 +238,7 @@ low_is_good <- function(comparison) isTRUE(comparison$options$low)
 
 # Does the interval show that the first (or second) system of each pair is better?
 surely_better <- function(comparison, table, who = "system1") {
-  lower <- low_is_good(comparison) == (who == "system1")
-  if (lower) table$conf.high < 0 else table$conf.low > 0
+  if (low_is_good(comparison) == (who == "system1")) table$conf.high < 0 else table$conf.low > 0
 }
 
 # Words for the best system, such as "most accurate".

@@ -131,8 +131,8 @@ weight_above <- function(order, weight) cumsum(weight[order$at])[order$end]
 # above 0, but a case is not compared with itself. `v`: number of times that each case counts.
 auc_of_weights <- function(order, a, b, v) {
   a_above <- weight_above(order, a * v)
-  a_tied <- diff(c(0, a_above))
-  ordered_pairs <- sum(diff(c(0, weight_above(order, b * v))) * (a_above - a_tied / 2))
+  b_tied <- diff(c(0, weight_above(order, b * v)))
+  ordered_pairs <- sum(b_tied * (a_above - diff(c(0, a_above)) / 2))
   self_pairs <- sum(v * a * b)
   pairs <- sum(a * v) * sum(b * v) - self_pairs
   if (pairs > 0) clip01((ordered_pairs - self_pairs / 2) / pairs) else NA_real_
@@ -187,29 +187,20 @@ precision_of_scores <- function(average) {
 # Mean loss over cases. `loss`: loss for each possible truth, cases x categories.
 mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 
-# Losses of each case for each possible truth (cases x categories).
-brier_losses <- function(scores) rowSums(scores^2) / 2 + (1 - 2 * scores) / 2
-
-log_losses <- function(scores) {
-  least <- .Machine$double.eps
-  -log(pmin(pmax(scores, least), 1 - least))
-}
-
 # Groups cases by score into bins of equal width. Returns a list with an element per bin that has
 # cases: `bin`, its number; `cases`; `share` of cases; mean `score`; `right`, share of correct
 # answers; `gap`, the difference of both; `variance` of the gap. `hit`: weight with which the answer
 # of each case is correct.
 reliability_of <- function(score, hit, v, bins) {
-  bin <- bin_of_score(score, bins)
-  gaps <- hit - score
-  sums <- rowsum(cbind(v, v * score, v * hit, v * gaps, v * gaps^2), bin)
+  gap <- hit - score
+  sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
   sums <- sums[sums[, 1L] > 0, , drop = FALSE]
-  cases <- sums[, 1L]
-  mean_of <- function(k) unname(sums[, k] / cases)
+  cases <- unname(sums[, 1L])
+  means <- unname(sums / cases)
   list(
-    bin = as.integer(rownames(sums)), cases = unname(cases), share = unname(cases) / sum(v),
-    score = mean_of(2L), right = mean_of(3L), gap = mean_of(4L),
-    variance = pmax(mean_of(5L) - mean_of(4L)^2, 0) / unname(cases)
+    bin = as.integer(rownames(sums)), cases = cases, share = cases / sum(v),
+    score = means[, 2L], right = means[, 3L], gap = means[, 4L],
+    variance = pmax(means[, 5L] - means[, 4L]^2, 0) / cases
   )
 }
 
@@ -240,7 +231,7 @@ ece_of_scores <- function(debiased) {
 folded_mean <- function(mean, sd) {
   z <- ifelse(sd > 0, mean / sd, Inf * sign(mean))
   ifelse(
-    sd > 0, 2 * sd * stats::dnorm(z) + mean * (2 * stats::pnorm(z) - 1), abs(mean)
+    sd > 0, 2 * sd * dnorm(z) + mean * (2 * pnorm(z) - 1), abs(mean)
   )
 }
 
@@ -275,8 +266,10 @@ score_averages <- function(plan, record) {
 #   from [0, 1]?
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
-  record <- new_metric(id, title, reference, kernel, form, needs = "scores", ...)
-  c(record, mget(c("pairs", "probabilities", "gaps", "influence", "linear")))
+  c(
+    new_metric(id, title, reference, kernel, form, needs = "scores", ...),
+    mget(c("pairs", "probabilities", "gaps", "influence", "linear"))
+  )
 }
 
 # Record of a metric that is a mean loss over cases. `loss`: function of scores that returns the
@@ -288,6 +281,8 @@ loss_metric <- function(id, title, reference, loss, largest, ...) {
   influence <- function(score_data, w, v, settings) influence_on_loss(loss(score_data$scores), w, v)
   score_metric(id, title, reference, kernel, influence, better = "low", ...)
 }
+
+smallest_score <- .Machine$double.eps # scores of 0 would have an infinite loss
 
 score_records <- by_id(list(
   score_metric(
@@ -307,11 +302,13 @@ score_records <- by_id(list(
     undefined = no_such_case
   ),
   loss_metric(
-    "brier_class", "Brier score", "Brier (1950), Monthly Weather Review 78, 1-3", brier_losses, 1,
-    default = TRUE
+    "brier_class", "Brier score", "Brier (1950), Monthly Weather Review 78, 1-3",
+    function(scores) rowSums(scores^2) / 2 + (1 - 2 * scores) / 2, 1, default = TRUE
   ),
   loss_metric(
-    "mn_log_loss", "Logarithmic loss", by_name, log_losses, Inf, upper = -log(.Machine$double.eps)
+    "mn_log_loss", "Logarithmic loss", by_name,
+    function(scores) -log(pmin(pmax(scores, smallest_score), 1 - smallest_score)), Inf,
+    upper = -log(smallest_score)
   ),
   score_metric(
     "ece", "Expected calibration error",

@@ -10,23 +10,27 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 # category or average over categories (both NA for metrics of the whole table). `records`: the
 # record of each metric.
 metric_plan <- function(records, categories, averages, settings) {
-  rows <- lapply(records, plan_rows, categories, averages)
   list(
-    records = records, rows = stack_rows(unname(rows)), categories = categories,
-    averages = averages, settings = settings
+    records = records, rows = stack_rows(unname(records), plan_rows, categories, averages),
+    categories = categories, averages = averages, settings = settings
   )
+}
+
+# A plan with these records, and with the categories and settings of another plan.
+plan_of <- function(records, plan, averages = plan$averages) {
+  metric_plan(records, plan$categories, averages, plan$settings)
 }
 
 # The rows of a plan for one metric: averages first, then categories.
 plan_rows <- function(record, categories, averages) {
   if (record$needs == "scores") averages <- setdiff(averages, "micro")
   if (isTRUE(record$pairs)) averages <- c("hand_till", averages)
-  of_whole_table <- record$form != "category" || (isTRUE(record$pairs) && length(categories) == 2L)
-  if (of_whole_table) averages <- categories <- NULL
-  n_rows <- max(1L, length(averages) + length(categories))
+  if (record$form != "category" || (isTRUE(record$pairs) && length(categories) == 2L)) {
+    return(data.frame(metric = record$id, average = NA_character_, category = NA_character_))
+  }
   data.frame(
-    metric = record$id, average = c(averages, rep(NA_character_, n_rows - length(averages))),
-    category = c(rep(NA_character_, n_rows - length(categories)), categories)
+    metric = record$id, average = c(averages, rep(NA_character_, length(categories))),
+    category = c(rep(NA_character_, length(averages)), categories)
   )
 }
 
@@ -45,25 +49,24 @@ metric_values <- function(plan, tables) {
 
 # Values of a metric of the whole table, one per table.
 values_of_tables <- function(record, plan, tables) {
-  n <- n_categories(plan)
   labels <- list(truth = plan$categories, answer = plan$categories)
-  arguments <- lapply(seq_len(nrow(tables)), function(i) {
-    list(matrix(tables[i, ], n, byrow = TRUE, dimnames = labels))
-  })
-  matrix(run_kernel(record, arguments, 1L, plan$settings), ncol = 1L)
+  arguments <- apply(tables, 1L, function(cells) {
+    list(matrix(cells, n_categories(plan), byrow = TRUE, dimnames = labels))
+  }, simplify = FALSE)
+  matrix(run_kernel(record, arguments, 1L, plan$settings))
 }
 
 # Values of a metric of one category: averages, then categories. `parts`: result of against_rest().
 values_of_categories <- function(record, plan, parts) {
   value_of <- function(parts) {
-    kernel_arguments <- unname(lapply(parts, as.vector))
-    matrix(run_kernel(record, list(kernel_arguments), length(kernel_arguments[[1L]]),
-      plan$settings), NROW(parts$tp))
+    arguments <- list(unname(lapply(parts, as.vector)))
+    matrix(run_kernel(record, arguments, length(parts$tp), plan$settings), NROW(parts$tp))
   }
   by_category <- value_of(parts)
   micro <- if ("micro" %in% plan$averages) value_of(lapply(parts, rowSums))
-  averages <- averages_of(by_category, micro, parts$tp + parts$fn, plan$averages, record$drops)
-  cbind(averages, by_category)
+  cbind(
+    averages_of(by_category, micro, parts$tp + parts$fn, plan$averages, record$drops), by_category
+  )
 }
 
 # Averages of a metric over categories, for each table (row). `by_category`: values (tables x
@@ -90,9 +93,7 @@ against_rest <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right
   tn <- rowSums(tables) - sums$truth - sums$answer + tp
-  lapply(list(tp = tp, fn = sums$truth - tp, fp = sums$answer - tp, tn = tn), function(part) {
-    replace(part, abs(part) < 1e-13, 0)
-  })
+  lapply(list(tp = tp, fn = sums$truth - tp, fp = sums$answer - tp, tn = tn), round_to_zero)
 }
 
 # Calls the kernel once for each element of `arguments`, a list. Each call must return `n` numbers
@@ -114,8 +115,7 @@ run_kernel <- function(record, arguments, n, settings) {
       x = escape_braces(..., "."), metric = record$id)
   }
   for (value in values) {
-    is_numeric <- is.numeric(value) || (is.logical(value) && all(is.na(value)))
-    if (length(value) != n || !is_numeric) refuse("It returned ", describe(value))
+    if (length(value) != n || !is_number_or_na(value)) refuse("It returned ", describe(value))
   }
   value <- as.double(unlist(values))
   off <- which(value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)
@@ -138,7 +138,7 @@ widths <- function(ends) ends[, 2L] - ends[, 1L]
 # Range of each row of a plan, rows x 2.
 ranges_of_plan <- function(plan) {
   ranges <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
-  unname(t(ranges))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
+  unname(t(ranges[, plan$rows$metric, drop = FALSE]))
 }
 
 # Converts expected numbers of cases to shares of all cases, for one table or several. Cells of true
@@ -148,10 +148,4 @@ as_shares <- function(counts, n) {
   has_few_cases <- table_sums(counts, n)$truth < few_cases
   counts[has_few_cases[, rep(seq_len(n), each = n)]] <- 0
   counts / rowSums(counts)
-}
-
-# Functions that compute metrics, named by values of the field `needs`. Their arguments are an
-# estimate, a plan, `interval` and `conf_level`. They return rows of tidy().
-metric_engines <- function() {
-  list(table = metrics_of_table, scores = metrics_of_scores, answered = accuracy_of_all)
 }

@@ -58,14 +58,10 @@ NULL
 # The result of measures("metric").
 metric_table <- function() {
   records <- lapply(all_metrics(), function(record) {
-    record$range <- if (record$odds) {
-      "0 to Inf"
-    } else if (!is.function(record$lower)) {
-      paste(record$lower, "to", record$upper)
-    } else if (record$ordered) {
-      "of steps"
+    record$range <- if (is.function(record$lower)) {
+      if (record$ordered) "of steps" else "of costs"
     } else {
-      "of costs"
+      paste(record$lower, "to", if (record$odds) Inf else record$upper)
     }
     record$settings <- toString(record$settings)
     record
@@ -78,10 +74,9 @@ metric_table <- function() {
 # Records of the metrics with these names or, if `ids` is NULL, of the default metrics. `scored`: do
 # the ratings contain scores?
 find_metrics <- function(ids, settings, scored) {
-  all_records <- all_metrics()
+  if (is.null(ids)) return(default_metrics(all_metrics(), settings, scored))
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
-  if (is.null(ids)) return(default_metrics(all_records, settings, scored))
-  records <- select_records("metric", ids, all_records)
+  records <- select_records("metric", ids, all_metrics())
   for (record in records) {
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
@@ -107,8 +102,9 @@ check_cost_matrix <- function(cost, categories) {
       "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
       i = "Categories are {.val {categories}}.")
   }
-  position <- function(names) match(categories, names %||% categories)
-  cost <- unname(cost[position(rownames(cost)), position(colnames(cost)), drop = FALSE])
+  if (!is.null(rownames(cost))) cost <- cost[categories, ]
+  if (!is.null(colnames(cost))) cost <- cost[, categories]
+  cost <- unname(cost)
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
   cost
@@ -237,7 +233,7 @@ estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta 
                                      bins = 10L, positive = NULL, ...) {
   data <- if (inherits(x, "rater_fit")) x$x else x
   plan <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
-  new_metric_estimate(estimate_accuracy(x, ...), plan, NULL, NULL)
+  new_metric_estimate(estimate_accuracy(x, ...), plan)
 }
 
 #' @rdname metric_estimate
@@ -274,8 +270,7 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L,
     positive = positive
   )
-  records <- find_metrics(metrics, settings, !is.null(x$scores))
-  metric_plan(records, categories, average, settings)
+  metric_plan(find_metrics(metrics, settings, !is.null(x$scores)), categories, average, settings)
 }
 
 # Checks the argument `interval`. Returns a kind of interval that can be computed from the estimate,
@@ -294,7 +289,8 @@ check_metric_interval <- function(interval, estimate) {
 
 # The result of estimate_metrics(). If `interval`, `conf_level` or `systems` is NULL, the values of
 # the estimate are used.
-new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
+new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NULL,
+                                systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
   first_estimate <- estimates[[1L]]
@@ -306,18 +302,16 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     method = first_estimate$options$method, interval = interval, conf_level = conf_level,
     grouped = grouped, systems = systems %||% first_estimate$table$system
   )
-  has_interval <- has_interval(options = options)
   n_groups <- if (grouped) length(estimates) else NA_integer_
   caption <- paste0(
     count_noun(length(plan$records), "metric"), " of ",
     count_noun(length(options$systems), "system"),
-    if (grouped) paste0(" in ", count_noun(n_groups, "group")), ", ",
+    if (grouped) paste(" in", count_noun(n_groups, "group")), ", ",
     count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(first_estimate)
   )
   shown <- shown_metrics(table, first_estimate, plan)
-  not_by_category <- shown[is.na(shown$category), ]
-  values <- decimals(not_by_category$estimate, 2L)
-  metric_words <- paste(system_titles(not_by_category), metric_labels(not_by_category), values,
+  whole <- shown[is.na(shown$category), ]
+  metric_words <- paste(system_titles(whole), metric_labels(whole), decimals(whole$estimate, 2L),
     recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
@@ -325,10 +319,9 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
       groups = n_groups, systems = length(options$systems), metrics = length(plan$records),
       categories = n_categories(plan), estimates = nrow(table),
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
-      conf_level = if (has_interval) conf_level else NA_real_
+      conf_level = if (has_interval(options = options)) conf_level else NA_real_
     ),
-    line = paste0(caption, if (nrow(not_by_category) > 0L) ": ",
-      printable(shorten(metric_words, most = 3L))),
+    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(metric_words, most = 3L))),
     caption = caption, shown = view_of_metrics(shown),
     notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
@@ -337,31 +330,32 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 }
 
 # Table with a row per system and row of the plan. Metrics with the same value of `needs` are
-# computed by the same function, see metric_engines().
+# computed by the same function.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
+  engines <- list(
+    answered = accuracy_of_all, scores = metrics_of_scores, table = metrics_of_table
+  )
   needs <- vapply(plan$records, `[[`, "", "needs")
-  table <- stack_rows(sort_strings(unique(needs)), function(need) {
-    records <- plan$records[needs == need]
-    part_plan <- metric_plan(records, plan$categories, plan$averages, plan$settings)
-    metric_engines()[[need]](estimate, part_plan, interval, conf_level)
+  table <- stack_rows(intersect(names(engines), needs), function(need) {
+    engines[[need]](estimate, plan_of(plan$records[needs == need], plan), interval, conf_level)
   })
   # All answers of a constant system are of one category, so only its accuracy (pass rate) is
   # useful.
-  is_share_of_cases <- field_of_rows(plan, "share", table) == "cases"
-  is_undefined <- table$system %in% estimate$fit$x$constant & !is_share_of_cases
+  is_undefined <- table$system %in% estimate$fit$x$constant &
+    field_of_rows(plan, "share", table) != "cases"
   table[is_undefined, c("estimate", interval_columns)] <- NA_real_
   table$reason[is_undefined] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {
-    of_whole_table <- is.na(table$category) & is.na(table$average)
-    table <- table[of_whole_table | table$category %in% positive, ]
+    is_whole <- is.na(table$category) & is.na(table$average)
+    table <- table[is_whole | table$category %in% positive, ]
   }
-  record <- accuracy_intervals[[interval]]
+  by_percentiles <- identical(accuracy_intervals[[interval]]$spread, "percentile")
   table <- odds_of_shares(table, field_of_rows(plan, "odds", table),
-    if (!identical(record$spread, "percentile")) normal_quantile(conf_level))
-  systems <- systems %||% estimate$table$system
-  order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
-  table[order[table$system[order] %in% systems], ]
+    if (!by_percentiles) normal_quantile(conf_level))
+  system <- match(table$system, systems %||% estimate$table$system)
+  order <- order(system, match(table$metric, names(plan$records)))
+  table[order[!is.na(system[order])], ]
 }
 
 # Likelihood ratios and odds ratios, v, are estimated as v / (1 + v), because v has no largest
@@ -373,23 +367,23 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
 odds_of_shares <- function(table, at, z) {
   share <- table$estimate[at]
   error <- table$std.error[at]
-  limits <- as.matrix(table[at, c("conf.low", "conf.high")])
+  limits <- as.matrix(table[at, limit_columns])
   if (!is.null(z)) {
-    below <- ifelse(limits[, 1L] > 0, share - limits[, 1L], Inf)
-    above <- ifelse(limits[, 2L] < 1, limits[, 2L] - share, Inf)
-    shorter_side <- pmin(below, above)
+    shorter_side <- pmin(
+      ifelse(limits[, 1L] > 0, share - limits[, 1L], Inf),
+      ifelse(limits[, 2L] < 1, limits[, 2L] - share, Inf)
+    )
     half_width <- pmax(z * error, ifelse(is.finite(shorter_side), shorter_side, 0)) /
       (share * (1 - share))
-    limits[] <- stats::plogis(stats::qlogis(share) + outer(half_width, c(-1, 1)))
+    limits[] <- plogis(qlogis(share) + outer(half_width, c(-1, 1)))
   }
-  is_on_boundary <- share %in% 0:1
-  limits[is_on_boundary, ] <- NA
+  is_on_boundary <- table$estimate %in% 0:1 & at
+  limits[is_on_boundary[at], ] <- NA
+  error[is_on_boundary[at]] <- NA
+  table$std.error[at] <- error / (1 - share)^2
+  table$reason[is_on_boundary & is.na(table$reason)] <- "the estimate is on a boundary"
   ratio <- function(share) share / (1 - share)
-  table$std.error[at] <- replace(error / (1 - share)^2, is_on_boundary, NA)
-  lacks_reason <- at & is.na(table$reason) & table$estimate %in% 0:1
-  table$reason[lacks_reason] <- "the estimate is on a boundary"
-  table[at, c("estimate", "conf.low", "conf.high")] <- data.frame(
-    ratio(share), ratio(limits[, 1L]), ratio(limits[, 2L])
-  )
+  table$estimate[at] <- ratio(share)
+  table[at, limit_columns] <- as.data.frame(ratio(limits))
   table[!at | is.na(table$average), ]
 }

@@ -53,9 +53,10 @@ plot_systems <- function(object) {
 
 systems_subtitle <- function(table, level, rater_accuracy) {
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
-  subtitle <- interval_subtitle(table, level) %||% "Estimates"
-  if (is.na(rater_accuracy)) subtitle else
-    paste0(subtitle, "; dashed: a single rater (", in_percent(rater_accuracy), ")")
+  paste0(
+    interval_subtitle(table, level) %||% "Estimates",
+    if (!is.na(rater_accuracy)) sprintf("; dashed: a single rater (%s)", in_percent(rater_accuracy))
+  )
 }
 
 plot_bins <- function(object) {
@@ -69,10 +70,8 @@ plot_bins <- function(object) {
   curve$system <- factor(curve$system, levels(table$system))
   probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
-    ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
-    ggplot2::geom_point(
-      aes_columns(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75
-    ) +
+    ggplot2::geom_line(data = curve, colour = plot_colours$accent, linetype = "dashed") +
+    ggplot2::geom_point(aes_columns(size = "cases"), colour = plot_colours$main, alpha = 0.75) +
     facet_by(estimates, "system") +
     probability_axis(ggplot2::scale_x_continuous) +
     probability_axis(ggplot2::scale_y_continuous) +
@@ -114,11 +113,11 @@ plot_gold <- function(object) {
       ggplot2::aes(
         xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent),
         ymin = -Inf, ymax = Inf
-      ), range_table, inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6
+      ), range_table, inherit.aes = FALSE, fill = plot_colours$low, alpha = 0.6
     ) +
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
-    ggplot2::facet_wrap("system", labeller = wrap_labeller()) +
+    facets("system") +
     flag_colours() +
     ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
     plot_titles(
@@ -139,8 +138,7 @@ plot_score_curve <- function(object, type, ...) {
   table$who <- factor_in_order(
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
-  score_plot <- if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)
-  score_plot +
+  (if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)) +
     diagonal("accent", "dashed") +
     category_scale(levels(table$who)) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
@@ -170,9 +168,10 @@ draw_reliability <- function(table, object) {
 # Subtitle of a plot: `intervals` (text about intervals, or NULL), followed by whether the truth of
 # all cases is known or estimated.
 truth_subtitle <- function(estimates, intervals = NULL) {
-  all_truths_known <- all(vapply(estimates, knows_all_truths, NA))
-  truth_text <- if (all_truths_known) "the truth of all cases is known" else "truth is estimated"
-  capitalised(paste(c(intervals, truth_text), collapse = "; "))
+  all_known <- all(vapply(estimates, knows_all_truths, NA))
+  capitalised(paste(c(
+    intervals, if (all_known) "the truth of all cases is known" else "truth is estimated"
+  ), collapse = "; "))
 }
 
 #' @rdname tidy.system_comparison
@@ -208,8 +207,9 @@ plot_differences <- function(object) {
   pair_label <- paste(table[[1L]], "-", table[[2L]])
   if (compares_groups) pair_label <- paste(pair_label, table$system)
   table$pair <- factor_from_top(pair_label)
-  excludes_zero <- (table$conf.low > 0 | table$conf.high < 0) %in% TRUE
-  table$verdict <- ifelse(excludes_zero, "different", "undecided")
+  table$verdict <- ifelse(
+    (table$conf.low > 0 | table$conf.high < 0) %in% TRUE, "different", "undecided"
+  )
   n_hidden_pairs <- nrow(tidy(object)) - nrow(table)
   picture(table, "estimate", "pair", colour = "verdict") +
     zero_line() +
@@ -229,23 +229,23 @@ plot_differences <- function(object) {
       ),
       paste(compared_metric(object), "of the first less that of the second"),
       caption = if (n_hidden_pairs > 0L) {
-        kind_of_hidden <- if (is.null(object$options$against)) "smaller" else "more"
-        paste(number(n_hidden_pairs), kind_of_hidden, "differences are not shown")
+        paste(number(n_hidden_pairs), if (is.null(object$options$against)) "smaller" else "more",
+          "differences are not shown")
       }
     )
 }
 
 plot_ranks <- function(object) {
   ranks <- tidy(object, "ranks")
-  systems_best_first <- object$accuracy$system[order(-object$accuracy$estimate)]
-  is_negligible <- ranks$probability < 0.005
+  share <- ranks$probability
+  best_first <- object$accuracy$system[order(-object$accuracy$estimate)]
   heat_map(
     data.frame(
-      judge1 = ranks$rank, judge2 = ranks$system, value = ranks$probability,
-      label = ifelse(is_negligible, "", decimals(ranks$probability, 2L))
+      judge1 = ranks$rank, judge2 = ranks$system, value = share,
+      label = ifelse(share < 0.005, "", decimals(share, 2L))
     ),
     sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object)),
-    rows = intersect(systems_best_first, ranks$system), top = TRUE
+    rows = intersect(best_first, ranks$system), top = TRUE
   )
 }
 
@@ -265,18 +265,15 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   table <- facet_metrics(table, object$plan)
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
   all_within_1 <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
-  only_ratios <- all(vapply(object$plan$records, `[[`, NA, "odds"))
   picture(
     drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
-    ggplot2::facet_wrap(
-      "panel", scales = if (all_within_1) "free_y" else "free", labeller = wrap_labeller()
-    ) +
+    facets("panel", scales = if (all_within_1) "free_y" else "free") +
     category_scale(levels(table$who)) +
     ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
-    (if (only_ratios) {
+    (if (all(field_of_rows(object$plan, "odds"))) {
       ggplot2::scale_x_log10(labels = in_digits)
     } else {
       ggplot2::scale_x_continuous(breaks = share_breaks)
@@ -302,16 +299,13 @@ facet_metrics <- function(table, plan) {
   is_whole_table <- has_no_category & is.na(table$average)
   row_label <- ifelse(has_no_category, average_words(table$average), table$category)
   row_label[is_whole_table] <- title_of_row[is_whole_table]
-  average_labels <- average_words(c(metric_averages, "hand_till"))
-  table$row <- factor(row_label, rev(unique(c(titles, plan$categories, average_labels))))
-  panel_names <- c("All categories", titles)
-  table$panel <- factor(
-    ifelse(is_whole_table, panel_names[[1L]], title_of_row), unique(panel_names)
-  )
+  rows <- unique(c(titles, plan$categories, average_words(c(metric_averages, "hand_till"))))
+  table$row <- factor(row_label, rev(rows))
+  panels <- unique(c("All categories", titles))
+  table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row), panels)
   table$kind <- ifelse(has_no_category, "overall", "category")
-  table$who <- factor_in_order(
-    if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
-  )
+  names <- table[c("system", part_column(table))]
+  table$who <- factor_in_order(do.call(paste, c(names, sep = ", ")))
   table$from_top <- -as.integer(table$who)
   table
 }

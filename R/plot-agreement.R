@@ -62,9 +62,7 @@ plot_measures <- function(object, about) {
   picture(drawn_rows, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (length(panel_columns) > 0L) {
-      ggplot2::facet_wrap(panel_columns, labeller = wrap_labeller())
-    }) +
+    (if (length(panel_columns) > 0L) facets(panel_columns)) +
     ggplot2::scale_x_continuous(
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
@@ -88,22 +86,21 @@ plot_pairs <- function(object, about) {
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
   has_several_measures <- length(titles) > 1L
-  ordered_pairs <- symmetric_cells(object)
-  ordered_pairs$measure <- rep(object$title, 2L)
-  ordered_pairs <- droplevels(ordered_pairs[as.integer(ordered_pairs$measure) <= max_maps, ])
+  shown <- object[object$title %in% head(titles, max_maps), ]
+  cells <- data.frame(symmetric_cells(shown), measure = droplevels(shown$title))
   heat_map(
-    ordered_pairs, about$judges, if (has_several_measures) "Agreement of pairs" else titles,
+    cells, about$judges, if (has_several_measures) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
     caption = if (length(titles) > max_maps) {
       paste0("The first ", max_maps, " of ", length(titles), " measures")
     },
     systems = if (!has_several_measures) about$systems, sorted = TRUE,
     numbers = length(about$judges) <= if (has_several_measures) 4L else 12L,
-    scale = share_scale(NULL, negative = any(ordered_pairs$value < 0, na.rm = TRUE))
+    scale = share_scale(NULL, negative = any(cells$value < 0, na.rm = TRUE))
   ) +
     (if (has_several_measures) {
       list(
-        ggplot2::facet_wrap("measure", nrow = 1L, labeller = wrap_labeller()),
+        facets("measure", nrow = 1L),
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
       )
     })
@@ -123,15 +120,13 @@ plot_chart <- function(about) {
   left <- cumsum(widths) - widths
   bottom <- cumsum(heights) - heights
   agreeing <- diag(counts)
-  # Offsets of each square in its rectangle. `left_of_square`: number of cases to which the second
-  # rater gave this category and the first rater an earlier one. `below_square`: the same with the
-  # raters exchanged.
-  left_of_square <- colSums(counts * upper.tri(counts))
-  below_square <- rowSums(counts * lower.tri(counts))
-  rectangle_kinds <- c("marginals", "agreement")
+  # A square is offset in its rectangle to the right by the number of cases to which the second
+  # rater gave this category and the first rater an earlier one, and upwards by the number of cases
+  # with the raters exchanged.
   tiles <- data.frame(
-    part = factor(rep(rectangle_kinds, each = length(agreeing)), rectangle_kinds),
-    left = c(left, left + left_of_square), bottom = c(bottom, bottom + below_square)
+    part = factor_in_order(rep(c("marginals", "agreement"), each = length(agreeing))),
+    left = c(left, left + colSums(counts * upper.tri(counts))),
+    bottom = c(bottom, bottom + rowSums(counts * lower.tri(counts)))
   )
   tiles$right <- tiles$left + c(widths, agreeing)
   tiles$top <- tiles$bottom + c(heights, agreeing)
@@ -148,9 +143,7 @@ plot_chart <- function(about) {
       aes_columns(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
       colour = "white", linewidth = 0.4
     ) +
-    ggplot2::scale_fill_manual(
-      values = c(plot_colours[["low"]], plot_colours[["main"]]), name = NULL
-    ) +
+    ggplot2::scale_fill_manual(values = c(plot_colours$low, plot_colours$main), name = NULL) +
     category_axis(ggplot2::scale_x_continuous, left, widths) +
     category_axis(ggplot2::scale_y_continuous, bottom, heights) +
     ggplot2::coord_equal() +
@@ -184,7 +177,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   picture(rows, "estimate", "title") +
     line_at(null_value) +
     ggplot2::geom_segment(
-      ggplot2::aes(xend = null_value, yend = .data$title), colour = plot_colours[["muted"]]
+      ggplot2::aes(xend = null_value, yend = .data$title), colour = plot_colours$muted
     ) +
     main_points(3) +
     ggplot2::geom_text(aes_columns(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +

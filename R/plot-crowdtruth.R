@@ -61,7 +61,7 @@ plot_scores <- function(object, max_units) {
   annotations <- colnames(scores)
   heat_map(
     cells, annotations, "What workers saw in each unit", paste(c(
-      value_meaning, choice_subtitle(length(drawn_units), length(units), "unit", "evenly spaced")
+      value_meaning, choice_subtitle(length(drawn_units), length(units), "unit")
     ), collapse = "\n"),
     y = "unit", rows = drawn_units,
     numbers = length(annotations) <= 20L && length(drawn_units) <= 40L,
@@ -95,18 +95,16 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   abort_argument_if(length(metrics) < 2L, "object", "A scatter plot needs two metrics.",
     x = "The rule of {.arg object} uses only {.val {metrics}}.")
   table <- tidy(object)
-  scored_workers <- drop_missing(table, "score")
-  scored_workers$state <- factor(
-    scored_workers$flagged, c(FALSE, TRUE), c("not flagged", "flagged")
-  )
+  scored <- drop_missing(table, "score")
+  scored$state <- factor(scored$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
   is_fitted_rule <- object$rule == "fitted"
   if (is_fitted_rule) {
-    scored_workers$truth <- factor(
-      scored_workers$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
+    scored$truth <- factor(
+      scored$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
     )
   }
-  n_without_score <- nrow(table) - nrow(scored_workers)
-  picture(scored_workers, metrics[[1L]], metrics[[2L]], colour = "state") +
+  n_without_score <- nrow(table) - nrow(scored)
+  picture(scored, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(
       aes_columns(size = "units", shape = if (is_fitted_rule) "truth"), alpha = 0.75,
       show.legend = TRUE
@@ -117,7 +115,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     plot_titles(
       "Workers by their metrics",
       paste0(
-        count_noun(sum(scored_workers$flagged), "worker"), " of ", number(nrow(table)), " flagged",
+        count_noun(sum(scored$flagged), "worker"), " of ", number(nrow(table)), " flagged",
         if (n_without_score > 0L) paste0("; ", n_without_score, " without metrics not shown")
       ),
       metric_axis_label(metrics[[1L]]), metric_axis_label(metrics[[2L]])

@@ -37,8 +37,8 @@ plot_parameters <- function(object, max_raters) {
   raters <- object$x$raters
   n_drawn <- if (all(is.na(table$rater))) length(raters) else max_raters
   if (length(raters) > n_drawn) {
-    drawn_raters <- raters[most_active_raters(object$x, n_drawn)]
-    table <- table[is.na(table$rater) | table$rater %in% drawn_raters, ]
+    drawn_raters <- c(NA, raters[most_active_raters(object$x, n_drawn)])
+    table <- table[table$rater %in% drawn_raters, ]
   }
   # 1: accuracy, 2: confidence, 3: base rate.
   kind_code <- 1L + startsWith(table$term, "confidence_") +
@@ -47,15 +47,9 @@ plot_parameters <- function(object, max_raters) {
   label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
   label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
   table$label <- factor_from_top(replace(label, label == "rater_accuracy", "a rater"))
-  chance_line <- data.frame(
-    panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind_code == 3L)
-  )
-  drawn_rows <- drop_missing(table, "estimate")
-  picture(drawn_rows, "estimate", "label") +
-    ggplot2::geom_vline(
-      aes_columns(xintercept = "at"), chance_line, linetype = "dashed",
-      colour = plot_colours[["muted"]]
-    ) +
+  accuracy_panel <- factor("accuracy", levels(table$panel))
+  picture(drop_missing(table, "estimate"), "estimate", "label") +
+    lines_at(data.frame(panel = accuracy_panel, at = 1 / sum(kind_code == 3L))) +
     interval_lines() +
     main_points() +
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
@@ -94,7 +88,7 @@ plot_confusion <- function(fit, max_raters) {
     "rating", "true category",
     numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
-    (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrap_labeller()))
+    (if (!one_for_all) facets("rater"))
 }
 
 #' Plots of posterior draws
@@ -149,10 +143,10 @@ drawn_table <- function(object, terms) {
 
 draw_densities <- function(object, table) {
   picture(table, "value") +
-    ggplot2::geom_density(fill = plot_colours[["main"]], alpha = 0.5, colour = NA) +
+    ggplot2::geom_density(fill = plot_colours$main, alpha = 0.5, colour = NA) +
     ggplot2::geom_line(
       aes_columns(y = "density"), prior_densities(object, levels(table$term)),
-      linetype = "dashed", colour = plot_colours[["accent"]], na.rm = TRUE
+      linetype = "dashed", colour = plot_colours$accent, na.rm = TRUE
     ) +
     facet_terms() +
     plot_titles("Posterior and prior", "Posterior densities; dashed: priors")
@@ -166,10 +160,8 @@ facet_terms <- function(breaks = NULL) {
   }
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),
-    ggplot2::scale_x_continuous(
-      breaks = share_breaks, labels = in_digits
-    ),
-    ggplot2::scale_y_continuous(breaks = breaks), space_between_facets(20)
+    ggplot2::scale_x_continuous(breaks = share_breaks, labels = in_digits),
+    ggplot2::scale_y_continuous(breaks = breaks)
   )
 }
 
@@ -197,7 +189,7 @@ draw_traces <- function(table) {
 }
 
 draw_ranks <- function(table) {
-  table$rank <- stats::ave(
+  table$rank <- ave(
     table$value, table$term, FUN = function(values) rank(values) / length(values)
   )
   picture(table, "rank", colour = "chain") +
@@ -213,9 +205,9 @@ draw_ranks <- function(table) {
 
 draw_priors <- function(object, terms) {
   priors <- object$terms[match(terms, object$terms$term), ]
-  prior_quantiles <- stack_rows(quantile_levels, stats::qbeta, priors$a, priors$total - priors$a)
-  table <- rbind(quantile_table(prior_quantiles, terms, "prior"), quantiles_of_draws(object, terms))
-  colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
+  quantiles <- stack_rows(quantile_levels, stats::qbeta, priors$a, priors$total - priors$a)
+  table <- rbind(quantile_table(quantiles, terms, "prior"), quantiles_of_draws(object, terms))
+  colours <- c(prior = plot_colours$accent, posterior = plot_colours$main)
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
     plot_titles("Before and after the ratings were seen", "Medians and 90% intervals")
 }
@@ -224,7 +216,7 @@ quantile_levels <- c(0.05, 0.5, 0.95)
 
 quantiles_of_draws <- function(fit, terms, group = "posterior") {
   quantile_table(
-    apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, quantile_levels), terms, group
+    apply(fit$draws[, terms, drop = FALSE], 2L, quantile, quantile_levels), terms, group
   )
 }
 
@@ -264,7 +256,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   rows$pair <- factor_from_top(paste0(rows$rater1, "\n", rows$rater2))
   picture(rows, "observed", "pair") +
     interval_lines("low", "high", linewidth = 3) +
-    ggplot2::geom_point(colour = plot_colours[["accent"]], size = 2.6) +
+    ggplot2::geom_point(colour = plot_colours$accent, size = 2.6) +
     share_axis() +
     plot_titles(
       "Posterior predictive check", "Points: observed; bars: middle 90% of new ratings",
@@ -279,8 +271,8 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   terms <- head(object$terms$term, 20L)
   models <- object$models$model
-  tables_of_models <- Map(quantiles_of_draws, object$fits[models], list(terms), models)
-  plot_medians(stack_rows(unname(tables_of_models)), terms, category_colours(models), 0.6) +
+  tables <- Map(quantiles_of_draws, unname(object$fits[models]), list(terms), models)
+  plot_medians(stack_rows(tables), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
     plot_titles("What each model says", "Medians and 90% intervals")
 }
@@ -319,7 +311,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     case_axis(object$case[drawn_cases]) +
     plot_titles(
       "What the raters say about each case",
-      choice_subtitle(length(drawn_cases), length(known_cases), "case", "evenly spaced"),
+      choice_subtitle(length(drawn_cases), length(known_cases), "case"),
       "case, by most probable category", "probability"
     ) +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())
@@ -335,15 +327,15 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @rawNamespace S3method(ggplot2::autoplot,calibration)
 autoplot.calibration <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  level <- attr(object, "about")$conf_level
+  title <- interval_title(attr(object, "about")$conf_level)
   picture(object, "probability", "share") +
     diagonal() +
     upright_lines() +
-    ggplot2::geom_point(aes_columns(size = "n"), colour = plot_colours[["main"]]) +
+    ggplot2::geom_point(aes_columns(size = "n"), colour = plot_colours$main) +
     ggplot2::scale_size_area(max_size = 5, breaks = size_breaks) +
     ggplot2::coord_equal(xlim = 0:1, ylim = 0:1) +
     plot_titles(
-      "How often probabilities come true", paste0("Shares with ", interval_title(level), "s"),
+      "How often probabilities come true", paste0("Shares with ", title, "s"),
       "probability", "share of true categories", size = "probabilities"
     )
 }

@@ -24,11 +24,8 @@ autoplot.ratings <- function(object, # nolint: object_name.
   type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
   max_raters <- check_count(max_raters, "max_raters", min = 2L)
-  if (type == "ratings") {
-    plot_who_rated(object, max_cases, max_raters)
-  } else {
+  if (type == "ratings") plot_who_rated(object, max_cases, max_raters) else
     plot_agreement(object, max_raters)
-  }
 }
 
 autoplot.ratings_labels <- autoplot.ratings # nolint: object_name.
@@ -52,7 +49,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   raters <- most_active_raters(x, max_raters)
   drawn_ratings <- if (length(raters) < n_raters(x)) x[cases, raters] else x[cases, ]
   subtitle <- paste(c(
-    choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
+    choice_subtitle(length(cases), nrow(x), "case"),
     choice_subtitle(length(raters), n_raters(x), "rater", "those with most ratings")
   ), collapse = "; ")
   common_layers <- list(
@@ -78,19 +75,15 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
   tiles$judge <- factor(tiles$judge, rev(c(drawn_ratings$raters, x$systems)))
   # With more than 60 cases, tiles have no gaps between them: they would look like missing ratings.
-  tile_width <- if (length(cases) <= 60L) 0.92 else 1
   tiles[c("column", "width")] <- repeat_slices(
-    match(tiles$case, drawn_ratings$cases), tiles$judge, tile_width
+    match(tiles$case, drawn_ratings$cases), tiles$judge, if (length(cases) <= 60L) 0.92 else 1
   )
-  needs_labels <- n_categories(x) > length(okabe_ito) && length(cases) <= 40L
   tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
   picture(tiles, "column", "judge", fill = "category") +
     ggplot2::geom_tile(aes_columns(width = "width"), height = 0.86, show.legend = TRUE) +
-    (if (n_systems(x) > 0L) {
-      ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
-    }) +
-    (if (needs_labels) {
+    (if (n_systems(x) > 0L) ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")) +
+    (if (n_categories(x) > length(okabe_ito) && length(cases) <= 40L) {
       ggplot2::geom_text(aes_columns(label = "label", colour = "ink"), size = 2.4)
     }) +
     ggplot2::scale_colour_identity() +
@@ -107,9 +100,9 @@ plot_who_rated <- function(x, max_cases, max_raters) {
 case_axis <- function(cases) {
   n_labels <- 80 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / n_labels)
-  labelled_columns <- seq(min(step, length(cases)), length(cases), by = step)
+  columns <- seq(min(step, length(cases)), length(cases), by = step)
   ggplot2::scale_x_continuous(
-    breaks = labelled_columns, labels = as.character(cases[labelled_columns]),
+    breaks = columns, labels = as.character(cases[columns]),
     guide = ggplot2::guide_axis(check.overlap = TRUE)
   )
 }
@@ -119,7 +112,7 @@ case_axis <- function(cases) {
 repeat_slices <- function(column, judge, tile_width) {
   cell <- interaction(column, judge, drop = TRUE)
   n_repeats <- as.vector(table(cell)[cell])
-  repeat_number <- stats::ave(seq_along(cell), cell, FUN = seq_along)
+  repeat_number <- ave(seq_along(cell), cell, FUN = seq_along)
   data.frame(
     column = column + tile_width * ((repeat_number - 0.5) / n_repeats - 0.5),
     width = tile_width / n_repeats
@@ -133,15 +126,13 @@ plot_agreement <- function(x, max_raters) {
   raters <- if (!has_counts(x)) most_active_raters(x, max_raters)
   pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
-  rater_subtitle <- choice_subtitle(
-    length(raters), length(named_raters(x)), "rater", "those with most ratings"
-  )
   heat_map(
     pairs, unique(pairs$judge1),
     paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
-    paste(c(paste(
-      "Share of the cases that both rated; chance is", decimals(1 / n_categories(x), 2L)
-    ), rater_subtitle), collapse = "\n"),
+    paste(c(
+      paste("Share of the cases that both rated; chance is", decimals(1 / n_categories(x), 2L)),
+      choice_subtitle(length(raters), length(named_raters(x)), "rater", "those with most ratings")
+    ), collapse = "\n"),
     systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")
   )
 }
@@ -156,10 +147,11 @@ pairwise_agreement <- function(x, raters) {
     match(seq_along(x$raters), raters, 0L)
   names <- c(if (raters_as_one) "any rater" else x$raters[raters], x$systems)
   check_pair_numbers(length(names), 4)
-  counts <- core_pair_counts(x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater))
+  counts <- lapply(core_pair_counts(
+    x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater)
+  ), as.vector)
   tibble::tibble(
     judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),
-    pairs = as.vector(counts$pairs),
-    agreement = ratio(as.vector(counts$agreeing), as.vector(counts$pairs))
+    pairs = counts$pairs, agreement = ratio(counts$agreeing, counts$pairs)
   )
 }

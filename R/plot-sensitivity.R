@@ -33,17 +33,17 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
   name_by_mark <- function(values) setNames(values, levels(marks$mark))
   list(
     if (!all(is.na(line_ends$low))) ggplot2::geom_ribbon(
-      aes_columns(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
+      aes_columns(ymin = "low", ymax = "high"), fill = plot_colours$low, alpha = 0.6
     ),
-    ggplot2::geom_line(colour = plot_colours[["muted"]], linewidth = 0.8),
+    ggplot2::geom_line(colour = plot_colours$muted, linewidth = 0.8),
     # The interval from gold cases is the same at all assumed shares: a rectangle.
     if (!is.null(object$gold)) ggplot2::geom_rect(
       ggplot2::aes(xmin = 0, xmax = 1, ymin = .data$conf.low, ymax = .data$conf.high), estimates,
-      fill = plot_colours[["accent"]], alpha = 0.15, inherit.aes = FALSE, na.rm = TRUE
+      fill = plot_colours$accent, alpha = 0.15, inherit.aes = FALSE, na.rm = TRUE
     ),
     if (!estimate_is_on_line(object)) ggplot2::geom_hline(
       aes_columns(yintercept = "estimate"), estimates, linetype = "dashed",
-      colour = plot_colours[["accent"]]
+      colour = plot_colours$accent
     ),
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(aes_columns(colour = "mark", shape = "mark"), marks, size = 3),
@@ -84,23 +84,17 @@ sensitivity_marks <- function(object) {
   shares <- list(
     none = 0, typical = object$typical, all = 1, stated = if (is_number) object$details$common
   )
-  estimated_mark <- if (!is.null(object$gold)) {
-    ""
-  } else if (is_number) {
-    "stated"
-  } else {
-    common %||% if (estimate_is_on_line(object)) "all" else ""
-  }
+  estimated_mark <- if (is_number) "stated" else common %||% "all"
+  has_mark <- is.null(object$gold) && (!is.null(common) || estimate_is_on_line(object))
   mark_shares <- drop_null(shares)
-  marks <- stack_rows(Map(function(mark, common) {
-    interval_factor <- if (mark == estimated_mark) 1 else NA
+  drop_missing(stack_rows(Map(function(mark, common) {
+    interval_factor <- if (has_mark && mark == estimated_mark) 1 else NA
     data.frame(
       system = table$system, mark = factor(mark, names(shares)), common,
       value = table$independent - common * (table$independent - table$shared),
       low = interval_factor * table$conf.low, high = interval_factor * table$conf.high
     )
-  }, names(mark_shares), mark_shares))
-  drop_missing(marks, "value")
+  }, names(mark_shares), mark_shares)), "value")
 }
 
 sensitivity_subtitle <- function(object, line_ends, marks) {
@@ -109,9 +103,7 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
     "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
       paste0("\nDashed, with its ", interval, ": what known cases measure")
-    } else if (!estimate_is_on_line(object)) {
-      paste0("\nDashed: the ", method_of(object)$words)
-    },
+    } else if (!estimate_is_on_line(object)) paste0("\nDashed: the ", method_of(object)$words),
     if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
     if (!all(is.na(line_ends$low))) "; band: sampling error alone"
   )
@@ -149,7 +141,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
     ggplot2::geom_point(
-      aes_columns("shared"), colour = plot_colours[["accent"]], shape = 18, size = 3, na.rm = TRUE
+      aes_columns("shared"), colour = plot_colours$accent, shape = 18, size = 3, na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(
       limits = c(0, 1), labels = in_percent, expand = ggplot2::expansion(add = 0.02)
@@ -183,9 +175,9 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 
 plot_open_ranges <- function(object) {
   table <- tidy(object)
-  drawn_pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
-  drawn_pairs$pair <- factor_from_top(paste(drawn_pairs$rater1, "-", drawn_pairs$rater2))
-  picture(drawn_pairs, y = "pair") +
+  pairs <- head(drop_missing(table, "lowest"), max_drawn_pairs)
+  pairs$pair <- factor_from_top(paste(pairs$rater1, "-", pairs$rater2))
+  picture(pairs, y = "pair") +
     zero_line() +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
@@ -193,8 +185,8 @@ plot_open_ranges <- function(object) {
       "Shared errors that the ratings allow",
       paste("No truth is known; accuracies within", limits_in_words(object$options$limits)),
       "correlation of being right",
-      caption = if (nrow(drawn_pairs) < nrow(table)) {
-        paste(nrow(table) - nrow(drawn_pairs), "further pairs are not shown")
+      caption = if (nrow(pairs) < nrow(table)) {
+        paste(nrow(table) - nrow(pairs), "further pairs are not shown")
       }
     )
 }

@@ -64,27 +64,24 @@ plot_performance <- function(object, estimators) {
   designs <- label_designs(table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
   rows <- stack_rows(names(measures), function(measure) {
-    two_errors <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
-    limits <- t(table[[measure]] + two_errors)
-    if (measure == "coverage") limits <- pmin(pmax(limits, 0), 1)
-    interval_table <- quantile_table(limits, table$estimator, designs)
-    data.frame(interval_table, measure = factor(measures[[measure]], measures))
+    limits <- t(table[[measure]] + outer(2 * table[[paste0(measure, "_mcse")]], -1:1))
+    if (measure == "coverage") limits <- clip01(limits)
+    data.frame(
+      quantile_table(limits, table$estimator, designs),
+      measure = factor(measures[[measure]], measures)
+    )
   })
-  colours <- category_colours(levels(designs))
-  levels_used <- unlist(lapply(object$estimators, function(estimator) {
+  levels_used <- unique(unlist(lapply(object$estimators, function(estimator) {
     attr(estimator, "options")$conf_level
-  }))
+  })))
   ideal <- data.frame(
     measure = factor(measures[c("bias", "coverage")], measures),
-    at = c(0, if (length(unique(levels_used)) == 1L) levels_used[[1L]] else NA)
+    at = c(0, if (length(levels_used) == 1L) levels_used else NA)
   )
   rows <- drop_missing(rows, "middle")
   ideal <- drop_missing(ideal[ideal$measure %in% rows$measure, ], "at")
-  plot_medians(rows, estimators, colours, 0.5) +
-    ggplot2::geom_vline(
-      aes_columns(xintercept = "at"), ideal, linetype = "dashed",
-      colour = plot_colours[["muted"]]
-    ) +
+  plot_medians(rows, estimators, category_colours(levels(designs)), 0.5) +
+    lines_at(ideal) +
     ggplot2::facet_wrap("measure", scales = "free_x") +
     (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
     ggplot2::scale_x_continuous(breaks = share_breaks) +
@@ -98,22 +95,22 @@ plot_performance <- function(object, estimators) {
 # Labels of the designs, as a factor in order of appearance. If a design was simulated with several
 # numbers of cases, all labels contain the number of cases.
 label_designs <- function(table) {
-  has_several_sizes <- any(tapply(table$n, table$design, function(n) length(unique(n)) > 1L))
-  if (!has_several_sizes) return(factor_in_order(table$design))
-  factor_in_order(paste0(table$design, ", n = ", number(table$n)))
+  has_several_sizes <- any(duplicated(unique(table[c("design", "n")])$design))
+  factor_in_order(
+    if (has_several_sizes) paste0(table$design, ", n = ", number(table$n)) else table$design
+  )
 }
 
 # Two rows for each row of `replicates`: one with the expected accuracy as `truth`, one with the
 # accuracy in the sample. Drops rows without a truth.
 stack_truth_measures <- function(replicates) {
   measures <- c(expected = "expected", sample = "in the sample")
-  points <- stack_rows(names(measures), function(measure) {
+  drop_missing(stack_rows(names(measures), function(measure) {
     data.frame(
       replicates[c("label", "estimator", "estimate")], truth = replicates[[measure]],
       measure = factor(measures[[measure]], measures)
     )
-  })
-  drop_missing(points, "truth")
+  }), "truth")
 }
 
 #' @rdname tidy.case_plan
@@ -137,12 +134,11 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     value <- table[[type]]
     two_errors <- 2 * table[[paste0(type, "_mcse")]]
     data.frame(
-      n = table$cases, value = value, group = factor(table$raters, raters),
+      n = table$cases, value, group = factor(table$raters, raters),
       low = pmax(value - two_errors, 0), high = pmin(value + two_errors, 1)
     )
   }
-  curve <- point_table(tidy(object, "curve"))
-  curve <- drop_missing(curve, "value")
+  curve <- drop_missing(point_table(tidy(object, "curve")), "value")
   settings <- glance(object)
   plan_picture(
     curve, if (is_probability) settings$conf_level else settings$half_width, "raters",
@@ -183,11 +179,11 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
   n_groups <- nlevels(curve$group)
   picture(curve, "n", "value", colour = "group") +
     ggplot2::geom_hline(
-      yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
+      yintercept = target, linetype = "dashed", colour = plot_colours$muted
     ) +
     below +
     ggplot2::geom_line(aes_columns(linetype = "group")) +
-    ggplot2::scale_x_log10(labels = function(x) trimws(number(x))) +
+    ggplot2::scale_x_log10(labels = number_of) +
     # Bands that exceed the limits are cut, not dropped.
     ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
     # Line types distinguish curves without colour.
@@ -218,10 +214,10 @@ plan_subtitle <- function(settings) {
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
 autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  interval_kinds <- unique(tidy(object)$interval)
+  kinds <- unique(tidy(object)$interval)
   point_table <- function(table) {
     data.frame(
-      n = table$gold, value = table$half_width, group = factor(table$interval, interval_kinds),
+      n = table$gold, value = table$half_width, group = factor(table$interval, kinds),
       system = table$system
     )
   }
@@ -280,7 +276,7 @@ plot_p_values <- function(rows, alpha) {
   picture(rows, "p.adjusted", "label", colour = "bad") +
     ggplot2::annotate(
       "rect", xmin = left_limit / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
-      fill = plot_colours[["accent"]], alpha = 0.1
+      fill = plot_colours$accent, alpha = 0.1
     ) +
     ggplot2::geom_linerange(
       ggplot2::aes(xmin = .data$p.adjusted, xmax = 1), linewidth = 1, alpha = 0.5

@@ -6,8 +6,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   system1 <- table$system1
   system2 <- table$system2
   first_better <- surely_better(x, table) %in% TRUE
-  second_better <- surely_better(x, table, "system2") %in% TRUE
-  undecided <- !first_better & !second_better
+  undecided <- !first_better & !surely_better(x, table, "system2") %in% TRUE
   level <- x$options$conf_level
   # better_first() has swapped pairs, so that `system1` has the higher estimate in each row.
   difference <- if (is.null(x$options$metric)) {
@@ -36,25 +35,19 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     )
   )
   pair <- paste(system1, "-", system2)
-  best_system <- if (!is.na(glance(x)$best)) paste0(format(x), ".")
-  overclaims <- c(
-    if (nrow(table) > 1L && !x$options$simultaneous) "All of these intervals hold at once.",
-    "The system with the best number is as good on other cases."
-  )
   sentence_table(
-    c(pair, rep(NA, length(best_system))), c(sentences, best_system),
+    pair, c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".")),
     c(
       sprintf("%s is better than %s.", system1, system2)[undecided],
-      sprintf("%s and %s are equally good.", system1, system2)[undecided], overclaims
+      sprintf("%s and %s are equally good.", system1, system2)[undecided],
+      if (nrow(table) > 1L && !x$options$simultaneous) "All of these intervals hold at once.",
+      "The system with the best number is as good on other cases."
     ),
-    c(pair[undecided], pair[undecided], rep(NA, length(overclaims)))
+    rep(pair[undecided], 2L)
   )
 }
 
 order_is_open <- "; the interval contains 0, so it remains open which is better"
-
-# Formats shares as percentage points. `+ 0` turns -0 into 0, so that "-0" is not printed.
-points <- function(share) decimals(round(100 * share) + 0, 0L)
 
 points_words <- function(share) {
   sub("^(-?1 percentage point)s", "\\1", paste(points(share), "percentage points"))
@@ -62,11 +55,10 @@ points_words <- function(share) {
 
 say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
-  first_estimate <- x$estimates[[1L]]
   undecided <- !(table$conf.low > 0) %in% TRUE
-  is_pass <- is_pass_rate(first_estimate)
-  verb <- if (is_pass) "passes" else "is right"
-  claim <- paste(table$system, verb, "more often in", table$group1, "than in", table$group2)
+  is_pass <- is_pass_rate(x$estimates[[1L]])
+  claim <- paste(table$system, if (is_pass) "passes" else "is right", "more often in",
+    table$group1, "than in", table$group2)
   supported <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", claim, table$reason),
@@ -78,20 +70,20 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
       interval_words(table, x$options$conf_level, points), ifelse(undecided, order_is_open, "")
     )
   )
-  unsupported <- c(
+  sentence_table(table$system, supported, c(
     paste0(claim, ".")[undecided],
     sprintf("%s and %s are equally good.", table$group1, table$group2)[undecided],
     "The ratings differ between the groups by the same amount as the answers of systems."
-  )
-  sentence_table(table$system, supported, unsupported, c(rep(table$system[undecided], 2L), NA))
+  ), rep(table$system[undecided], 2L))
 }
 
 say_methods.group_comparison <- function(x) { # nolint: object_name.
-  pairing <- only_if(!is.null(x$estimates[[1L]]$options$given_cluster),
-    ", with the correlation of errors over the clusters that occur in both groups")
-  paste(say_methods(x$estimates[[1L]]), fill(
+  first <- x$estimates[[1L]]
+  paste(say_methods(first), fill(
     "Each group was estimated separately. Intervals of differences were constructed from the
-    intervals of both groups (Zou and Donner 2008)%s%s.", pairing,
+    intervals of both groups (Zou and Donner 2008)%s%s.",
+    only_if(!is.null(first$options$given_cluster),
+      ", with the correlation of errors over the clusters that occur in both groups"),
     only_if(x$options$simultaneous, "; they cover all differences at once (Bonferroni)")
   ))
 }
@@ -100,14 +92,6 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
   options <- x$options
   table <- x$differences
   gold <- x$gold
-  error_source <- only_if(is.null(gold), fill(
-    ", estimated from %s bootstrap samples of %s (Efron and Tibshirani 1993)%s",
-    number(options$replicates), if (is.null(options$clusters)) "cases" else "clusters",
-    only_if(options$robust, fill(
-      "; intervals also allow for errors that systems share with raters, and assume that these
-      errors are more similar for systems that more often give the same answer"
-    ))
-  ))
   fill(
     "%s were compared by %s on the same %s%s, with the method \"%s\" of the R package fallible: it
     estimates the accuracy of fallible raters from their agreement, and then the accuracy of systems
@@ -125,7 +109,15 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
     only_if(!all(is.na(table$conf.low)), fill(
       " %ss and probabilities of ranks use the joint distribution of the errors of all
       systems%s; %s",
-      interval_title(options$conf_level), error_source,
+      interval_title(options$conf_level),
+      only_if(is.null(gold), fill(
+        ", estimated from %s bootstrap samples of %s (Efron and Tibshirani 1993)%s",
+        number(options$replicates), if (is.null(options$clusters)) "cases" else "clusters",
+        only_if(options$robust, fill(
+          "; intervals also allow for errors that systems share with raters, and assume that these
+          errors are more similar for systems that more often give the same answer"
+        ))
+      )),
       if (nrow(table) < 2L) "there is one difference." else if (options$simultaneous)
         "intervals cover all differences at once." else "each interval covers only its difference."
     ))
@@ -182,9 +174,8 @@ prior_sentence <- function(fit) {
     if (several && binary) prior <- paste(c("specificity", "sensitivity"), prior)
     paste0(if (several && !binary) "rows ", toString(prior))
   }, "")
-  all_equal <- length(unique(rater_priors)) == 1L && length(rater_priors) > 2L
-  rater_words <- if (all_equal) paste("all raters", prior_words[[1L]]) else
-    paste(names(rater_priors), prior_words)
+  rater_words <- if (length(unique(rater_priors)) == 1L && length(rater_priors) > 2L)
+    paste("all raters", prior_words[[1L]]) else paste(names(rater_priors), prior_words)
   n_unlisted <- length(rater_words) - 8L
   paste(c(
     paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
@@ -240,6 +231,6 @@ flextable_result <- function(x, ...) {
 
 report_result <- function(x, ...) {
   sentences <- may_say(x)
-  paragraphs <- c(sentences$sentence[sentences$may], may_say(x, "methods"))
-  structure(paste(paragraphs, collapse = "\n\n"), class = c("report_text", "character"))
+  text <- paste(c(sentences$sentence[sentences$may], may_say(x, "methods")), collapse = "\n\n")
+  structure(text, class = c("report_text", "character"))
 }

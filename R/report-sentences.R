@@ -34,18 +34,20 @@
 may_say <- function(x, what = c("sentences", "methods"), ...) {
   check_call()
   what <- check_choice(what)
-  supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   fit_classes <- c("draws_fit", "fit_check")
+  supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement",
+    if (what == "methods") fit_classes)
   first_result <- if (what == "sentences") first_single_result(x) else x
-  abort_argument_if(
-    !inherits(first_result, c(supported_classes, if (what == "methods") fit_classes)), "x",
+  abort_argument_if(!inherits(first_result, supported_classes), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x,
     i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else
       "For example {.code may_say(estimate_accuracy(x))}."
   )
-  if (what == "methods") return(add_references(say_methods(x)))
-  say_sentences(x)
+  if (what == "sentences") return(say_sentences(x))
+  paragraph <- say_methods(x)
+  is_cited <- vapply(names(references), grepl, NA, x = paragraph, fixed = TRUE)
+  c(paragraph, unname(references[is_cited]))
 }
 
 #' @export
@@ -60,23 +62,17 @@ print.said_sentences <- function(x, ...) {
 say_sentences <- function(x) UseMethod("say_sentences")
 
 # Generic that returns the methods paragraph, a string. It cites works by author and year.
-# add_references() appends the full reference if author and year are a name of `references`.
+# may_say() appends the full reference if author and year are a name of `references`.
 say_methods <- function(x) UseMethod("say_methods")
-
-add_references <- function(paragraph) {
-  c(
-    paragraph,
-    unname(references[vapply(names(references), grepl, NA, x = paragraph, fixed = TRUE)])
-  )
-}
 
 # Binds the sentences of all parts (groups or variables). Each sentence begins with its part, such
 # as "Group east: ". Unsupported sentences about all systems do not, and are listed once.
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
   about_all_systems <- is.na(table$system) & !table$may
-  start <- ifelse(about_all_systems, "", part_sentence_start(table[1L]))
-  table$sentence <- paste0(start, table$sentence)
+  table$sentence <- paste0(
+    ifelse(about_all_systems, "", part_sentence_start(table[1L])), table$sentence
+  )
   table[about_all_systems, 1L] <- NA
   structure(unique(table), class = c("said_sentences", class(table)))
 }
@@ -131,12 +127,12 @@ fill <- function(template, ...) sprintf(gsub("\\s+", " ", template), ...)
 only_if <- function(condition, words) if (isTRUE(condition)) words else ""
 
 # Returns a table with a row per sentence. First come the supported sentences `may`, with their
-# systems in `system`; then the unsupported sentences `not`, with their systems in `not_system`. The
-# system is NA for sentences about all systems.
-sentence_table <- function(system, may, not, not_system = rep(NA, length(not))) {
+# systems in `system`; then the unsupported sentences `not`, with their systems in `not_system`.
+# Sentences without a system are about all systems. They come last, and their system is NA.
+sentence_table <- function(system, may, not, not_system = NA) {
   sentences <- columns_tibble(
-    system = c(system, not_system), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
-    sentence = c(may, not)
+    system = c(system[seq_along(may)], not_system[seq_along(not)]),
+    may = rep(c(TRUE, FALSE), c(length(may), length(not))), sentence = c(may, not)
   )
   structure(sentences, class = c("said_sentences", class(sentences)))
 }
@@ -176,31 +172,27 @@ say_sentences.accuracy_estimate <- function(x) {
   )
   exact_claim <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
   poor_claim <- ifelse(constant, "always fails.", "is no better than chance.")
-  system_claims <- paste(
-    table$system, ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)
-  )
-  general_claims <- c(
+  raw_rates <- raw_pass_rate(x)
+  sentence_table(table$system, supported, c(
+    paste(table$system,
+      ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
+    sprintf("%s passes in %s of the cases, because %s said so.", names(raw_rates),
+      whole_percent(raw_rates), rep(x$fit$x$raters, length(raw_rates))),
     if (!all_known) paste0(
       "The systems were validated against the truth",
       only_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
     ),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     sprintf("The same %s holds for other cases.", quantity[[1L]])
-  )
-  raw_rates <- raw_pass_rate(x)
-  raw_claims <- sprintf("%s passes in %s of the cases, because %s said so.", names(raw_rates),
-    whole_percent(raw_rates), rep(x$fit$x$raters, length(raw_rates)))
-  sentence_table(table$system, supported, c(system_claims, raw_claims, general_claims),
-    c(table$system, names(raw_rates), rep(NA, length(general_claims))))
+  ), c(table$system, names(raw_rates)))
 }
 
 cases_words <- function(n) vapply(n, count_noun, "", "case")
 
 on_cases <- function(estimate, n) {
-  machines <- panel_kind(estimate) == "machines"
-  raters <- if (is_one_rater(estimate$fit$x)) estimate$fit$x$raters else count_noun(
-    glance(estimate)$raters, "rater", if (machines) machines_of(estimate) else "raters"
-  )
+  x <- estimate$fit$x
+  plural <- if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"
+  raters <- if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater", plural)
   paste("On", cases_words(n), "judged by", raters, truth_words(estimate))
 }
 
@@ -224,11 +216,11 @@ truth_words <- function(estimate) {
   n_known <- cases_of_known_truth(estimate)
   if (n_known == 0L) return("without known truth")
   n_cases <- sum(pattern_weights(estimate$fit$x))
-  sampling_words <- if (n_known < n_cases) switch(estimate$gold$sample %||% "none",
-    random = " (a random sample)", none = "", " (chosen with known probabilities)"
-  )
   paste0(
-    "with known truth of ", number(n_known), " of ", count_noun(n_cases, "case"), sampling_words
+    "with known truth of ", number(n_known), " of ", count_noun(n_cases, "case"),
+    if (n_known < n_cases) switch(estimate$gold$sample %||% "none",
+      random = " (a random sample)", none = "", " (chosen with known probabilities)"
+    )
   )
 }
 
@@ -237,12 +229,12 @@ truth_words <- function(estimate) {
 both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))
-  ends_text <- ifelse(
+  ends <- ifelse(
     low == high, paste("whatever this number is, the estimate is", low),
     paste("depending on this number, the estimate is between", low, "and", high)
   )
-  template <- " Ratings cannot show how many errors it shares with the raters; %s."
-  ifelse(is.na(table$shared + table$independent), "", sprintf(template, ends_text))
+  ends[is.na(table$shared + table$independent)] <- NA
+  unless_missing(ends, " Ratings cannot show how many errors it shares with the raters; %s.")
 }
 
 say_methods.accuracy_estimate <- function(x) {
@@ -276,7 +268,6 @@ say_sentences.metric_estimate <- function(x) {
   table <- shown_metrics(x$table, estimate, x$plan)
   titles <- in_sentence(field_of_rows(x$plan, "title", table))
   titles[table$metric == pass_rate_heading] <- "pass rate"
-  unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
   quantity <- paste0(
     "the ", titles, unless_missing(average_words(table$average), " (%s average)"),
     unless_missing(table$category, " for %s"), " of ", table$system,
@@ -290,14 +281,13 @@ say_sentences.metric_estimate <- function(x) {
       estimate_words(table, x$options$conf_level, decimals)
     )
   )
-  unsupported <- c(
+  sentence_table(table$system, supported, c(
     if (!knows_all_truths(estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
-    if (length(unique(stats::na.omit(table$category))) > 1L) {
+    if (length(unique(na.omit(table$category))) > 1L) {
       "The category with the lowest number is the hardest one for the system."
     }
-  )
-  sentence_table(table$system, supported, unsupported)
+  ))
 }
 
 say_methods.metric_estimate <- function(x) {
@@ -338,15 +328,14 @@ say_sentences.agreement <- function(x) {
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)
   )
   highest <- max(x$estimate, -Inf, na.rm = TRUE)
-  unsupported <- c(
+  sentence_table(rep(NA, nrow(x)), supported, c(
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
     if (sum(!is.na(x$estimate)) > 1L && !about$pairwise && !about$by_category) {
       paste0("Agreement is ", decimals(highest, 2L), " (the highest of all measures).")
     }
-  )
-  sentence_table(rep(NA, nrow(x)), supported, unsupported)
+  ))
 }
 
 say_methods.agreement <- function(x) {
@@ -355,15 +344,14 @@ say_methods.agreement <- function(x) {
   records <- all_measures()[unique(as.character(x$measure))]
   citations <- vapply(records, function(record) record$reference %||% "user-defined measure", "")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
-  interval_method <- if (is.na(facts$replicates)) {
-    method <- if (about$interval == "analytic") "linearisation" else "the jackknife"
-    fill("by %s over cases with Student's t (Gwet 2014)", method)
-  } else {
-    fill(
+  interval_method <- switch(about$interval,
+    analytic = "by linearisation over cases with Student's t (Gwet 2014)",
+    jackknife = "by the jackknife over cases with Student's t (Gwet 2014)",
+    bootstrap = fill(
       "percentiles of %s bootstrap samples of cases (Efron and Tibshirani 1993)",
       number(facts$replicates)
     )
-  }
+  )
   fill(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
     count_noun(facts$raters, "rater"), count_noun(facts$cases, "case"),

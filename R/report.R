@@ -62,9 +62,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
     # Checks known truth before the page is rendered, which takes long.
     gold <- resolve_gold(known_truth, gold_sample, x)
-    if (is.null(known_raters) && is_one_rater(x)) {
-      check_one_rater(x, gold, method_average$id, NULL)
-    }
+    if (is.null(known_raters) && is_one_rater(x)) check_one_rater(x, gold, method_average$id, NULL)
     x
   }
   x <- Map(function(x, name) {
@@ -97,11 +95,10 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   withr::local_options(knitr.duplicate.label = "allow")
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
-  param_names <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
-    "known_raters", "positive")
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(
     page_file, format, quiet = TRUE, envir = new.env(parent = globalenv()),
-    params = c(mget(param_names), list(by = by))
+    params = mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
+      "known_raters", "positive", "by"))
   ))
   put_report(rendered_file, file)
   invisible(file)
@@ -120,7 +117,7 @@ repeat_sections <- function(text, variables) {
     c("", paste("#", escape_markdown(variables[[i]])), "", "```{r, include = FALSE}",
       paste("variable <-", i), "```", "", sections)
   })
-  c(text[seq_len(marks[[1L]] - 1L)], unlist(repeated), text[-seq_len(marks[[2L]])])
+  c(head(text, marks[[1L]] - 1L), unlist(repeated), text[-seq_len(marks[[2L]])])
 }
 
 # Copies the rendered report `rendered_file` to `file`.
@@ -142,9 +139,9 @@ notes_in_words <- function(estimate) {
 # Returns the results of data_check() as a data frame, in words for readers who do not use R.
 checks_in_words <- function(check) {
   table <- tidy(check)
-  verdict_words <- c(ok = "good", doubt = "doubtful", problem = "a problem")
+  verdicts <- c(ok = "good", doubt = "doubtful", problem = "a problem")
   data.frame(
-    what = table$check, verdict = unname(verdict_words[table$status]),
+    what = table$check, verdict = unname(verdicts[table$status]),
     found = gsub("+-", "\u00b1", fixed = TRUE, gsub(
       "^[. ]+|(?<=[.!?]).$|[. ]+$", "", perl = TRUE,
       paste(plain_words(table$found), plain_words(table$advice), sep = ". ")
@@ -221,11 +218,10 @@ disputed_cases <- function(x, most = 15L, ...) {
     sorted <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
     toString(paste0(names(sorted), ": ", sorted))
   }, "")
-  labels <- list(
+  tibble::new_tibble(c(list(
     case = x$cases[shown_cases], .fitted = category_factor(best_label$category[shown_cases], x),
     .probability = best_label$probability[shown_cases], .votes = votes
-  )
-  tibble::new_tibble(c(labels, answers), nrow = length(shown_cases), class = "disputed_cases")
+  ), answers), nrow = length(shown_cases), class = "disputed_cases")
 }
 
 #' @rdname disputed_cases

@@ -2,7 +2,7 @@
 # intervals.
 
 # Returns the table of score metrics for all systems. `plan`: the requested metrics, one per row of
-# `plan$rows`. metric_engines() lists this function as the engine for metrics of scores.
+# `plan$rows`. metrics_of_estimate() calls this function for metrics of scores.
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   from_ratings <- without_gold(estimate)
   panel <- score_panel(from_ratings)

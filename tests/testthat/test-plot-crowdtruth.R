@@ -31,12 +31,12 @@ test_that("workers are points, flagged or not", {
   expect_identical(nrow(points), 30L)
   expect_equal(points$x, ct$workers$unit_disagreement)
   expect_identical(
-    points$colour == plot_colours[["accent"]], flags$workers$flagged
+    points$colour == plot_colours$accent, flags$workers$flagged
   )
   expect_length(unique(points$shape), 2L)
   by_rule <- ggplot2::layer_data(ggplot2::autoplot(ct, "workers"))
   expect_identical(
-    by_rule$colour == plot_colours[["accent"]], flag_workers(ct)$workers$flagged
+    by_rule$colour == plot_colours$accent, flag_workers(ct)$workers$flagged
   )
   one <- flag_workers(ct, weights = c(unit_disagreement = 1))
   expect_error(ggplot2::autoplot(one), class = "fallible_error_argument")

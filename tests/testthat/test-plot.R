@@ -119,8 +119,8 @@ test_that("studies are drawn with both measures of truth", {
   )
   first <- points[points$PANEL == 1, ]
   ours <- known[known$design == "a" & known$n == 20, ]
-  expect_equal(first$x[first$colour == plot_colours[["main"]]], ours$sample)
-  expect_equal(first$x[first$colour == plot_colours[["accent"]]], ours$expected)
+  expect_equal(first$x[first$colour == plot_colours$main], ours$sample)
+  expect_equal(first$x[first$colour == plot_colours$accent], ours$expected)
   expect_length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL), 8L)
 
   one <- layers(ggplot2::autoplot(study, estimators = c("binned", "binned")))
@@ -160,7 +160,7 @@ test_that("many categories have colours that differ", {
 test_that("any two colours differ for everybody", {
   for (kind in names(colour_blindness)) {
     expect_gte(least_distance(category_colours(1:8), kind), 20)
-    pair <- plot_colours[c("main", "accent", "muted")]
+    pair <- unlist(plot_colours[c("main", "accent", "muted")])
     expect_gte(least_distance(pair, kind), 20)
   }
   # What the simulation is for: red and green of equal lightness, of which one eye sees little.
