@@ -73,10 +73,10 @@ reduce_long <- function(origin) {
   }
   cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
   systems <- NROW(values$system)
-  raters <- max(NROW(values$rater), systems)
-  if (raters > max_pivoted$raters || nrow(cells) + systems > max_pivoted$columns) return(NULL)
+  if (max(NROW(values$rater), systems) > max_pivoted$raters ||
+    nrow(cells) + systems > max_pivoted$columns) return(NULL)
   columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
-  cases <- all_cases_query(origin, cells, values$system$key)
+  cases <- cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # Cases with predictions only have no counts of ratings.
   counted$given[is.na(counted$given)] <- 0
@@ -84,11 +84,9 @@ reduce_long <- function(origin) {
   check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
   entry <- table$case
-  names(table) <- c(roles$case, roles$rater, roles$raters)
-  selected <- list(
-    case = roles$case, rater = roles$rater, rating = roles$raters,
-    systems = if (!is.null(origin$systems)) expand_predictions(counted, values)
-  )
+  selected <- list(case = roles$case, rater = roles$rater, rating = roles$raters)
+  names(table) <- unlist(selected)
+  if (!is.null(origin$systems)) selected$systems <- expand_predictions(counted, values)
   new_reduction(table, selected, counted, columns, cases, entry)
 }
 
@@ -127,18 +125,21 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
     code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
     times <- if (is.null(cells$rating)) !is.na(code) else replace(value, is.na(value), 0)
     entry <- rep.int(seq_along(value), as.integer(times))
-    rater <- rep(match(cells$rater[[j]], raters$key), length(entry))
-    data.frame(case = entry, rater = rater, rating = code[entry])
+    # Unlike data.frame(), expand.grid() returns no row if there is no entry.
+    cbind(
+      expand.grid(case = entry, rater = match(cells$rater[[j]], raters$key)), rating = code[entry]
+    )
   })
   check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
   unrated_rows <- setdiff(seq_len(nrow(counted)), ratings$case)
   raters_without_ratings <- setdiff(seq_along(raters$key), ratings$rater)
-  case <- c(ratings$case, unrated_rows, rep(1L, length(raters_without_ratings)))
-  rater <- c(ratings$rater, rep(1L, length(unrated_rows)), raters_without_ratings)
-  order <- order(case, rater)
+  rows <- rbind(
+    ratings, expand.grid(case = unrated_rows, rater = 1L, rating = NA_integer_),
+    expand.grid(case = 1L, rater = raters_without_ratings, rating = NA_integer_)
+  )
+  rows <- rows[order(rows$case, rows$rater), ]
   data.frame(
-    case = case[order], rater = raters$value[rater[order]],
-    rating = labels$value[ratings$rating[order]] # NA for the added rows
+    case = rows$case, rater = raters$value[rows$rater], rating = labels$value[rows$rating]
   )
 }
 
@@ -152,10 +153,10 @@ expand_predictions <- function(counted, values) {
     x = "A system has more than one prediction in up to
          {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
     case = NULL, rater = NULL)
-  table <- expand_cells(
-    counted, cells, values$system, values$prediction, counted$predictions, "s"
+  setNames(
+    expand_cells(counted, cells, values$system, values$prediction, counted$predictions, "s"),
+    prediction_columns
   )
-  setNames(table, prediction_columns)
 }
 
 # ---- Checks -------------------------------------------------------------------------------------
@@ -192,8 +193,7 @@ fetch_ratings <- function(origin, quos, options) {
   table <- fetch_exact(take_columns(origin$data, columns))
   check_same_rows(nrow(table), origin$rows)
   if (!is.null(origin$systems)) {
-    predictions <- fetch_exact(take_columns(origin$systems, prediction_columns))
-    quos$systems <- rlang::new_quosure(predictions)
+    quos$systems <- new_quosure(fetch_exact(take_columns(origin$systems, prediction_columns)))
   }
   build_ratings(table, quos, options)
 }

@@ -131,10 +131,10 @@ combine_answers <- function(x, new, case_of_new) {
 # or `constant` (for each constant system, named, the category that means a right answer).
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
-  if (rlang::quo_is_null(quo)) return(list())
+  if (quo_is_null(quo)) return(list())
   # If an argument can be a column of `data` or a variable of the user, it is the column.
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
-  variables <- all.vars(rlang::quo_get_expr(quo))
+  variables <- all.vars(quo_get_expr(quo))
   selects_columns <- length(variables) > 0L && all(variables %in% names(data))
   value <- if (!selects_columns) value_of_argument(quo)
   if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
@@ -175,7 +175,7 @@ check_system_raters <- function(value) {
   abort_argument_if(!is.character(value) || length(value) == 0L || anyNA(value), "systems",
     "In long data {.arg systems} must be names of raters that are systems, or a data frame with
         columns {.val case}, {.val system} and {.val prediction}.",
-    x = if (rlang::is_quosure(value)) "It names the column {.val {rlang::as_name(value)}} of
+    x = if (is_quosure(value)) "It names the column {.val {rlang::as_name(value)}} of
         {.arg data}." else if (!is.null(value)) "It is {describe(value)}.",
     i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
   check_text(value, "systems")

@@ -124,9 +124,9 @@ vote_as_fitted <- function(x, fitted) {
 read_groups <- function(data, quo, rater_name) {
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   value <- if (is_column) quo else
-    tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
+    tryCatch(eval_tidy(quo), error = function(cnd) quo)
   if (is.null(value)) return(NULL)
-  is_column_name <- rlang::is_quosure(value) || (is_string(value) && is.null(names(value)))
+  is_column_name <- is_quosure(value) || (is_string(value) && is.null(names(value)))
   if (is_column_name) {
     abort_argument_if(is.null(rater_name), "rater_groups",
       "{.arg rater_groups} can be a column only in long data, with a row per rating.",

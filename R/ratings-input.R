@@ -2,6 +2,8 @@
 
 #' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
 #'   refused
+#' @importFrom rlang enquos eval_tidy expr is_quosure new_quosure quo_get_expr quo_is_call
+#'   quo_is_null sym syms
 #' @noRd
 NULL
 
@@ -66,7 +68,7 @@ read_input <- function(data, quos, options) {
 
 # Does the user select columns by a range or a pattern, instead of naming them one by one?
 selects_by_pattern <- function(quo) {
-  expr <- rlang::quo_get_expr(quo)
+  expr <- quo_get_expr(quo)
   is.call(expr) && !rlang::is_call(expr, "c")
 }
 
@@ -93,7 +95,7 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
     covariates = several_columns("covariates"), confidence = one_or_several_columns("confidence")
   )
   ratings_argument <- layout$holds
-  roles$raters <- if (rlang::quo_is_null(quos[[ratings_argument]])) {
+  roles$raters <- if (quo_is_null(quos[[ratings_argument]])) {
     setdiff(names(data), unlist(roles))
   } else if (repeats == "labels" && length(several_columns(ratings_argument)) > 1L) {
     # With several labels per answer, there may be a column of 0 and 1 for each label.
@@ -169,14 +171,14 @@ find_layout <- function(data, quos) {
 }
 
 # Names of the arguments in `quos` (a list of quosures) that the user gave.
-given_argument_names <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
+given_argument_names <- function(quos) names(quos)[!vapply(quos, quo_is_null, NA)]
 
 # Do the arguments describe long data, with a row per rating? This is the default of read_ratings().
 describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))
 
 # Names of variables and strings in the expressions `quos`. Any of them may be the name of a column.
 names_in <- function(quos) {
-  unlist(lapply(lapply(quos, rlang::quo_get_expr), function(expr) {
+  unlist(lapply(lapply(quos, quo_get_expr), function(expr) {
     c(all.vars(expr), if (is.character(expr)) expr)
   }))
 }
@@ -188,7 +190,7 @@ abort_lacking <- function(arg, i = NULL) {
 }
 
 select_columns <- function(data, quo, arg, notes = NULL) {
-  if (rlang::quo_is_null(quo)) return(character())
+  if (quo_is_null(quo)) return(character())
   columns <- names(data)
   fail <- function(cnd) {
     unknown <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
@@ -201,7 +203,7 @@ select_columns <- function(data, quo, arg, notes = NULL) {
       ),
       arg = arg, parent = if (!names_are_known) cnd)
   }
-  positions <- positions_by_name(rlang::quo_get_expr(quo), columns)
+  positions <- positions_by_name(quo_get_expr(quo), columns)
   if (anyNA(positions)) {
     positions <- tryCatch(
       tidyselect::eval_select(
@@ -222,12 +224,12 @@ positions_by_name <- function(expr, columns) {
 }
 
 # The value of an argument; NULL if its evaluation fails, because it names columns of the data.
-value_of_argument <- function(quo) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+value_of_argument <- function(quo) tryCatch(eval_tidy(quo), error = function(cnd) NULL)
 
 select_column <- function(data, quo, arg, several = FALSE) {
-  if (rlang::quo_is_null(quo)) return(NULL)
+  if (quo_is_null(quo)) return(NULL)
   # Fails for a vector of values, which tidyselect would read as positions of columns.
-  is_vector <- rlang::quo_is_call(quo) && !(several && rlang::quo_is_call(quo, "c"))
+  is_vector <- quo_is_call(quo) && !(several && quo_is_call(quo, "c"))
   value <- if (is_vector) value_of_argument(quo)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,

@@ -294,12 +294,12 @@ check_variable_names <- function(variables, arg) {
 # data each variable has columns of raters: `raters = list(topic = t1:t3, tone = s1:s3)`.
 variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
-  if (rlang::quo_is_call(columns$raters, "list")) {
+  if (quo_is_call(columns$raters, "list")) {
     roles <- rlang::call_args(columns$raters)
     check_variable_names(roles, "raters")
     return(lapply(roles, function(role) list(raters = role)))
   }
-  if (!is.data.frame(data) || repeats == "labels" || !rlang::quo_is_call(rating, c("c", ":"))) {
+  if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) {
     return(NULL)
   }
   names <- select_columns(data, rating, "rating")
@@ -316,7 +316,7 @@ variables_of_columns <- function(data, columns, repeats) {
 # arguments may be lists with the names of the variables; each variable then gets its element. If
 # `abstain` is a vector, it is used for all variables, and some variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  lists <- Filter(function(quo) rlang::quo_is_call(quo, "list"),
+  lists <- Filter(function(quo) quo_is_call(quo, "list"),
     columns[c("systems", "truth", "confidence")])
   by_variable <- c(
     lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")])

@@ -308,7 +308,7 @@ coded_variables <- function(runs, quo) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || anyDuplicated(x) > 0L)
   }, names)
-  if (!rlang::quo_is_null(quo)) {
+  if (!quo_is_null(quo)) {
     selected <- select_columns(runs[[1L]], quo, "rating")
     return(if (length(selected) > 1L) intersect(selected, codings) else selected)
   }

@@ -123,12 +123,12 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   na_given <- !missing(na)
   if (is.numeric(na)) na <- as_label(na)
   file <- check_file_settings(file, na)
-  mapping <- rlang::enquos(
+  mapping <- enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
-    keep = keep_columns(mapping, rlang::enquos(...)), named = names_in(mapping),
+    keep = keep_columns(mapping, enquos(...)), named = names_in(mapping),
     na_given = na_given
   ))
   files <- find_files(path)
@@ -148,7 +148,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 # `contents`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
 # `how`: settings of the reader, see open_input().
 ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  given <- names(rlang::enquos(...))
+  given <- names(enquos(...))
   na_given <- isTRUE(how$na_given)
   mapping <- fill_mapping(mapping, contents)
   columns <- Map(
@@ -158,7 +158,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
   contents$table <- resolve_cases(contents, columns, is_default, same_cases)
   systems <- find_systems(systems, contents, mapping, how)
-  if (rlang::is_quosure(systems$columns)) {
+  if (is_quosure(systems$columns)) {
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
   }
   check_files(contents, columns)
@@ -208,7 +208,7 @@ check_file_settings <- function(file, na) {
 keep_columns <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named <- names_in(quos)
-  calls <- setdiff(unlist(lapply(lapply(quos, rlang::quo_get_expr), all.names)), named)
+  calls <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named)
   complete <- !describes_long_data(mapping) ||
     all(c("rater", "rating") %in% given_argument_names(mapping))
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
@@ -320,7 +320,7 @@ check_files <- function(contents, columns) {
 # Names of the columns that an argument selects. With several variables, as in
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
-  if (rlang::quo_is_call(quo, "list")) {
+  if (quo_is_call(quo, "list")) {
     quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
   }
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
@@ -365,7 +365,7 @@ find_systems <- function(quo, contents, mapping, how) {
   is_long <- describes_long_data(mapping)
   raters <- if (is_long)
     contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
-  value <- or_null(rlang::eval_tidy(quo))
+  value <- or_null(eval_tidy(quo))
   systems <- contents$map$systems
   is_file <- is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!is_long) names(contents$table)) && (is_long || file.exists(value))

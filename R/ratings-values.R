@@ -54,9 +54,9 @@ columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 # it is evaluated with the covariates, otherwise in the environment of the user.
 by_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
-  variables <- all.vars(rlang::quo_get_expr(by))
+  variables <- all.vars(quo_get_expr(by))
   by_covariates <- length(variables) > 0L && all(variables %in% names(case_columns))
-  value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
+  value <- tryCatch(eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = escape_braces(conditionMessage(cnd)),
       i = c(similar_values_hint(variables, names(case_columns)), case_values_hint("by")))

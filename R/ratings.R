@@ -198,7 +198,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = clean,
     abstain = abstain
   )
-  columns <- rlang::enquos(
+  columns <- enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
