@@ -110,9 +110,7 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
     !!!syms(columns[names(columns) == "weight"])
   )
   values <- if (is.null(cells$rating)) {
-    lapply(cells$rater, function(key) {
-      expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE))
-    })
+    lapply(cells$rater, function(key) expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE)))
   } else {
     Map(function(key, label) count_if(expr(rater == !!key & rating == !!label)),
       cells$rater, cells$rating)
@@ -149,9 +147,8 @@ cases_query <- function(origin, cells, systems) {
 }
 
 long_count_query <- function(cases, columns) {
-  uneven <- if ("weight" %in% colnames(cases)) {
+  uneven <- if ("weight" %in% colnames(cases))
     count_if(quote(weight != lightest | lacking > 0 & lacking < rows))
-  }
   summed <- setNames(nm = intersect(c("predictions", "rows", "given"), colnames(cases)))
   sums <- lapply(summed, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
   count_query(cases, columns, c(uneven = uneven, sums))

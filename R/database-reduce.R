@@ -192,9 +192,8 @@ fetch_ratings <- function(origin, quos, options) {
   columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
   table <- fetch_exact(take_columns(origin$data, columns))
   check_same_rows(nrow(table), origin$rows)
-  if (!is.null(origin$systems)) {
+  if (!is.null(origin$systems))
     quos$systems <- new_quosure(fetch_exact(take_columns(origin$systems, prediction_columns)))
-  }
   build_ratings(table, quos, options)
 }
 

@@ -94,9 +94,8 @@ first_copying_fault <- function(i, copying, from, to, raters, systems) {
   }
   if (is.na(from[[i]])) return(cell("from", "which is no rater or system"))
   if (is.na(to[[i]])) return(cell("to", "which is no rater or system"))
-  if (from[[i]] > length(raters) && to[[i]] <= length(raters)) {
+  if (from[[i]] > length(raters) && to[[i]] <= length(raters))
     return(cell("from", "which is a system; raters copy raters only"))
-  }
   if (from[[i]] == to[[i]]) return(paste(c(raters, systems)[[from[[i]]]], "copies itself"))
   p <- copying$probability[[i]]
   if (is.numeric(p) && isTRUE(p >= 0 && p <= 1)) NA_character_ else
@@ -114,9 +113,7 @@ check_matrices <- function(matrices, judges, labels, strata) {
   lapply(judges, function(judge) {
     given <- matrices[[judge]]
     if (is.null(given)) return(double())
-    if (!is.list(given) || is.data.frame(given)) {
-      return(check_matrix(given, judge, length(labels)))
-    }
+    if (!is.list(given) || is.data.frame(given)) return(check_matrix(given, judge, length(labels)))
     abort_argument_if(length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")

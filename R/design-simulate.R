@@ -159,9 +159,7 @@ format_dependence <- function(model) {
 
 # Returns the numbers of the raters in dependent pairs, a matrix with two rows and a column per
 # pair.
-pair_indices <- function(model, raters) {
-  matrix(match(unlist(model$dependence$pairs), raters), 2L)
-}
+pair_indices <- function(model, raters) matrix(match(unlist(model$dependence$pairs), raters), 2L)
 
 # Largest number of ratings of a case in models with correlated errors. With more ratings, the
 # computed probability of the case can be NaN.
@@ -309,9 +307,8 @@ random_points <- function(x, model, populations) {
               random_matrix(size) + diag(3 * (size - 1), size)
           })
       ),
-      if (model_is_dependent(model)) {
+      if (model_is_dependent(model))
         list(shared = t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4)))
-      }
     )
   }))
 }

@@ -139,9 +139,8 @@ page_code <- function(reading_code, input, known_truth) {
       paste0("estimate_accuracy(x, by = ", quote_name(reading_code$covariates), common,
         known_truth_argument, ")")
     },
-    if (is_single_number(input$least)) {
-      sprintf("gate(estimate, at_least = %s)", format(input$least))
-    },
+    if (is_single_number(input$least))
+      sprintf("gate(estimate, at_least = %s)", format(input$least)),
     "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
     paste0("plan <- plan_gold(x, half_width = ", format(input$half_width %||% 0.05), ")"),
     "augment(plan)", paste0("accuracy_report(x, \"report.html\"", known_truth_argument, ")")

@@ -258,8 +258,7 @@ known_fields <- function(file) {
   }
   list(
     column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
-    if (!"probability" %in% file$columns) {
+    if (!"probability" %in% file$columns)
       page_select("gold_sample", "How were they chosen?", sampling_choices)
-    }
   )
 }

@@ -312,6 +312,4 @@ share_answered <- function(x) {
 }
 
 # Text of a note for results that do not use abstentions; NULL if there are none.
-abstain_note <- function(x) {
-  if (has_abstentions(x)) "Abstentions count as missing ratings"
-}
+abstain_note <- function(x) if (has_abstentions(x)) "Abstentions count as missing ratings"

@@ -60,9 +60,7 @@ build_long <- function(input, categories, systems) {
   rater <- encode_labels(input$rater, raters, "rater", "rater")
   core <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core, systems, input, categories, raters)
-  if (any(input$empty)) {
-    fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
-  }
+  if (any(input$empty)) fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
   fields
 }
 

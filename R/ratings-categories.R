@@ -54,9 +54,7 @@ as_label <- function(x) {
 }
 
 # Labels of a column: the levels of a factor, also unused ones, or the sorted distinct values.
-column_labels <- function(x) {
-  if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
-}
+column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
 # Labels of several columns, without columns that have no values: in numeric order if all columns
 # are numbers, in order of appearance if there are factors, otherwise sorted.
@@ -125,9 +123,8 @@ relabel_input <- function(input, old, new) {
   }
   fields <- intersect(c("columns", "systems", "truth"), names(input))
   input[fields] <- lapply(input[fields], lapply, relabel)
-  if (!is.null(input$system_table)) {
+  if (!is.null(input$system_table))
     input$system_table$prediction <- relabel(input$system_table$prediction)
-  }
   input
 }
 

@@ -111,9 +111,8 @@ find_majority <- function(ratings, n_units, categories) {
 # Combines the ratings of new cases into votes, with the groups of raters of the fitted ratings.
 vote_as_fitted <- function(x, fitted) {
   groups <- fitted$voted$groups
-  if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups))) {
+  if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups)))
     x$rater_groups <- unname(groups[x$raters])
-  }
   as_ratings(x, votes = TRUE)
 }
 
@@ -323,9 +322,8 @@ format_kinds <- function(x) {
   n_raters_of_kind <- table(factor(kind, intersect(rater_kinds, kind)))
   paste0(
     "Raters: ", toString(paste0(kind_words[names(n_raters_of_kind)], " (", n_raters_of_kind, ")")),
-    if (kind_of_panel(kind) == "undeclared") {
+    if (kind_of_panel(kind) == "undeclared")
       "; such a mixture counts as if nothing had been declared"
-    }
   )
 }
 

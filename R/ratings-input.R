@@ -28,9 +28,8 @@ read_input <- function(data, quos, options) {
   layout <- find_layout(data, quos)
   system_input <- read_systems(quos, data, layout)
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
-  if (layout$holds == "raters" && selects_by_pattern(quos$raters)) {
+  if (layout$holds == "raters" && selects_by_pattern(quos$raters))
     roles <- resolve_raters(roles, data, "data")
-  }
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
   take_role <- function(role, clean = clean_levels) {
@@ -163,9 +162,8 @@ find_layout <- function(data, quos) {
   missing_arguments <- setdiff(layout$args, given_arguments)
   if (length(missing_arguments) > 0L) {
     rater_is_several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
-    abort_lacking(missing_arguments[[1L]], i = if (rater_is_several) {
-      "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?"
-    })
+    abort_lacking(missing_arguments[[1L]], i = if (rater_is_several)
+      "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?")
   }
   layout
 }

@@ -50,9 +50,8 @@ read_label_lists <- function(x, column) {
   is_factor <- vapply(x, is.factor, NA)
   # If only some elements are factors, unlist() would return their codes. The other elements are NA
   # or empty, and become factors.
-  if (any(is_factor)) {
+  if (any(is_factor))
     x[!is_factor] <- lapply(x[!is_factor], function(labels) factor(rep(NA, length(labels))))
-  }
   label <- unlist(x, use.names = FALSE)
   row <- rep.int(seq_along(x), lengths(x))
   is_na <- is.na(label)

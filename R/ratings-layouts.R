@@ -299,17 +299,13 @@ variables_of_columns <- function(data, columns, repeats) {
     check_variable_names(roles, "raters")
     return(lapply(roles, function(role) list(raters = role)))
   }
-  if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) {
-    return(NULL)
-  }
+  if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
   names <- select_columns(data, rating, "rating")
   are_flags <- length(names) > 1L &&
     all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
   if (are_flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
-  if (length(names) > 1L) {
-    setNames(lapply(names, function(name) list(rating = name)), names)
-  }
+  if (length(names) > 1L) setNames(lapply(names, function(name) list(rating = name)), names)
 }
 
 # Calls ratings() for each variable of a codebook. `variables`: arguments for each variable. Other

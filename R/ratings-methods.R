@@ -273,9 +273,8 @@ format_header <- function(x) {
     format_raters(x), format_confidence(x), format_abstentions(x),
     format_covariates(x), format_truth(x),
     format_scores(x),
-    if (in_database(x)) {
-      paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern"))
-    },
+    if (in_database(x))
+      paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern")),
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {
       if (weights_are_counts(x)) {
         paste("Rows have weights and represent", count_noun(sum(x$weights), "case"))

@@ -155,9 +155,7 @@ as_ratings.Task <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
-  roles <- if (!gives_column_roles(...)) {
-    guess_roles(ask_database(dplyr::collect(head(x, 0L))), "x")
-  }
+  roles <- if (!gives_column_roles(...)) guess_roles(ask_database(dplyr::collect(head(x, 0L))), "x")
   inject(ratings(x, !!!roles, ...))
 }
 
@@ -187,9 +185,7 @@ classes_without_ratings <- c(
 
 # Converts `x` to ratings, for functions that use agreement between raters. Fails for a single
 # rater.
-as_ratings_of_several <- function(x, arg = "x") {
-  check_several_raters(as_ratings(x, arg = arg))
-}
+as_ratings_of_several <- function(x, arg = "x") check_several_raters(as_ratings(x, arg = arg))
 
 check_several_raters <- function(x) {
   abort_if(n_raters(x) < 2L,

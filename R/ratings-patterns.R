@@ -99,9 +99,7 @@ pattern_counts <- function(x) {
 
 # For vectors of length n, a logical vector of length n - 1: is entry i equal to entry i + 1, in all
 # vectors?
-equals_next <- function(...) {
-  Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
-}
+equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
 
 # Raters with more than one rating of a case: a data frame of `pattern` and `rater`.
 repeated_ratings <- function(x) {

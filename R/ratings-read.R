@@ -158,9 +158,8 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
   contents$table <- resolve_cases(contents, columns, is_default, same_cases)
   systems <- find_systems(systems, contents, mapping, how)
-  if (is_quosure(systems$columns)) {
+  if (is_quosure(systems$columns))
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
-  }
   check_files(contents, columns)
   table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
   tables <- list(ratings = blank_ids_to_na(table, columns))
@@ -320,9 +319,8 @@ check_files <- function(contents, columns) {
 # Names of the columns that an argument selects. With several variables, as in
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
-  if (quo_is_call(quo, "list")) {
+  if (quo_is_call(quo, "list"))
     quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
-  }
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
@@ -374,9 +372,8 @@ find_systems <- function(quo, contents, mapping, how) {
   if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
   if (is.data.frame(value)) return(list(table = value))
   if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
-  if (isFALSE(value)) {
+  if (isFALSE(value))
     return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
-  }
   list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
 }
 

@@ -260,9 +260,8 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- new_ratings(x, layout$class)
   x <- add_abstentions(x, input)
   check_built(x, input)
-  if (is.null(declared) && layout$labels && !has_labels(x)) {
+  if (is.null(declared) && layout$labels && !has_labels(x))
     warn_unshared_labels(x, layout$by_rating)
-  }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x$truth <- truth_to_keep(input, x)

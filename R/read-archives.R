@@ -132,9 +132,7 @@ has_whole_content <- function(path, size) {
 # ---- zip ------------------------------------------------------------------------------------
 
 # Value of `code`; NULL if it gives an error or a warning.
-or_null <- function(code) {
-  tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
-}
+or_null <- function(code) tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
 
 # Files of a zip archive, a list of vectors: `name`, `size` (in bytes, unpacked) and `link` (is it a
 # link?). Fails if they exceed the limits or have unsafe names. Also fails if unzip() lists other
@@ -148,9 +146,8 @@ zip_entries <- function(input) {
   agrees_with_unzip <-
     identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(unzip_list$Length), entries$size)
-  if (!agrees_with_unzip || length(entries$name) == 0L) {
+  if (!agrees_with_unzip || length(entries$name) == 0L)
     abort_damaged(input, "is a zip archive that is damaged or incomplete.")
-  }
   entries
 }
 

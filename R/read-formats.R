@@ -24,9 +24,7 @@ new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALS
 # general ones.
 file_formats <- function() {
   has_fields <- function(...) {
-    function(input) {
-      all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
-    }
+    function(input) all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
   }
   always <- function(input) TRUE
   list(
@@ -164,9 +162,8 @@ known_settings <- function(got, table, columns, systems, given) {
     rater_kind = if (length(unique(kinds)) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
   settings <- settings[setdiff(names(settings), given)]
-  if (!is.null(settings$truth)) {
+  if (!is.null(settings$truth))
     inform_fallible("Known answers in column {.val {settings$truth}} are read as {.arg truth}.")
-  }
   if (!is.null(settings$rater_kind)) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.

@@ -42,9 +42,7 @@ open_input <- function(path, how) {
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
 # Does a file begin with these bytes, in hexadecimal digits? `hex` may have several elements.
-begins_with <- function(path, hex) {
-  startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
-}
+begins_with <- function(path, hex) startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
 
 # Unpacks a gzip file, and converts UTF-16 (detected by its first bytes) to UTF-8. Returns the path
 # of the new file, or of the original file if nothing was to do.
@@ -205,9 +203,8 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   }
   table <- bind_tables(tables)
   check_nested_fields(names(table), input)
-  if (length(table) > 0L && length(table[[1L]]) < n_records) {
+  if (length(table) > 0L && length(table[[1L]]) < n_records)
     abort_file(input, "has records without any of the columns that arguments name.")
-  }
   table
 }
 
@@ -296,12 +293,10 @@ record_table <- function(records, input, keep = identity, prefix = "") {
     is_nested <- vapply(values, is_object, NA)
     has_value <- !is_nested & lengths(values) > 0L
     c(
-      if (any(is_nested)) {
-        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, "."))
-      },
-      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L) {
+      if (any(is_nested))
+        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, ".")),
+      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L)
         setNames(list(as_text(replace(values, is_nested, list(NULL)))), name)
-      }
     )
   })
   columns <- unlist(columns, recursive = FALSE)

@@ -13,9 +13,8 @@ read_json_array <- function(input) {
 
 # The records of a JSON or JSONL file, a list of lists of fields.
 json_records <- function(input) {
-  if (input$kind == "jsonl") {
+  if (input$kind == "jsonl")
     return(parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input))
-  }
   document <- input$document
   if (is.null(names(document))) document else list(document)
 }
@@ -113,9 +112,8 @@ read_doccano <- function(input) {
     label <- if ("label" %in% names(table)) "label" else "labels"
     contents <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
-  if (any(vapply(contents$table[[contents$map$rating]], is.list, NA))) {
+  if (any(vapply(contents$table[[contents$map$rating]], is.list, NA)))
     abort_file(input, "has labels of parts of texts. Ratings need labels of whole texts.")
-  }
   contents
 }
 

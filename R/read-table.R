@@ -118,9 +118,8 @@ check_encoding <- function(x, column, input) {
   if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
   distinct_values <- unique(x)
   invalid <- distinct_values[is.na(distinct_values) | !validUTF8(distinct_values)]
-  if (length(invalid) > 0L) {
+  if (length(invalid) > 0L)
     abort_encoding(input, paste0("row ", match(invalid[[1L]], x), " of column \"", column, "\""))
-  }
   x
 }
 
@@ -243,9 +242,8 @@ read_excel <- function(input) {
   columns <- sheet_columns(input, sheet)
   check_limit(columns, "columns", input)
   read <- function(types) try_excel(read_sheet(input, sheet, types))
-  if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
+  if (columns * rows_of_sheets > input$limits$most[["cells"]])
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
-  }
   table <- read("text")
   if (nrow(table) == 0L) abort_file(input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {

@@ -202,9 +202,8 @@ read_label_studio <- function(input) {
   answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
   is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!is_cancelled]
-  if (length(kept) == 0L) {
+  if (length(kept) == 0L)
     abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
-  }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   unread <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
   table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
@@ -217,9 +216,8 @@ read_label_studio <- function(input) {
     choices = controls,
     notes = c(
       left_out(is_cancelled, "annotation", "that an annotator cancelled"),
-      if (length(unread) > 0L) {
+      if (length(unread) > 0L)
         paste0("Left out: ", toString(sort_strings(unread)), " (regions or text, not labels).")
-      }
     )
   )
 }
@@ -258,9 +256,8 @@ task_records <- function(task) {
 # Labels in the value of a control; NULL if it has no categories. For a taxonomy, a tree of
 # categories, a label is the path to the category.
 value_label <- function(value) {
-  if (!is.null(value$taxonomy)) {
+  if (!is.null(value$taxonomy))
     return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
-  }
   label <- unlist(value$choices %||% value$rating %||% value$number %||% value$selected)
   if (!is.null(label)) as_label(label)
 }
