@@ -98,10 +98,8 @@ as_sentence <- function(words) paste0(capitalised(words), ".")
 
 look_at_agreement <- function(agreement_facts) {
   kappa <- agreement_facts$kappa
-  if (is.na(kappa)) {
-    return(finding("agreement", "Agreement is not defined for these ratings",
-      "Agreement needs at least two categories, and a case with two ratings."))
-  }
+  if (is.na(kappa)) return(finding("agreement", "Agreement is not defined for these ratings",
+    "Agreement needs at least two categories, and a case with two ratings."))
   advice <- if (isTRUE(agreement_facts$unequal)) {
     as_sentence(need_unequal)
   } else if (agreement_facts$at_chance) {
@@ -146,10 +144,9 @@ look_at_copies <- function(x) {
   if (is.null(pairs)) return(NULL)
   constant <- constant_raters(x) # they agree even if their answers have no common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
-  if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
+  if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x)))
     return(finding("duplicates", near_copies_message, doubt =
       "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
-  }
   pairs <- pairs[which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs)), ]
   if (nrow(pairs) == 0L) return(finding("duplicates", "none"))
   pair_names <- paste(pairs$first, "and", pairs$second)

@@ -29,8 +29,8 @@ leave_database <- function(x) {
 # Each element of the list `columns` has an entry per pattern of ratings and becomes a column.
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
-  if (in_database(x)) return(join_cases(x, columns))
-  tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
+  if (in_database(x)) join_cases(x, columns) else
+    tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
 # Joins the cases in the database with new columns. Elements of the list `columns` have an entry per

@@ -202,6 +202,6 @@ fetch_ratings <- function(origin, quos, options) {
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
   large <- names(Filter(is_beyond_double, rows))
-  if (length(large) == 0L) return(rows)
-  fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
+  if (length(large) == 0L) rows else
+    fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
 }

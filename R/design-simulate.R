@@ -43,9 +43,7 @@ draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
 
 as_panel <- function(design, drawn) {
   labels <- design$categories
-  columns <- lapply(drawn$answers, function(code) {
-    factor(labels[replace(code, code == 0L, NA)], levels = labels)
-  })
+  columns <- lapply(drawn$answers, function(code) factor(c(NA, labels)[code + 1L], labels))
   raters <- names(design$raters)
   systems <- if (n_systems(design) > 0L) names(design$systems)
   # The option suppresses the message that asks to declare `rater_kind`.
@@ -208,8 +206,7 @@ codes_given_class <- function(law, codes, model, raters) {
     rows <- lapply(law$matrices, function(m) m[k, ])
     easy_share <- if (type == "easy") law$shared[k, 1L] else 0
     answer_probabilities <- vapply(seq_along(rows), function(j) {
-      row <- (rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share)
-      c(1, row)[codes[, j] + 1L]
+      c(1, (rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share))[codes[, j] + 1L]
     }, numeric(nrow(codes)))
     dim(answer_probabilities) <- dim(codes)
     for (i in seq_len(ncol(pairs))) {
@@ -237,12 +234,6 @@ joint_answer_probabilities <- function(a, b, u) {
   (1 - u) * outer(a, b) + u * (most_equal + diag(common, length(a)))
 }
 
-# Returns the ratings as codes of categories, a matrix (patterns x raters), 0 if missing.
-pattern_codes <- function(x) {
-  out <- matrix(0L, n_patterns(x), n_raters(x))
-  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  out
-}
 
 # Largest number of combinations of answers for which identification is checked.
 max_combinations <- 4096
@@ -251,8 +242,8 @@ max_combinations <- 4096
 # column per rater. Returns NULL if there are too many combinations.
 all_codes <- function(x) {
   size <- n_categories(x)
-  if (n_raters(x) * log(size) > log(max_combinations) + 1e-9) return(NULL)
-  unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
+  if (n_raters(x) * log(size) <= log(max_combinations) + 1e-9)
+    unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
 }
 
 # ---- Identification -----------------------------------------------------------------------------
@@ -286,9 +277,10 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
     sum(singular_values > 1e-6 * singular_values[[1L]])
   }, 0)
   n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
+  n_matrices <- length(at[[1L]]$matrices)
   list(
-    rank = max(ranks), parameters = populations * (size - 1) +
-      n_per_matrix * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
+    rank = max(ranks),
+    parameters = populations * (size - 1) + n_per_matrix * n_matrices + length(at[[1L]]$shared)
   )
 }
 
@@ -298,18 +290,16 @@ random_points <- function(x, model, populations) {
   size <- n_categories(x)
   random_matrix <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
-    c(
-      list(
-        base_rates = random_matrix(populations),
-        matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
-          function(j) {
-            if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
-              random_matrix(size) + diag(3 * (size - 1), size)
-          })
-      ),
-      if (model_is_dependent(model))
-        list(shared = t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4)))
-    )
+    drop_null(list(
+      base_rates = random_matrix(populations),
+      matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
+        function(j) {
+          if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
+            random_matrix(size) + diag(3 * (size - 1), size)
+        }),
+      shared = if (model_is_dependent(model))
+        t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
+    ))
   }))
 }
 

@@ -71,8 +71,13 @@ code_confidence <- function(columns, rows) {
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
-  if (kind == "numeric") for (name in names(known_columns))
-    check_shares(known_columns[[name]], name, rows)
+  if (kind == "numeric") for (name in names(known_columns)) {
+    x <- known_columns[[name]]
+    check_values(x, is.na(x) | (x >= 0 & x <= 1), name, "confidence",
+      "Numbers of {.arg confidence} must be in [0, 1].",
+      i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
+          {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
+  }
   columns[!is_empty] <- lapply(known_columns, function(x) {
     switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
       numeric = factor(names(fifths)[findInterval(x, fifths)], names(fifths)))
@@ -99,20 +104,7 @@ shared_levels <- function(columns) {
   levels
 }
 
-check_shares <- function(x, column, rows) {
-  check_values(x, is.na(x) | (x >= 0 & x <= 1), column, "confidence",
-    "Numbers of {.arg confidence} must be in [0, 1].",
-    i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
-        {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
-}
 
-# Warns that the confidence of systems is not used. It can be given as `scores` instead.
-warn_system_confidence <- function(systems) {
-  warn_if(systems, "confidence",
-    "{.arg confidence} is used for raters only, and {.val {systems}}
-        {cli::qty(length(systems))}{?is a system/are systems}.",
-    i = "Give the probabilities of systems as {.arg scores}.", systems = systems)
-}
 
 # ---- Use -----------------------------------------------------------------------------------------
 
@@ -134,8 +126,8 @@ subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
   fields <- intersect(c("case", "rater", "code"), names(x))
   entries <- lapply(x[fields], `[`, order(x$case))
   n_entries <- tabulate(entries$case, max(cases, entries$case, 0L))
-  positions <- sequence(n_entries[cases], from = cumsum(n_entries)[cases] - n_entries[cases] + 1L)
-  entries <- lapply(entries, `[`, positions)
+  first <- cumsum(n_entries) - n_entries + 1L
+  entries <- lapply(entries, `[`, sequence(n_entries[cases], from = first[cases]))
   entries$case <- rep.int(seq_along(cases), n_entries[cases])
   entries$rater <- new_rater[entries$rater]
   sorted <- order(entries$case, entries$rater)
@@ -171,17 +163,17 @@ take_abstentions <- function(input, options) {
   text_labels <- abstain_labels[!is.na(abstain_labels)]
   code_abstentions <- function(x) {
     values <- unique(x)
-    code <- ifelse(as_label(values) %in% abstain_labels, 1L + is.na(values), 0L)
-    code[match(x, values)]
+    ifelse(as_label(values) %in% abstain_labels, 1L + is.na(values), 0L)[match(x, values)]
   }
   input$abstained <- lapply(input$columns, code_abstentions)
   input$silent <- lapply(input$systems, code_abstentions)
   table <- input$system_table
   if (!is.null(table)) input$system_table$silent <- code_abstentions(table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, table["prediction"]))
-  several_variables <- isTRUE(attr(options$abstain, "shared"))
+  # If several variables share the labels, rate_variables() checks whether one of them has any.
   check_abstain_used(
-    several_variables || any(text_labels %in% used_labels), options$abstain, used_labels
+    isTRUE(attr(options$abstain, "shared")) || any(text_labels %in% used_labels),
+    options$abstain, used_labels
   )
   input$abstain <- as.vector(options$abstain)
   relabel_input(input, text_labels, rep(NA, length(text_labels)))
@@ -220,14 +212,18 @@ check_takes_abstain <- function(input, options) {
 
 add_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
-  case_and_judge <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
-  x$abstained <- new_abstentions(input$abstained, case_and_judge, input)
+  # The field `abstained` or `silent_systems`; NULL if there are no abstentions. `codes`: for each
+  # column, a code per row (see take_abstentions()).
+  new_abstentions <- function(codes, table, judge, judges) {
+    place <- place_of_values(table$case, table[[judge]], judges, x$cases, input$rows)
+    entries <- collect_entries(codes, place)
+    if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
+  }
+  x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)
   if (has_abstentions(x)) check_one_reply(x)
-  table <- input$system_table
   # For a system, an empty cell (code 2) is no abstention: the system was not asked.
-  system_codes <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
-  case_and_judge <- place_of_values(table$case, table$system, x$systems, x$cases, input$rows)
-  x$silent_systems <- new_abstentions(system_codes, case_and_judge, input)
+  system_codes <- lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
+  x$silent_systems <- new_abstentions(system_codes, input$system_table, "system", x$systems)
   x
 }
 
@@ -235,24 +231,17 @@ add_abstentions <- function(x, input) {
 # In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and the values are in
 # one column of length `rows` for each of `judges`.
 place_of_values <- function(case, judge, judges, cases, rows) {
-  if (is.null(judge)) return(expand.grid(case = seq_len(rows), rater = seq_along(judges)))
-  list(case = match(case, cases), rater = match(as_label(judge), judges))
+  if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
+    list(case = match(case, cases), rater = match(as_label(judge), judges))
 }
 
-# The field `abstained` or `silent_systems` of a ratings object; NULL if there are no abstentions.
-# `codes`: for each column, a code per row (see take_abstentions()).
-new_abstentions <- function(codes, place, input) {
-  entries <- collect_entries(codes, place)
-  if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
-}
 
 # Fails if a rater has several replies on a case, counting both ratings and abstentions.
 check_one_reply <- function(x) {
   replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
-  core <- core_patterns_long(
+  check_repeats(set_core_patterns(x, core_patterns_long(
     replies$row, replies$rater, replies$category, list(), length(x$index)
-  )
-  check_repeats(set_core_patterns(x, core))
+  )))
 }
 
 # ---- Use ----------------------------------------------------------------------------------------
@@ -284,8 +273,8 @@ without_abstentions <- function(x) {
 
 # Sum of the weights of the cases on which each of `n` raters (or systems) abstained.
 weight_of_abstentions <- function(x, abstentions = x$abstained, n = n_raters(x)) {
-  if (is.null(abstentions)) return(numeric(n))
-  rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
+  if (is.null(abstentions)) numeric(n) else
+    rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
 }
 
 format_abstentions <- function(x) {
@@ -293,8 +282,8 @@ format_abstentions <- function(x) {
   abstained <- weight_of_abstentions(x)
   has_abstained <- abstained > 0
   share <- percent(range((abstained / (abstained + ratings_of_raters(x)))[has_abstained]))
-  rater_categories <- unique(cbind(rating_rater(x), rating_category(x)))
-  n_one_category <- sum(tabulate(rater_categories[, 1L], n_raters(x))[has_abstained] == 1L)
+  rater <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
+  n_one_category <- sum(tabulate(rater, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
     paste(unique(share), collapse = " to "), " of their replies",

@@ -227,8 +227,7 @@ value_of_argument <- function(quo) tryCatch(eval_tidy(quo), error = function(cnd
 select_column <- function(data, quo, arg, several = FALSE) {
   if (quo_is_null(quo)) return(NULL)
   # Fails for a vector of values, which tidyselect would read as positions of columns.
-  is_vector <- quo_is_call(quo) && !(several && quo_is_call(quo, "c"))
-  value <- if (is_vector) value_of_argument(quo)
+  value <- if (quo_is_call(quo) && !(several && quo_is_call(quo, "c"))) value_of_argument(quo)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data}, and give the name of the column.", arg = arg)
@@ -251,8 +250,8 @@ check_disjoint <- function(roles, ratings_argument) {
 
 # Drops the level NA of a factor, and the level "" if no value has it.
 clean_levels <- function(x) {
-  if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) return(x)
-  factor(x, levels = setdiff(levels(x), c(NA, if (!"" %in% x) "")))
+  if (!any(levels(x) %in% c(NA, ""))) x else
+    factor(x, setdiff(levels(x), c(NA, if (!"" %in% x) "")))
 }
 
 unfactor <- function(x) if (is.factor(x)) as.character(x) else x
@@ -266,8 +265,8 @@ check_labels <- function(x, column) {
   check_values(x, !is.infinite(x), column, "columns",
     "Categories that are numbers must be finite.", arg = column)
   # Looks for "" only in strings and in factors that have such a level, because this is slow.
-  blank_row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
-  abort_if(!is.null(blank_row) && !is.na(blank_row), "blank",
+  blank_row <- if (is.character(x) || "" %in% levels(x)) match("", x)
+  abort_if(isTRUE(blank_row > 0L), "blank",
     "A category cannot be an empty string.",
     x = "Found one in column {.val {column}}, row {blank_row}.",
     i = c(

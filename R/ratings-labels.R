@@ -13,11 +13,12 @@ expand_answers <- function(input) {
     read_label_lists(input$columns[[1L]], names(input$columns))
   rows <- c(answers$row, answers$empty, answers$missing)
   order <- order(rows)
+  rows <- rows[order]
   name <- if (has_flag_columns) "rating" else names(input$columns)
-  input <- take_rows(input, rows[order])
+  input <- take_rows(input, rows)
   # Rows beyond the labels (empty and missing answers) become NA.
-  input$columns <- setNames(list(answers$label[seq_along(rows)][order]), name)
-  input$empty <- (rows %in% answers$empty)[order]
+  input$columns <- setNames(list(answers$label[order]), name)
+  input$empty <- rows %in% answers$empty
   input
 }
 
@@ -78,25 +79,25 @@ check_label_kinds <- function(x, column) {
 }
 
 read_label_flags <- function(columns) {
-  flags <- Map(function(x, column) {
-    check_flags(x, is_plain(x, c("numeric", "logical")) & x %in% c(0, 1, NA), column)
-    as.logical(x)
-  }, columns, names(columns))
-  n_missing <- Reduce(`+`, lapply(flags, is.na))
-  Map(function(x, column) {
-    check_flags(x, !is.na(x) | n_missing == length(flags), column)
-  }, flags, names(flags))
-  rows <- lapply(flags, which)
+  check_flags <- function(is_valid, column) {
+    check_values(columns[[column]], is_valid, column, "flags",
+      "Columns of labels must contain 0 or 1. A missing answer has {.code NA} in all of them.")
+  }
+  names <- names(columns)
+  for (column in names) {
+    x <- columns[[column]]
+    check_flags(is_plain(x, c("numeric", "logical")) & x %in% c(0, 1, NA), column)
+    columns[[column]] <- as.logical(x)
+  }
+  n_missing <- Reduce(`+`, lapply(columns, is.na))
+  for (column in names)
+    check_flags(!is.na(columns[[column]]) | n_missing == length(columns), column)
+  rows <- lapply(columns, which)
   row <- unlist(rows, use.names = FALSE)
   list(
-    row = row, label = factor(rep(names(flags), lengths(rows)), names(flags)),
+    row = row, label = factor(rep(names, lengths(rows)), names),
     empty = setdiff(which(n_missing == 0L), row), missing = which(n_missing > 0L)
   )
-}
-
-check_flags <- function(x, is_valid, column) {
-  check_values(x, is_valid, column, "flags",
-    "Columns of labels must contain 0 or 1. A missing answer has {.code NA} in all of them.")
 }
 
 # Fails if an answer contains a label twice.
@@ -224,9 +225,10 @@ one_label <- function(x, label) {
 # (code of one of `categories`), with an entry per new rating. Cases, raters and systems stay.
 replace_ratings <- function(x, entries, categories, repeats = "error") {
   systems <- split_columns(case_answers(x), x$systems)
-  core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
   x$categories <- categories
-  x <- set_core_patterns(x, core)
+  x <- set_core_patterns(
+    x, core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
+  )
   x$repeats <- repeats
   x$ordered <- FALSE
   if (repeats != "labels") x$empty <- NULL

@@ -188,17 +188,16 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 }
 
 count_table <- function(x) {
-  counts <- category_counts(x)
   abort_argument_if("case" %in% x$categories, "x",
     "No category can be called {.val case}, the name of the column of cases.",
     i = "Give this category another name, for example with {.arg categories} of {.fun ratings}.")
-  columns_tibble(case = x$cases, !!!split_columns(unname(counts), x$categories))
+  columns_tibble(case = x$cases, !!!split_columns(unname(category_counts(x)), x$categories))
 }
 
 simulated_worker_table <- function(x) {
   abort_argument_if(is.null(x$kinds), "x", "The kinds of the workers of {.arg x} are not known.",
     i = "They are known only for a crowd from {.fun simulate_crowd}.")
-  tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
+  columns_tibble(worker = x$raters, kind = x$kinds[x$raters])
 }
 
 system_answer_table <- function(x) {
@@ -220,10 +219,9 @@ rating_table <- function(x) {
   out <- tibble::tibble(
     case = x$cases[row], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
-    confidence = if (!is.null(levels)) {
-      confidence <- confidence_of_ratings(x, row, ratings$rater)
-      factor(confidence, seq_along(levels), levels, ordered = TRUE)
-    },
+    confidence = if (!is.null(levels)) factor(
+      confidence_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE
+    ),
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL
   )
@@ -252,9 +250,7 @@ agreement_by_chance_words <-
 
 # Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of a case.
 kappa_of_agreement <- function(x, agreement) {
-  weight <- pattern_weights(x)[rating_pattern(x)]
-  answers <- rowsum_codes(rating_category(x), weight, n_categories(x))
-  by_chance <- sum((answers / sum(answers))^2)
+  by_chance <- sum(table_of_categories(x)$share^2)
   na_real(ratio(agreement - by_chance, 1 - by_chance))
 }
 
@@ -274,8 +270,7 @@ format_ratings_line <- function(facts, size) {
 # objects and other objects.
 is_variables <- function(x, arg = "x") {
   if (!is.list(x) || is.object(x) || !any(vapply(x, is_ratings, NA))) return(FALSE)
-  names <- check_variable_names(x, arg)
-  not_ratings <- names[!vapply(x, is_ratings, NA)]
+  not_ratings <- check_variable_names(x, arg)[!vapply(x, is_ratings, NA)]
   abort_argument_if(not_ratings, arg, "must be a list of {.fun ratings} objects only.",
     x = "{.val {not_ratings[[1L]]}} is {describe(x[[not_ratings[[1L]]]])}.",
     i = "Leave this element out, or convert it with {.fun ratings}.")
@@ -301,21 +296,21 @@ variables_of_columns <- function(data, columns, repeats) {
   }
   if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
   names <- select_columns(data, rating, "rating")
-  are_flags <- length(names) > 1L &&
-    all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
-  if (are_flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
+  if (length(names) < 2L) return(NULL)
+  are_flags <- unlist(lapply(data[names], `%in%`, c(0, 1, NA)))
+  if (all(are_flags)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
-  if (length(names) > 1L) setNames(lapply(names, function(name) list(rating = name)), names)
+  lapply(setNames(nm = names), function(name) list(rating = name))
 }
 
 # Calls ratings() for each variable of a codebook. `variables`: arguments for each variable. Other
 # arguments may be lists with the names of the variables; each variable then gets its element. If
 # `abstain` is a vector, it is used for all variables, and some variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  lists <- Filter(function(quo) quo_is_call(quo, "list"),
-    columns[c("systems", "truth", "confidence")])
+  is_list <- vapply(columns[c("systems", "truth", "confidence")], quo_is_call, NA, "list")
   by_variable <- c(
-    lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")])
+    lapply(columns[names(which(is_list))], rlang::call_args),
+    Filter(is.list, options[c("categories", "abstain")])
   )
   if (!is.null(names(options$ordered))) by_variable$ordered <- as.list(options$ordered)
   for (arg in names(by_variable)) {

@@ -144,8 +144,8 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
 #' @rdname as_ratings
 #' @export
 as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
-  if (gives_column_roles(...)) return(ratings(x, ..., rating = {{ rating }}))
-  ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
+  if (gives_column_roles(...)) ratings(x, ..., rating = {{ rating }}) else
+    ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
 }
 
 #' @export
@@ -331,9 +331,9 @@ read_run <- function(run) {
 # ---- vitals: a row per answer of the evaluated system, with the score of a judge ----------------
 
 is_vitals <- function(x) {
-  if (inherits(x, "Task")) return(is.function(x$get_samples))
-  has_columns(x, c("id", "input", "target", "score")) ||
-    has_columns(x, c("task", "id", "score", "metadata"))
+  if (inherits(x, "Task")) is.function(x$get_samples) else
+    has_columns(x, c("id", "input", "target", "score")) ||
+      has_columns(x, c("task", "id", "score", "metadata"))
 }
 
 # Ratings from tasks. `dots`: a list of tasks (the first is the user's `x`), and of arguments of
@@ -342,8 +342,9 @@ is_vitals <- function(x) {
 ratings_of_samples <- function(dots, arg) {
   is_task <- vapply(dots, is_vitals, NA)
   tasks <- dots[is_task]
-  tables <- Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
-  samples <- stack_rows(unname(tables))
+  samples <- stack_rows(unname(
+    Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
+  ))
   case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
   n_tasks <- length(unique(samples$task))
   if (anyDuplicated(unique(samples[c(case_key, "answer")])[case_key]) > 0L) {
@@ -364,8 +365,8 @@ read_samples <- function(object, name, number, arg) {
   table <- if (is.environment(object)) object$get_samples() else object
   if (!"input" %in% names(table)) table <- cbind(table, stack_rows(table$metadata))
   table <- as.list(table)
-  has_scores <- is.atomic(table$score) && !all(is.na(table$score))
-  abort_argument_if(!has_scores, arg, "must have scores. Evaluate the task first.")
+  abort_argument_if(!is.atomic(table$score) || all(is.na(table$score)), arg,
+    "must have scores. Evaluate the task first.")
   scorer <- if (is.environment(object)) object$.__enclos_env__$private$scores$name
   judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
   data.frame(

@@ -78,10 +78,7 @@ add_entries <- function(ratings, entries, category) {
 # each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) {
-  if (!is.null(x$times)) return(core_pattern_weights(x$index, x$times, n_patterns(x)))
-  as.double(tabulate(x$index, n_patterns(x)))
-}
+pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
@@ -90,11 +87,8 @@ case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALS
 
 # Patterns x categories: number of ratings in the category.
 pattern_counts <- function(x) {
-  n_rows <- n_patterns(x)
-  n_columns <- n_categories(x)
-  matrix(
-    tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n_rows, n_rows * n_columns), n_rows
-  )
+  n <- n_patterns(x)
+  matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n, n * n_categories(x)), n)
 }
 
 # For vectors of length n, a logical vector of length n - 1: is entry i equal to entry i + 1, in all
@@ -118,9 +112,15 @@ rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 answers_by_pattern <- function(x) {
   n_cells <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
   check_memory(n_cells, "answers of raters and systems", "Use fewer cases or raters.")
-  rating_matrix <- matrix(NA_integer_, n_patterns(x), n_raters(x))
-  rating_matrix[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  cbind(rating_matrix, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
+  codes <- cbind(pattern_codes(x), pattern_answers(x))
+  replace(codes, codes == 0L, NA)
+}
+
+# Returns the ratings as codes of categories, a matrix (patterns x raters), 0 if missing.
+pattern_codes <- function(x) {
+  out <- matrix(0L, n_patterns(x), n_raters(x))
+  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  out
 }
 
 # Number of ratings by each rater. Weights count only if they are whole numbers.
@@ -144,7 +144,7 @@ order_of_patterns <- function(x, truth = integer()) {
   answers <- split(t(pattern_answers(x)), rep(patterns, each = n_systems(x)))
   sort_keys <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
   do.call(order, c(
-    unname(sort_keys), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
+    sort_keys, Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
   ))
 }
 
@@ -308,9 +308,8 @@ pattern_table <- function(x) {
   } else {
     split_columns(pattern_counts(x), x$categories)
   }
-  systems <- lapply(split_columns(pattern_answers(x), x$systems), function(code) {
-    category_factor(replace(code, code == 0L, NA), x)
-  })
+  codes <- replace(pattern_answers(x), pattern_answers(x) == 0L, NA)
+  systems <- lapply(split_columns(codes, x$systems), category_factor, x = x)
   columns <- c(ratings, systems, pattern_covariates(x))
   abort_argument_if("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L, "x",
     "The columns of the table must have different names, and none may be {.val n}.",

@@ -163,7 +163,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   check_files(contents, columns)
   table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
   tables <- list(ratings = blank_ids_to_na(table, columns))
-  if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
+  if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
   if (!is_default) contents$covariates <- NULL
   implied <- known_settings(contents, tables$ratings, columns, systems$columns, given)
@@ -210,8 +210,8 @@ keep_columns <- function(mapping, dots) {
   calls <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named)
   complete <- !describes_long_data(mapping) ||
     all(c("rater", "rating") %in% given_argument_names(mapping))
-  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
-  function(names) intersect(names, c(named, "case", "rater", "rating"))
+  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) identity else
+    function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
 
 # ---- Files ----------------------------------------------------------------------------------
@@ -242,18 +242,16 @@ find_file <- function(folder, stem) {
 
 read_files <- function(files, how) {
   file_contents <- lapply(files, read_file, how = how)
-  tables <- lapply(file_contents, `[[`, "table")
   file_names <- vapply(file_contents, `[[`, "", "name")
-  file_names <- ifelse(file_names %in% file_names[duplicated(file_names)], files, file_names)
-  given_names <- names2(files)
-  file_names <- ifelse(nzchar(given_names), given_names, file_names)
-  n_rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
-  for (i in seq_along(files)) {
-    add_file <- length(files) > 1L || "file" %in% c(unlist(file_contents[[i]]$map), how$named)
-    table <- tables[[i]]
-    if (add_file && is.null(table[["file"]])) table[["file"]] <- rep(file_names[[i]], n_rows[[i]])
-    tables[[i]] <- table
-  }
+  file_names <- ifelse(file_names %in% repeated_values(file_names), files, file_names)
+  file_names <- ifelse(nzchar(names2(files)), names(files), file_names)
+  n_rows <- lengths(lapply(file_contents, function(file) file$table[1L][[1L]]))
+  tables <- Map(function(file, name, n) {
+    table <- file$table
+    add_file <- length(files) > 1L || "file" %in% c(unlist(file$map), how$named)
+    if (add_file && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
+    table
+  }, unname(file_contents), file_names, n_rows)
   key <- unlist(lapply(file_contents, `[[`, "key"))
   contents <- file_contents[[1L]]
   contents$files <- setNames(lapply(tables, names), files)
@@ -308,10 +306,10 @@ check_files <- function(contents, columns) {
   for (arg in names(columns)) {
     for (path in names(contents$files)) {
       lacking <- setdiff(columns[[arg]], contents$files[[path]])
-      if (length(lacking) == 0L) next
-      abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
-        x = "The argument `{arg}` needs it, and other files have it.",
-        i = "Give the column the same name in all files, or read the files one by one.")
+      if (length(lacking) > 0L)
+        abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
+          x = "The argument `{arg}` needs it, and other files have it.",
+          i = "Give the column the same name in all files, or read the files one by one.")
     }
   }
 }
@@ -379,11 +377,12 @@ find_systems <- function(quo, contents, mapping, how) {
 
 # Replaces empty fields of cases and raters by NA. ratings() then fails, with their rows.
 blank_ids_to_na <- function(table, columns) {
-  for (name in c(columns$case, columns$rater)) {
-    values <- unique(table[[name]])
-    empty <- if (is.character(values)) values[trim_bytes(values) %in% c("", "NA")]
-    if (length(empty) > 0L) table[[name]][table[[name]] %in% empty] <- NA
-  }
+  ids <- c(columns$case, columns$rater)
+  table[ids] <- lapply(table[ids], function(x) {
+    values <- unique(x)
+    empty <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
+    if (length(empty) > 0L) replace(x, x %in% empty, NA) else x
+  })
   table
 }
 

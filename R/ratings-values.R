@@ -186,9 +186,8 @@ reserved_names <- c(
 add_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
-  reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence",
-    if (has_abstentions(x)) "abstained")
-  reserved_columns <- intersect(names(columns), c(reserved, x$raters, x$systems))
+  reserved_columns <- intersect(names(columns), c(reserved_names, x$raters, x$systems,
+    if (!is.null(x$confidence)) "confidence", if (has_abstentions(x)) "abstained"))
   abort_if(reserved_columns, "columns",
     "{.arg covariates} must not have names that tables of ratings use for other columns.",
     x = "{.val {reserved_columns}} {?is/are} such {?a name/names}.",
@@ -220,9 +219,8 @@ check_covariate <- function(column, name) {
 
 # Tibble with a row per pattern, and a column for each covariate by which patterns are split.
 pattern_covariates <- function(x) {
-  values <- x$patterns$values
-  covariate_names <- intersect(names(values), names(x$covariates))
-  tibble::new_tibble(as.list(values)[covariate_names], nrow = n_patterns(x))
+  values <- as.list(x$patterns$values)
+  tibble::new_tibble(values[names(values) %in% names(x$covariates)], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {

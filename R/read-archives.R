@@ -63,10 +63,9 @@ check_lines <- function(input) {
 check_table_size <- function(input, lines) {
   first <- charToRaw(input$first[[1L]])
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  separator_counts <- count_bytes(rawConnection(first))[
-    separator_bytes[separator_bytes < 256L] + 1L
-  ]
-  check_cells(max(separator_counts + 1, length(first) / 1000), lines, input)
+  # NA for separators that are not a byte.
+  separator_counts <- count_bytes(rawConnection(first))[separator_bytes + 1L]
+  check_cells(max(separator_counts + 1, length(first) / 1000, na.rm = TRUE), lines, input)
 }
 
 # Adds the number of cells of a JSON text to `input$spent`, and fails if all texts of the file
@@ -110,9 +109,8 @@ unpack <- function(input, scratch) {
     })
     has_whole_content(input$path, size)
   }
-  failed <- function(cnd) FALSE
-  is_complete <- tryCatch(if_foreign_error(read(), failed), warning = failed)
-  if (!is_complete) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
+  failed <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
+  if (!tryCatch(if_foreign_error(read(), failed), warning = failed)) failed()
   out
 }
 
@@ -169,17 +167,16 @@ zip_directory <- function(path, max_files) {
   position <- 0
   while (position < length(directory) && length(entries$name) <= max_files) {
     stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
-    lengths <- vapply(
-      c(28, 30, 32), function(field) read_int(directory, position + field, 2L), 0
-    )
+    field <- function(at, n) read_int(directory, position + at, n)
+    lengths <- vapply(c(28, 30, 32), field, 0, 2L)
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes check_zip_names() refuse the name.
     name[name == 0L] <- charToRaw("\\")
     entry <- length(entries$name) + 1L
     entries$name[[entry]] <- rawToChar(name)
-    entries$size[[entry]] <- read_int(directory, position + 24, 4L)
+    entries$size[[entry]] <- field(24, 4L)
     # The Unix file type of a link is 10.
-    entries$link[[entry]] <- read_int(directory, position + 40, 2L) %/% 4096 == 10
+    entries$link[[entry]] <- field(40, 2L) %/% 4096 == 10
     position <- position + 46 + sum(lengths)
   }
   entries

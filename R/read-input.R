@@ -90,8 +90,8 @@ find_signature <- function(input) {
 # Kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero bytes.
 kind_of_bytes <- function(input) {
   signature <- find_signature(input)
-  if (is.null(signature) && !as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) return(NULL)
-  switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
+  if (!is.null(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L))
+    switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
 }
 
 kind_of_text <- function(input) {
@@ -119,11 +119,8 @@ first_two_lines <- function(path, skip) {
   head(first, 2L)
 }
 
-trim_bytes <- function(x) {
-  mark <- rawToChar(as.raw(c(0xef, 0xbb, 0xbf)))
-  x <- sub(paste0("^", mark), "", x, useBytes = TRUE)
-  gsub("^[ \t\r]+|[ \t\r]+$", "", x, useBytes = TRUE)
-}
+# Drops the byte order mark, and blanks at both ends.
+trim_bytes <- function(x) gsub("^(\xef\xbb\xbf)?[ \t\r]*|[ \t\r]+$", "", x, useBytes = TRUE)
 
 # ---- JSON -----------------------------------------------------------------------------------
 
@@ -183,8 +180,8 @@ json_fault <- function(cnd) {
 }
 
 first_record <- function(input) {
-  if (input$kind == "jsonl") return(parse_json(input$first[[1L]], input, 1L))
-  json_records(input)[1L][[1L]]
+  if (input$kind == "jsonl") parse_json(input$first[[1L]], input, 1L) else
+    json_records(input)[1L][[1L]]
 }
 
 # Reads the records of JSONL, `lines_at_once` lines at a time, as one table of text.
@@ -228,12 +225,11 @@ is_object <- function(value) is.list(value) && !is.null(names(value))
 # names of the fields of each record. `at`: numbers of the records, for the message. For speed, only
 # distinct sets of names are checked.
 check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
-  field_sets <- unique(fields)
-  with_repeats <- field_sets[vapply(field_sets, anyDuplicated, 0L) > 0L]
-  if (length(with_repeats) > 0L) {
-    first <- which(fields %in% with_repeats)[[1L]] # nolint: object_usage.
+  repeated <- Find(anyDuplicated, unique(fields))
+  if (!is.null(repeated)) {
+    first <- match(list(repeated), fields) # nolint: object_usage.
     abort_file(input, "has a field twice in record {at[[first]]}.",
-      x = "It is \"{repeated_values(fields[[first]])[[1L]]}\".")
+      x = "It is \"{repeated_values(repeated)[[1L]]}\".")
   }
 }
 
@@ -271,12 +267,10 @@ shorten_text <- function(x) {
 # Converts the values of a field, a list with an element per record, to a column of text: a
 # character vector, or a list of character vectors if a record may have several values.
 as_text <- function(x) {
-  x <- lapply(x, function(value) {
-    if (is.list(value) && all(lengths(value) == 1L)) unlist(value) else value
-  })
+  x <- lapply(x, function(value) if (all(lengths(value) == 1L)) unlist(value) else value)
   if (any(vapply(x, is.list, NA))) return(x)
-  if (all(lengths(x) <= 1L)) return(as_label(unlist(replace(x, lengths(x) == 0L, NA))))
-  lapply(x, function(value) as_label(value %||% NA_character_))
+  if (all(lengths(x) <= 1L)) as_label(unlist(replace(x, lengths(x) == 0L, NA))) else
+    lapply(x, function(value) as_label(value %||% NA_character_))
 }
 
 # Converts records (lists of fields) to a table: a list of columns of text, NA where a record lacks
@@ -299,7 +293,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
         setNames(list(as_text(replace(values, is_nested, list(NULL)))), name)
     )
   })
-  columns <- unlist(columns, recursive = FALSE)
+  columns <- unlist(columns, FALSE)
   check_repeated_fields(list(names(columns)), input)
   columns
 }
@@ -307,8 +301,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
 # Binds tables (lists of columns) by row; absent columns become NA.
 bind_tables <- function(tables) {
   tables <- tables[lengths(tables) > 0L]
-  fields <- unique(unlist(lapply(tables, names)))
-  lapply(setNames(nm = fields), function(name) {
+  lapply(setNames(nm = unique(unlist(lapply(tables, names)))), function(name) {
     columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))
     if (any(vapply(columns, is.list, NA))) columns <- lapply(columns, as.list)
     do.call(c, columns)
@@ -322,6 +315,6 @@ read_predictions <- function(path, raters, how) {
     "{.arg systems} must name raters, or be the path of a file.",
     x = "There is no rater and no file {describe(path)}.",
     i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
-  how[c("keep", "format")] <- list(identity, NULL)
+  how[c("keep", "format")] <- NULL
   list2DF(read_file(path, how)$table)
 }

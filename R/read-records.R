@@ -29,19 +29,17 @@ argilla_answers <- function(record) {
   if (is.null(names(responses))) {
     responses <- unlist(lapply(responses, function(user) {
       lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
-    }), recursive = FALSE)
+    }), FALSE)
   }
   for (name in grep("[.]responses$", names(record), value = TRUE)) {
     field <- function(end) record[[paste0(name, end)]]
     responses[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
       user_id = field(".users"), status = field(".status") %||% "submitted")
   }
-  answers <- unname(Map(function(question, answers) {
-    lapply(answers, c, question = question)
-  }, names(responses), responses))
-  answers <- unlist(answers, recursive = FALSE)
-  users <- vapply(answers, function(answer) as_label(answer$user_id), "")
-  setNames(as.list(answers), users)
+  answers <- Map(function(question, answers) lapply(answers, c, question = question),
+    names(responses), responses)
+  answers <- unlist(unname(answers), FALSE)
+  setNames(as.list(answers), vapply(answers, function(answer) as_label(answer$user_id), ""))
 }
 
 read_argilla <- function(input) {
@@ -140,8 +138,7 @@ latin_lookalike <- function(x) {
 # Stores each letter with an accent as one character (Unicode normal form C). R cannot do this, and
 # iconv() only on some systems. Package utf8 can; it is usually installed, because tibble needs it.
 compose_accents <- function(x) {
-  can_compose <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
-  if (can_compose) utf8::utf8_normalize(enc2utf8(x)) else x
+  if (requireNamespace("utf8", quietly = TRUE)) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
 # Returns the labels that look like another label, or are the same number, but are different
@@ -161,10 +158,11 @@ usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", 
 # such a code, but "none" may be a category.
 missing_codes <- function(labels) {
   plain <- plain_label(labels)
-  code <- plain %in% without_minus(usual_missing, labels) |
-    labels %in% c("None", number_codes(labels)) |
-    grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
-  labels[code]
+  labels[
+    plain %in% without_minus(usual_missing, labels) |
+      labels %in% c("None", number_codes(labels)) |
+      grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
+  ]
 }
 
 # Returns those of the labels 9, 99, 999, -9, -99 and -999 that are probably codes for missing
@@ -193,8 +191,7 @@ unreadable_verdict <- paste0(
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
-  positions <- lapply(columns, function(x) match(as.character(x), words))
-  frequency <- tabulate(unlist(positions), length(words))
+  frequency <- tabulate(unlist(lapply(columns, match, words)), length(words))
   folded <- fold_case(words)
   letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
   edits <- utils::adist(folded)
@@ -202,9 +199,9 @@ misspelt_labels <- function(labels, columns) {
   # A label with an additional letter in front is another word: symmetric, asymmetric.
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
   is_near <- is_near & !prefixed & outer(frequency, frequency, function(a, b) a > 0L & 10L * a <= b)
-  rare <- which(rowSums(is_near) > 0L)
-  frequent <- vapply(rare, function(row) which.max(frequency * is_near[row, ]), 0L)
-  setNames(words[frequent], words[rare])
+  # For each word, the most frequent word that it may misspell.
+  frequent <- max.col(t(frequency * t(is_near)), "first")
+  setNames(words[frequent], words)[rowSums(is_near) > 0L]
 }
 
 # Distinct values of several columns.
@@ -221,8 +218,8 @@ take_missing <- function(columns, na, na_given) {
   is_vector <- !vapply(columns, is.list, NA)
   labels <- setdiff(distinct(columns[is_vector]), NA)
   labels <- labels[plain_label(labels) %in% na]
-  counts <- unlist(lapply(columns[is_vector], function(x) x[x %in% labels]))
-  counts <- table(factor(counts, sort_strings(as.character(labels))))
+  values <- unlist(lapply(columns[is_vector], as.character))
+  counts <- table(factor(values, sort_strings(as.character(labels))))
   columns[is_vector] <- lapply(columns[is_vector], function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
   lines <- escape_braces(dQuote(names(counts), FALSE), ", ", vapply(counts, count_noun, "", "time"))
@@ -247,8 +244,8 @@ clean_columns <- function(columns) {
   cleaned_labels <- clean_label(labels)
   inform_changed("Labels were cleaned.", labels, cleaned_labels)
   lapply(columns, function(column) {
-    if (!is.list(column)) return(cleaned_labels[match(column, labels)])
-    lapply(column, function(answer) unique(cleaned_labels[match(answer, labels)]))
+    if (is.list(column)) lapply(column, function(x) unique(cleaned_labels[match(x, labels)])) else
+      cleaned_labels[match(column, labels)]
   })
 }
 

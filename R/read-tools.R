@@ -10,7 +10,7 @@ nested_answers <- function(input, items, noun, answers, item_fields, answers_of,
                            rating = NULL, ...) {
   answers_by_item <- lapply(unname(items), answers_of)
   has_no_answers <- lengths(answers_by_item) == 0L
-  answer <- unlist(answers_by_item, recursive = FALSE)
+  answer <- unlist(answers_by_item, FALSE)
   failed <- vapply(answer, input$failed, NA)
   if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, item_fields), lengths(answers_by_item))
@@ -165,8 +165,7 @@ read_openai_evals <- function(input) {
   nested_answers(input, verdicts, "event", "verdicts", function(event) {
     list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
   }, function(event) {
-    name <- paste0(spec$eval_name, if (is.null(event$data$choice)) " match")
-    setNames(list(event$data), name)
+    setNames(list(event$data), paste0(spec$eval_name, if (is.null(event$data$choice)) " match"))
   }, "eval", function(data) list(value = data$choice %||% data$correct))
 }
 
@@ -199,7 +198,7 @@ read_lm_eval <- function(input) {
 read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
   if (!is.null(names(tasks))) tasks <- list(tasks)
-  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
+  answers <- unlist(lapply(tasks, task_records), FALSE)
   is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!is_cancelled]
   if (length(kept) == 0L)
