@@ -69,9 +69,10 @@ data_check <- function(x, ...) {
 # Returns one row of the table of checks. `problem` and `doubt` contain advice, or NULL if the check
 # found no problem or no doubt.
 finding <- function(check, found, problem = NULL, doubt = NULL) {
-  status <- if (!is.null(problem)) "problem" else if (!is.null(doubt)) "doubt" else "ok"
   columns_tibble(
-    check = check, status = status, found = found, advice = problem %||% doubt %||% NA_character_
+    check = check,
+    status = if (!is.null(problem)) "problem" else if (!is.null(doubt)) "doubt" else "ok",
+    found = found, advice = problem %||% doubt %||% NA_character_
   )
 }
 
@@ -89,7 +90,7 @@ look_at_raters <- function(x) {
   n_single <- count_cases(x, pattern_lengths(x) == 1L)
   finding("raters",
     paste0(count_noun(n_raters(x), "rater"),
-      if (n_single > 0) paste0("; ", count_noun(n_single, "case"), " with a single rating")),
+      count_clause(n_single, "case", "with a single rating")),
     doubt = if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can."
   )
 }
@@ -188,8 +189,8 @@ compared_answers <- function(x) {
 # cases. `pairs` is a result of compared_answers(), `n_panel` the number of raters of the panel.
 # Returns FALSE unless most raters are in a compared pair.
 all_nearly_copies <- function(pairs, n_panel) {
-  n_compared <- length(unique(c(pairs$first, pairs$second)))
-  n_compared > max(1, n_panel / 2) && stats::median(pairs$same) > 0.95
+  length(union(pairs$first, pairs$second)) > max(1, n_panel / 2) &&
+    stats::median(pairs$same) > 0.95
 }
 
 # Returns sentences about problems of the fitted ratings, for the printed estimates: weak agreement,
@@ -289,10 +290,9 @@ look_at_systems <- function(x) {
     "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
   ))
   finding("systems",
-    paste0(count_noun(n_systems(x), "system"), if (n_incomplete > 0L) paste0(
-      "; ", count_noun(n_incomplete, "system"), " without an answer on some cases, at most ",
-      percent(1 - min(answered_share))
-    )),
+    paste0(count_noun(n_systems(x), "system"), count_clause(n_incomplete, "system", paste(
+      "without an answer on some cases, at most", percent(1 - min(answered_share))
+    ))),
     doubt = if (n_incomplete > 0L) "Compare systems on cases that all of them answered."
   )
 }

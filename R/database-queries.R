@@ -11,9 +11,9 @@
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
+abort_no_cases <- function(what, hint = NULL) {
   abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
-    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = .envir)
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = parent.frame())
 }
 
 in_database <- function(x) inherits(x, "ratings_database")
@@ -57,13 +57,14 @@ copy_to_database <- function(table, lazy_table) {
   con <- dbplyr::remote_con(lazy_table)
   if (inherits(con, "PostgreSQLConnection")) {
     rows <- do.call(paste, c(lapply(table, DBI::dbQuoteLiteral, conn = con), sep = ", "))
-    names <- toString(DBI::dbQuoteIdentifier(con, names(table)))
     return(dplyr::tbl(con, dbplyr::sql(paste0(
-      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (", names, ")"
+      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (",
+      toString(DBI::dbQuoteIdentifier(con, names(table))), ")"
     ))))
   }
-  name <- basename(tempfile("fallible_"))
-  dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE)
+  dplyr::copy_to(
+    con, table, basename(tempfile("fallible_")), temporary = TRUE, in_transaction = FALSE
+  )
 }
 
 #' @exportS3Method dplyr::collect

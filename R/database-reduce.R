@@ -21,15 +21,15 @@ reduce_rows <- function(origin) {
   }
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
   table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
-  columns <- list(roles$raters, systems = if (length(roles$systems) > 0L) roles$systems)
-  names(columns)[[1L]] <- origin$layout$holds
+  columns <- list(systems = if (length(roles$systems) > 0L) roles$systems)
+  columns[[origin$layout$holds]] <- roles$raters
   new_reduction(setNames(list2DF(table), judges), columns, distinct_rows, new_names, cases)
 }
 
 # Builds the list that is described above. `counted` has a row per distinct row. `entry` is the row
 # of `counted` to which each row of `table` belongs; TRUE if the rows are the same.
 new_reduction <- function(table, columns, counted, answer_columns, cases, entry = TRUE) {
-  columns$weights <- utils::tail(make.unique(c(names(table), "weight")), 1L)
+  columns$weights <- tail(make.unique(c(names(table), "weight")), 1L)
   table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[entry]
   list(
     table = table, columns = columns, times = as.double(counted$times),

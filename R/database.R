@@ -114,7 +114,7 @@ database_ratings <- function(data, quos, options) {
       cnd$footer <- c(
         "i" = "Row numbers refer to the distinct rows of {.arg data}, which the database counted."
       )
-      rlang::cnd_signal(cnd)
+      cnd_signal(cnd)
     }
   )
   x["cases"] <- list(NULL)

@@ -162,7 +162,7 @@ user_confusion_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
   # A single matrix is repeated, because it holds in all strata.
   entries <- rep_len(design$matrices[[judge]], stratum * n^2)
-  matrix(utils::tail(entries, n^2), n, n, byrow = TRUE)
+  matrix(tail(entries, n^2), n, n, byrow = TRUE)
 }
 
 # Nodes and weights of numerical integration over cases with the same truth and stratum. These cases

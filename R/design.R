@@ -199,7 +199,7 @@ given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   rates <- expected_rates(design)
   for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
-    right <- vapply(seq_len(nrow(design$strata)), function(stratum) {
+    right <- vapply(seq_along(design$strata$weight), function(stratum) {
       sum(rates * diag(user_confusion_matrix(design, judge, stratum)))
     }, 0)
     accuracy[[judge]] <- signif(sum(design$strata$weight * right), 6L)

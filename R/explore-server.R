@@ -92,8 +92,8 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
 # Adds the files that users can download: the list of cases to label, and the reports.
 offer_files <- function(input, output, current_ratings, gold_plan, known_truth) {
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
-    list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(gold_plan()))), TRUE)
-    utils::write.csv(list, path, row.names = FALSE, na = "")
+    cases <- as.data.frame(augment(shiny::isolate(gold_plan())))
+    utils::write.csv(for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
   })
   report <- function(ending) {
     shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
@@ -261,8 +261,9 @@ check_choice_sent <- function(value, choices, field, several = FALSE) {
 }
 
 abort_page <- function(field) {
-  abort_fallible("page", "The value of field {.field {field}} is not a choice that the page offers.",
-    field = field, call = NULL)
+  abort_fallible("page",
+    "The value of field {.field {field}} is not a choice that the page offers.", field = field,
+    call = NULL)
 }
 
 # Reads an uploaded file. Returns its contents, see read_files(), with two more elements: `how`, the
@@ -351,7 +352,7 @@ chosen_ratings <- function(input, file) {
   reading_arguments <- drop_null(list(
     na = if (!setequal(na, default_na())) na, clean_labels = if (clean) clean
   ))
-  code <- rlang::call2(
+  code <- call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading_arguments,
     !!!extra_arguments
   )

@@ -150,7 +150,7 @@ read_systems <- function(quos, data, layout) {
 # Does the argument `systems` describe constant systems, such as `c(app = "pass")`? Raters judge the
 # answers of these systems: the ratings are verdicts, and "pass" is the verdict for a right answer.
 is_constant_system <- function(value) {
-  is.character(value) && length(value) > 0L && all(rlang::have_name(value))
+  is.character(value) && length(value) > 0L && all(have_name(value))
 }
 
 # Drops constant systems, because their agreement with raters is not defined.
@@ -173,7 +173,7 @@ check_system_raters <- function(value) {
   abort_argument_if(!is.character(value) || length(value) == 0L || anyNA(value), "systems",
     "In long data {.arg systems} must be names of raters that are systems, or a data frame with
         columns {.val case}, {.val system} and {.val prediction}.",
-    x = if (is_quosure(value)) "It names the column {.val {rlang::as_name(value)}} of
+    x = if (is_quosure(value)) "It names the column {.val {as_name(value)}} of
         {.arg data}." else if (!is.null(value)) "It is {describe(value)}.",
     i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
   check_text(value, "systems")
@@ -182,7 +182,7 @@ check_system_raters <- function(value) {
 
 # Is the argument the name of a column of `data`?
 names_a_column <- function(quo, data) {
-  rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
+  quo_is_symbol(quo) && as_name(quo) %in% names(data)
 }
 
 prediction_columns <- c("case", "system", "prediction")
@@ -252,8 +252,10 @@ votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
   inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
-  columns <- c(pattern = "case", unit = "system", category = "prediction")
-  code <- lapply(columns, function(column) match(table[[column]], unique(table[[column]])))
+  code <- lapply(
+    list(pattern = table$case, unit = table$system, category = table$prediction),
+    function(x) match(x, unique(x))
+  )
   table[find_majority(code, max(code$unit), max(code$category)), ]
 }
 

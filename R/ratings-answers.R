@@ -82,16 +82,7 @@ code_confidence <- function(columns, rows) {
     switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
       numeric = factor(names(fifths)[findInterval(x, fifths)], names(fifths)))
   })
-  list(levels = shared_levels(columns[!is_empty]), codes = lapply(columns, as.integer))
-}
-
-confidence_kind <- function(column) {
-  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
-    if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
-}
-
-shared_levels <- function(columns) {
-  levels <- unique(lapply(columns, levels))
+  levels <- unique(lapply(columns[!is_empty], levels))
   abort_if(length(levels) > 1L, "columns",
     "Columns of {.arg confidence} must have the same levels.",
     x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
@@ -101,8 +92,14 @@ shared_levels <- function(columns) {
     x = "It has {length(levels)}: {.val {levels}}.",
     i = if (length(levels) > max_levels) "Merge adjacent levels until {max_levels} are left.",
     arg = "confidence")
-  levels
+  list(levels = levels, codes = lapply(columns, as.integer))
 }
+
+confidence_kind <- function(column) {
+  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
+    if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
+}
+
 
 
 
@@ -144,7 +141,7 @@ format_confidence <- function(x) {
     "Confidence: ", paste0(
       confidence$levels, " (", percent(level_counts / sum(level_counts)), ")", collapse = " < "
     ),
-    if (n_without > 0) paste0("; ", count_noun(n_without, "rating"), " without")
+    count_clause(n_without, "rating", "without")
   )
 }
 
@@ -252,10 +249,10 @@ has_abstentions <- function(x) !is.null(x$abstained)
 split_by_abstention <- function(x) {
   if (!has_abstentions(x)) return(x)
   abstentions <- x$abstained
-  abstention_pattern <- core_patterns_long(
+  core <- core_patterns_long(
     abstentions$case, abstentions$rater, rep(1L, length(abstentions$case)), list(), length(x$index)
-  )$index
-  split_patterns(x, list(.abstained = abstention_pattern))
+  )
+  split_patterns(x, list(.abstained = core$index))
 }
 
 # Raters who abstained on each pattern, after split_by_abstention(). `rater` contains the raters of
@@ -263,7 +260,7 @@ split_by_abstention <- function(x) {
 abstaining_raters <- function(x) {
   abstentions <- x$abstained
   raters <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
-  list(start = as.integer(c(0L, cumsum(lengths(raters)))), rater = as.integer(unlist(raters)))
+  list(start = c(0L, cumsum(lengths(raters))), rater = as.integer(unlist(raters)))
 }
 
 without_abstentions <- function(x) {

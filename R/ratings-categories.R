@@ -150,7 +150,7 @@ resolve_input_labels <- function(input, options) {
 # Categories that the argument `categories` declares. Elements with names recode labels, and the
 # names are categories. NULL if all elements have names: other categories may exist in the data.
 declared_categories <- function(categories) {
-  is_named <- rlang::have_name(categories)
+  is_named <- have_name(categories)
   if (all(is_named)) NULL else if (any(is_named))
     unique(ifelse(is_named, names(categories), as_label(categories))) else categories
 }
@@ -165,8 +165,7 @@ merge_variants <- function(labels, input) {
   main_form <- function(label) by_count[match(plain_label(label), plain_label(by_count))]
   variant <- main_form(labels)
   corrections <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  correction <- unname(c(character(), corrections)[variant])
-  ifelse(is.na(correction), variant, main_form(correction))
+  main_form(ifelse(variant %in% names(corrections), corrections[variant], variant))
 }
 
 # Warns of labels that may not be categories: variants of other labels, labels that look the same,

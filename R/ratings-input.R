@@ -2,8 +2,9 @@
 
 #' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
 #'   refused
-#' @importFrom rlang enquos eval_tidy expr is_quosure new_quosure quo_get_expr quo_is_call
-#'   quo_is_null sym syms
+#' @importFrom rlang as_name call_args call2 cnd_signal enquo enquos eval_tidy expr have_name
+#'   is_call is_quosure new_quosure quo_get_expr quo_is_call quo_is_null quo_is_symbol sym syms
+#' @importFrom utils tail
 #' @noRd
 NULL
 
@@ -60,15 +61,19 @@ read_input <- function(data, quos, options) {
   label_columns <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(label_columns)) check_labels(label_columns[[column]], column)
-  check_level_orders(input$columns)
-  input$ordered <- any(vapply(input$columns, is.ordered, NA))
+  level_orders <- unique(lapply(Filter(is.ordered, input$columns), levels))
+  merged_levels <- unique(unlist(level_orders))
+  conflicts <- Filter(function(order) is.unsorted(match(order, merged_levels)), level_orders)
+  abort_if(conflicts, "columns", "Ordered factors must have their levels in the same order.",
+    x = "One has {.val {level_orders[[1L]]}}, another {.val {conflicts[[1L]]}}.", arg = "raters")
+  input$ordered <- length(level_orders) > 0L
   input
 }
 
 # Does the user select columns by a range or a pattern, instead of naming them one by one?
 selects_by_pattern <- function(quo) {
   expr <- quo_get_expr(quo)
-  is.call(expr) && !rlang::is_call(expr, "c")
+  is.call(expr) && !is_call(expr, "c")
 }
 
 # Keeps the given rows of long data in `input`, and stores their row numbers in the field `source`.
@@ -102,17 +107,14 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   } else {
     one_or_several_columns(ratings_argument)
   }
-  check_disjoint(roles, ratings_argument)
+  repeated <- repeated_values(unlist(roles, use.names = FALSE))
+  in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
+  in_roles[in_roles == "raters"] <- ratings_argument
+  abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
+    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
   roles
 }
 
-check_level_orders <- function(columns) {
-  level_orders <- unique(lapply(Filter(is.ordered, columns), levels))
-  merged_levels <- unique(unlist(level_orders))
-  conflicts <- Filter(function(order) is.unsorted(match(order, merged_levels)), level_orders)
-  abort_if(conflicts, "columns", "Ordered factors must have their levels in the same order.",
-    x = "One has {.val {level_orders[[1L]]}}, another {.val {conflicts[[1L]]}}.", arg = "raters")
-}
 
 as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
@@ -217,7 +219,7 @@ select_columns <- function(data, quo, arg, notes = NULL) {
 # other expression. These selections do not need package tidyselect, which is slow to load.
 positions_by_name <- function(expr, columns) {
   if (is.symbol(expr) || is_string(expr)) return(match(as.character(expr), columns))
-  ends <- if (rlang::is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
+  ends <- if (is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
   if (length(ends) == 2L && all(lengths(ends) == 1L) && !anyNA(ends)) ends[[1L]]:ends[[2L]] else NA
 }
 
@@ -240,13 +242,6 @@ select_column <- function(data, quo, arg, several = FALSE) {
   name
 }
 
-check_disjoint <- function(roles, ratings_argument) {
-  names(roles)[[1L]] <- ratings_argument
-  repeated <- repeated_values(unlist(roles, use.names = FALSE))
-  in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
-  abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
-}
 
 # Drops the level NA of a factor, and the level "" if no value has it.
 clean_levels <- function(x) {

@@ -71,8 +71,8 @@ check_label_kinds <- function(x, column) {
     if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || !all(is.na(labels)))
       mode(labels)
   })))
-  known <- c("character", "numeric", "logical", "factor", "ordered")
-  abort_if(length(kinds) > 1L || !all(kinds %in% known), "columns",
+  abort_if(length(kinds) > 1L ||
+    !all(kinds %in% c("character", "numeric", "logical", "factor", "ordered")), "columns",
     "A list column of labels must contain vectors of one type: strings, factors, logicals or
         numbers.",
     x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
@@ -118,8 +118,10 @@ check_label_once <- function(x) {
 # with an entry per label, sorted in this order, and of the numbers `units`, `workers` and `labels`.
 # Label 0 is an answer without labels.
 judgements <- function(x) {
-  entries <- setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields)
-  c(entries, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
+  c(
+    setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields),
+    units = nrow(x), workers = n_raters(x), labels = n_categories(x)
+  )
 }
 
 judgement_fields <- c("unit", "worker", "label")
@@ -153,7 +155,7 @@ format_answers <- function(x) {
   paste0(
     count_noun(length(case_of_answer), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
     format_range(tabulate(case_of_answer, nrow(x))), " answers per case",
-    if (n_empty > 0L) paste0("; ", count_noun(n_empty, "answer"), " without any label")
+    count_clause(n_empty, "answer", "without any label")
   )
 }
 
@@ -197,7 +199,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
 single_labels <- function(x, several) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  is_multi <- answer %in% answer[duplicated(answer)]
+  is_multi <- answer %in% repeated_values(answer)
   abort_if(any(is_multi) && several == "error", "labels", "Some answers have several labels.",
     x = "{length(unique(answer[is_multi]))} of {max(answer)} answers do, first that of
         {.val {x$raters[entries$worker[is_multi][1L]]}} on

@@ -12,13 +12,13 @@ guess_roles <- function(data, arg) {
   columns <- names(data)
   lower <- fold_case(columns)
   id_columns <- columns[grepl(identifier_names, lower)]
-  long <- match(c("rater", "rating"), lower)
+  long <- setNames(columns[match(c("rater", "rating"), lower)], c("rater", "rating"))
   roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
   if (length(id_columns) > 0L && !anyNA(long)) {
     repeats <- vapply(unclass(data)[id_columns], anyDuplicated, 0L) > 0L
     if (length(roles$case) == 0L)
       roles$case <- if (any(repeats)) id_columns[repeats] else id_columns[[1L]]
-    return(Filter(length, c(roles, rater = columns[long[[1L]]], rating = columns[long[[2L]]])))
+    return(Filter(length, c(roles, long)))
   }
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
@@ -78,8 +78,8 @@ kind_of_column <- function(x, labels, other_labels, name) {
 
 abort_unclear <- function(unclear, roles, arg) {
   as_code <- function(role, columns) {
-    quoted <- toString(dQuote(escape_braces(columns), FALSE))
-    if (length(columns) > 0L) paste0(", ", role, " = c(", quoted, ")")
+    if (length(columns) > 0L)
+      paste0(", ", role, " = c(", toString(dQuote(escape_braces(columns), FALSE)), ")")
   }
   call <- function(...) paste0("{.code ratings(data", as_code("raters", roles$raters), ..., ")}.")
   identifying <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
@@ -290,7 +290,7 @@ check_variable_names <- function(variables, arg) {
 variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
   if (quo_is_call(columns$raters, "list")) {
-    roles <- rlang::call_args(columns$raters)
+    roles <- call_args(columns$raters)
     check_variable_names(roles, "raters")
     return(lapply(roles, function(role) list(raters = role)))
   }
@@ -309,7 +309,7 @@ variables_of_columns <- function(data, columns, repeats) {
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
   is_list <- vapply(columns[c("systems", "truth", "confidence")], quo_is_call, NA, "list")
   by_variable <- c(
-    lapply(columns[names(which(is_list))], rlang::call_args),
+    lapply(columns[names(which(is_list))], call_args),
     Filter(is.list, options[c("categories", "abstain")])
   )
   if (!is.null(names(options$ordered))) by_variable$ordered <- as.list(options$ordered)

@@ -52,7 +52,8 @@ NULL
     x$cases <- x$cases[keep_case]
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
-  if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
+  if (!is.null(x$scores) && !missing(i))
+    x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
   x$confidence <- subset_case_entries(x$confidence, keep_case, new_rater)
   x$abstained <- subset_case_entries(x$abstained, keep_case, new_rater)
   x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
@@ -181,7 +182,7 @@ summary_of_ratings <- function(x, systems) {
     `Systems (agreement with raters)` = systems
   ))
   digits <- c(3L, ratings = 0L, unrated = 0L, votes = 0L, split = 0L)
-  Map(function(table, title) view(table, digits = digits, title = title), tables, names(tables))
+  Map(view, tables, digits = list(digits), title = names(tables))
 }
 
 table_of_categories <- function(x) {
@@ -259,7 +260,7 @@ format_header <- function(x) {
     ),
     if (has_labels(x)) format_answers(x) else paste0(
       count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
-      if (n_unrated > 0L) paste0("; ", count_noun(n_unrated, "case"), " without any"),
+      count_clause(n_unrated, "case", "without any"),
       switch(x$repeats, reruns = "; reruns by a rater count as one vote",
         ratings = "; repeats by a rater are ratings of their own")
     ),
@@ -274,6 +275,11 @@ format_header <- function(x) {
         "Rows have weights that are not counts: no standard errors or intervals"
     }
   )
+}
+
+# Clause of a printed line, such as "; 3 cases without any"; NULL if `n` is 0.
+count_clause <- function(n, noun, words) {
+  if (n > 0) paste0("; ", count_noun(n, noun), " ", words)
 }
 
 format_range <- function(n) paste(unique(range(n)), collapse = " to ")

@@ -145,7 +145,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
 #' @export
 as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
   if (gives_column_roles(...)) ratings(x, ..., rating = {{ rating }}) else
-    ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
+    ratings_of_runs(list(x, ...), enquo(rating), arg)
 }
 
 #' @export
@@ -201,9 +201,9 @@ check_several_raters <- function(x) {
 }
 
 # The same for functions that accept answers with several labels, which are returned unchanged.
-as_answers <- function(x, arg = "x") {
+as_answers <- function(x) {
   if (inherits(x, "crowdtruth")) x <- x$ratings
-  if (has_labels(x)) x else as_ratings_of_several(x, arg)
+  if (has_labels(x)) x else as_ratings_of_several(x)
 }
 
 # An agreement matrix as ratings: a row per cell, weighted by its count.

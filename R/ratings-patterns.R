@@ -54,8 +54,8 @@ pattern_of_case <- function(x) x$index
 case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
 
 # One entry per rating: a list of `row` (position of the case in `pattern`), `rater` and `category`.
-# `pattern`: number of the pattern of each case, by default of all cases.
-unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
+unfold_ratings <- function(x) {
+  pattern <- pattern_of_case(x)
   positions <- rating_positions(x, pattern)
   list(
     row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]),
@@ -136,7 +136,7 @@ weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
 # Order of the patterns, as from order(). It depends only on their content, so that results do not
 # depend on the order of cases. `truth`: a number for each pattern, or empty.
-order_of_patterns <- function(x, truth = integer()) {
+order_of_patterns <- function(x, truth) {
   patterns <- seq_len(n_patterns(x))
   ratings <- split(
     paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), patterns)
@@ -180,19 +180,6 @@ pick_patterns <- function(patterns, selected) {
   patterns
 }
 
-# Sets the field `kind`: a number for each distinct combination of values of patterns. Combinations
-# are numbered in sorted order, so that the numbers do not depend on the order of cases.
-number_value_combinations <- function(patterns) {
-  values <- patterns$values
-  patterns$kind <- if (length(values) > 0L) {
-    combination <- number_combinations(rep(1, n_patterns(patterns)), values)
-    first_pattern <- which(!duplicated(combination))
-    match(
-      combination, do.call(order, c(lapply(unname(values), `[`, first_pattern), method = "radix"))
-    )
-  }
-  patterns
-}
 
 # Splits patterns so that all cases of a pattern have the same values, and stores the values.
 # `values`: a named list of vectors with an entry per case.
@@ -205,10 +192,17 @@ split_patterns <- function(x, values) {
   set_patterns(x, patterns, index)
 }
 
-# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `index`: pattern of each
-# case.
+# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `kind` is a number for
+# each distinct combination of values of patterns. Combinations are numbered in sorted order, so
+# that the numbers do not depend on the order of cases. `index`: pattern of each case.
 set_patterns <- function(x, patterns, index) {
-  x$patterns <- number_value_combinations(patterns)
+  values <- patterns$values
+  patterns$kind <- if (length(values) > 0L) {
+    combination <- number_combinations(rep(1, n_patterns(patterns)), values)
+    distinct_values <- lapply(unname(values), `[`, which(!duplicated(combination)))
+    match(combination, do.call(order, c(distinct_values, method = "radix")))
+  }
+  x$patterns <- patterns
   x$index <- index
   weigh_patterns(x)
 }

@@ -140,7 +140,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   }
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
   ratings_of(
-    contents, mapping, rlang::enquo(systems), how, na, clean_labels, abstain = abstain, ...
+    contents, mapping, enquo(systems), how, na, clean_labels, abstain = abstain, ...
   )
 }
 
@@ -282,22 +282,19 @@ read_file <- function(file, how) {
 fill_mapping <- function(mapping, contents) {
   if (!describes_long_data(mapping)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
-    if (!any(contents$map[[arg]] %in% names(contents$table))) abort_mapping(arg, contents)
+    choices <- if (arg == "rating") contents$choices
+    abort_if(!any(contents$map[[arg]] %in% names(contents$table)), "file",
+      "Give {.arg {arg}}, the name of the column of the {arg}.",
+      x = "The file looks like {contents$format$words}, with the columns
+          {.val {names(contents$table)}}.",
+      i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
+          rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
+          needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
+        escape_braces(contents$notes)),
+      path = contents$path)
     mapping[[arg]] <- rlang::as_quosure(contents$map[[arg]], baseenv())
   }
   mapping
-}
-
-abort_mapping <- function(arg, contents) {
-  choices <- if (arg == "rating") contents$choices
-  abort_fallible("file", "Give {.arg {arg}}, the name of the column of the {arg}.",
-    x = "The file looks like {contents$format$words}, with the columns
-        {.val {names(contents$table)}}.",
-    i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
-        rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
-        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
-      escape_braces(contents$notes)),
-    path = contents$path)
 }
 
 # Fails if a file lacks a used column that another file has. All values of this file would otherwise
@@ -306,10 +303,10 @@ check_files <- function(contents, columns) {
   for (arg in names(columns)) {
     for (path in names(contents$files)) {
       lacking <- setdiff(columns[[arg]], contents$files[[path]])
-      if (length(lacking) > 0L)
-        abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
-          x = "The argument `{arg}` needs it, and other files have it.",
-          i = "Give the column the same name in all files, or read the files one by one.")
+      abort_file_if(lacking, list(path = path),
+        "lacks the column {toString(dQuote(lacking, FALSE))}.",
+        x = "The argument `{arg}` needs it, and other files have it.",
+        i = "Give the column the same name in all files, or read the files one by one.")
     }
   }
 }
@@ -318,7 +315,7 @@ check_files <- function(contents, columns) {
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
   if (quo_is_call(quo, "list"))
-    quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
+    quo <- rlang::quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 

@@ -31,10 +31,8 @@ limit_messages <- c(
 # Fails if `value` is above the limit with the name `limit`.
 check_limit <- function(value, limit, input) {
   most <- input$limits$most[[limit]]
-  if (value > most) {
-    abort_file(input, limit_messages[[limit]],
-      i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
-  }
+  abort_file_if(value > most, input, limit_messages[[limit]],
+    i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
 }
 
 check_unpacked <- function(bytes, input) {
@@ -52,7 +50,7 @@ check_cells <- function(columns, rows, input) {
 # end in "\n", in "\r" or in both.
 check_lines <- function(input) {
   byte_counts <- count_bytes(file(input$plain, "rb"))
-  if (byte_counts[[1L]] > 0) abort_file(input, "is not text: it contains zero bytes.")
+  abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
   lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, lines, input)
   lines
@@ -193,10 +191,9 @@ check_zip_names <- function(entries, input) {
     "a link" = entries$link, "a file that would be written outside its folder" = leaves_folder,
     "two files of the same name" = duplicated(entries$name)
   )
-  for (kind in names(Filter(any, faults))) {
-    abort_file(input, "holds {kind}. Nothing was unpacked.",
-      x = "It is \"{shorten_text(entries$name[faults[[kind]]][[1L]])}\".",
-      i = "Annotation tools do not write such archives. Check where this one comes from.",
-      topic = "archive")
-  }
+  kind <- names(Filter(any, faults))[1L]
+  abort_file_if(!is.na(kind), input, "holds {kind}. Nothing was unpacked.",
+    x = "It is \"{shorten_text(entries$name[faults[[kind]]][[1L]])}\".",
+    i = "Annotation tools do not write such archives. Check where this one comes from.",
+    topic = "archive")
 }

@@ -51,7 +51,7 @@ plain_file <- function(input, scratch) {
   if (begins_with(path, "1f 8b")) path <- unpack(input, scratch)
   if (!any(begins_with(path, c("ff fe", "fe ff")))) return(path)
   text <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-  if (is.null(text)) abort_file(input, "begins like text in UTF-16, but is not valid UTF-16.")
+  abort_file_if(is.null(text), input, "begins like text in UTF-16, but is not valid UTF-16.")
   out <- tempfile(tmpdir = scratch)
   writeBin(text, out)
   out
@@ -63,6 +63,10 @@ abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()
   path <- file$path
   abort_fallible(c(topic, "file"), paste("{.file {path}}", message), ..., path = path,
     .envir = rlang::env(.envir, path = path))
+}
+
+abort_file_if <- function(wrong, ...) {
+  if (is_wrong(wrong)) abort_file(..., .envir = parent.frame())
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
@@ -96,7 +100,7 @@ kind_of_bytes <- function(input) {
 
 kind_of_text <- function(input) {
   first_lines <- input$first
-  if (length(first_lines) == 0L) abort_file(input, "is empty.")
+  abort_file_if(length(first_lines) == 0L, input, "is empty.")
   first_line_matches <- function(pattern) grepl(pattern, first_lines[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
   if (!first_line_matches("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
@@ -113,8 +117,7 @@ first_two_lines <- function(path, skip) {
   while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
     nonblank <- grep("[^ \t\r]", lines, useBytes = TRUE)
     # Three lines, because the first may contain only the byte order mark.
-    lines <- trim_bytes(lines[head(nonblank, 3L)])
-    first <- c(first, lines[nzchar(lines)])
+    first <- c(first, Filter(nzchar, trim_bytes(lines[head(nonblank, 3L)])))
   }
   head(first, 2L)
 }
@@ -200,8 +203,8 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   }
   table <- bind_tables(tables)
   check_nested_fields(names(table), input)
-  if (length(table) > 0L && length(table[[1L]]) < n_records)
-    abort_file(input, "has records without any of the columns that arguments name.")
+  abort_file_if(length(table) > 0L && length(table[[1L]]) < n_records, input,
+    "has records without any of the columns that arguments name.")
   table
 }
 
@@ -215,7 +218,12 @@ parse_lines <- function(lines, lines_before, input) {
   spend_cells(text, input)
   records <- or_null(parse_text(text))
   all_objects <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
-  if (!all_objects) abort_line(lines, at, lines_before, input)
+  if (!all_objects) for (i in at) {
+    value <- parse_json(lines[[i]], input, lines_before + i)
+    abort_file_if(length(names(value)) == 0L, input,
+      "has no JSON object with fields in line {lines_before + i}.",
+      x = "It is {shorten_text(lines[[i]])}")
+  }
   setNames(records, lines_before + at)
 }
 
@@ -226,11 +234,9 @@ is_object <- function(value) is.list(value) && !is.null(names(value))
 # distinct sets of names are checked.
 check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
   repeated <- Find(anyDuplicated, unique(fields))
-  if (!is.null(repeated)) {
-    first <- match(list(repeated), fields) # nolint: object_usage.
-    abort_file(input, "has a field twice in record {at[[first]]}.",
-      x = "It is \"{repeated_values(repeated)[[1L]]}\".")
-  }
+  abort_file_if(repeated, input,
+    "has a field twice in record {at[[match(list(repeated), fields)]]}.",
+    x = "It is \"{repeated_values(repeated)[[1L]]}\".")
 }
 
 # Fails if a field is an object in one record and a value in another, because one of them would be
@@ -240,22 +246,12 @@ check_nested_fields <- function(fields, input) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
   conflicts <- intersect(fields, unlist(parents))
-  if (length(conflicts) > 0L) {
-    abort_file(input, "has a field that is an object in one record and a value in another.",
-      x = "It is \"{conflicts[[1L]]}\".",
-      i = "Use the same type in all records, or give columns of other fields only.")
-  }
+  abort_file_if(conflicts, input,
+    "has a field that is an object in one record and a value in another.",
+    x = "It is \"{conflicts[[1L]]}\".",
+    i = "Use the same type in all records, or give columns of other fields only.")
 }
 
-abort_line <- function(lines, nonblank, lines_before, input) {
-  for (at in nonblank) {
-    value <- parse_json(lines[[at]], input, lines_before + at)
-    if (length(names(value)) == 0L) {
-      abort_file(input, "has no JSON object with fields in line {lines_before + at}.",
-        x = "It is {shorten_text(lines[[at]])}")
-    }
-  }
-}
 
 shorten_text <- function(x) {
   x <- printable(x)

@@ -2,10 +2,9 @@
 
 read_json_array <- function(input) {
   document <- input$document
-  if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input, "is a single object or empty, not an array of records.",
-      i = "Put the records into the brackets of one array.")
-  }
+  abort_file_if(!is.null(names(document)) || length(document) == 0L, input,
+    "is a single object or empty, not an array of records.",
+    i = "Put the records into the brackets of one array.")
   table <- record_table(document, input, input$keep)
   check_nested_fields(names(table), input)
   add_default_map(table)
@@ -110,8 +109,8 @@ read_doccano <- function(input) {
     label <- if ("label" %in% names(table)) "label" else "labels"
     contents <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
-  if (any(vapply(contents$table[[contents$map$rating]], is.list, NA)))
-    abort_file(input, "has labels of parts of texts. Ratings need labels of whole texts.")
+  abort_file_if(Filter(is.list, contents$table[[contents$map$rating]]), input,
+    "has labels of parts of texts. Ratings need labels of whole texts.")
   contents
 }
 
@@ -148,7 +147,7 @@ find_lookalikes <- function(labels) {
   number <- suppressWarnings(as.numeric(form))
   form <- ifelse(is.na(number), form, as_label(number))
   plain <- plain_label(labels)
-  similar <- labels[form %in% form[duplicated(form)]]
+  similar <- labels[form %in% repeated_values(form)]
   Filter(function(label) length(unique(plain[form == form[match(label, labels)]])) > 1L, similar)
 }
 
@@ -272,7 +271,7 @@ inform_changed <- function(message, from, to) {
 warn_similar <- function(ids, noun) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
-  similar <- plain %in% plain[duplicated(plain)]
+  similar <- plain %in% repeated_values(plain)
   groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
   lines <- escape_braces(vapply(groups, paste, "", collapse = " and "))
   warn_if(any(similar), "names", c(

@@ -204,10 +204,6 @@ warn_scores <- function(x) {
 
 # ---- Subsets, tables and text of scores ---------------------------------------------------------
 
-subset_scores <- function(x, keep_case) {
-  x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
-  x
-}
 
 keep_scores <- function(scores, systems) {
   scores$values <- scores$values[intersect(systems, names(scores$values))]

@@ -14,7 +14,7 @@ read_csv <- function(input) {
     tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
-  if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns, but no rows.")
+  abort_file_if(length(columns[[1L]]) == 0L, input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
@@ -55,11 +55,11 @@ drop_title_rows <- function(columns, input) {
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
     add_note(input, left_out(seq_len(header_row) > 0L, "line", "above the table, as a title"))
     names(columns) <- vapply(columns, `[[`, "", header_row)
-    columns <- lapply(columns, utils::tail, -header_row)
+    columns <- lapply(columns, tail, -header_row)
   }
   if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
     add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
-    columns <- lapply(columns, utils::tail, -2L)
+    columns <- lapply(columns, tail, -2L)
   }
   name_columns(columns, input)
 }
@@ -103,11 +103,9 @@ drop_rows <- function(table, contents, columns) {
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
   repeated <- repeated_values(names(columns)[!unnamed])
-  if (length(repeated) > 0L) {
-    abort_file(input, "has several columns with the same name.",
-      x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
-      i = "Give each column a different name.")
-  }
+  abort_file_if(repeated, input, "has several columns with the same name.",
+    x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
+    i = "Give each column a different name.")
   names(columns)[unnamed] <- paste0("...", which(unnamed))
   columns[!unnamed | !vapply(columns, function(x) all(is_blank(x)), NA)]
 }
@@ -150,16 +148,13 @@ check_csv <- function(input, has_open_quote) {
     )[1L]
     paste0("has ", n_fields[line], ".")
   }
-  if (!is.na(line) || length(short) == 0L) {
-    abort_file(
-      input, "must have {n_columns} columns in all lines, like the first line.",
-      x = "Line {line + input$skip} {fault}",
-      i = c(
-        if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-        if (!has_open_quote) skip_hint
-      )
-    )
-  }
+  abort_file_if(!is.na(line) || length(short) == 0L, input,
+    "must have {n_columns} columns in all lines, like the first line.",
+    x = "Line {line + input$skip} {fault}",
+    i = c(
+      if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+      if (!has_open_quote) skip_hint
+    ))
   lacks <- input$header[seq(min(n_fields[short]) + 1L, n_columns)]
   add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
     shorten(dQuote(lacks, FALSE)), "), which are read as empty."))
@@ -240,7 +235,7 @@ read_excel <- function(input) {
   if (columns * rows_of_sheets > input$limits$most[["cells"]])
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
   table <- read("text")
-  if (nrow(table) == 0L) abort_file(input, "has no rows in sheet \"{sheet}\".")
+  abort_file_if(nrow(table) == 0L, input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {
     add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
       "read; `file = list(sheet = )` names another."))

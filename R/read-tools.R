@@ -12,7 +12,7 @@ nested_answers <- function(input, items, noun, answers, item_fields, answers_of,
   has_no_answers <- lengths(answers_by_item) == 0L
   answer <- unlist(answers_by_item, FALSE)
   failed <- vapply(answer, input$failed, NA)
-  if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
+  abort_file_if(all(failed), input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
     c(item, setNames(list(name), rater), if (!failed) fields(answer))
@@ -61,16 +61,16 @@ read_inspect <- function(input) {
 unzip_inspect <- function(input) {
   folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
-  if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
+  abort_file_if(!has_log(input), input, "is not a log of Inspect.")
   file_names <- input$entries$name
   # Unpacks all files in one call. To find each file by its name would take a time that grows with
   # the square of their number.
   unzipped <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
-  if (length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/"))) {
-    abort_file(input, "cannot be unpacked.",
-      i = "Convert it to JSON: `inspect log convert --to json`.")
-  }
+  abort_file_if(
+    length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
+    "cannot be unpacked.", i = "Convert it to JSON: `inspect log convert --to json`."
+  )
   read <- function(file) parse_json(read_text(file.path(folder, file)), input)
   samples <- grep("^samples/.*[.]json$", file_names, value = TRUE)
   list(
@@ -177,10 +177,10 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  if (is.null(table[["doc_id"]])) abort_file(input, "has no field \"doc_id\".")
+  abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".")
   binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
   binary <- setdiff(names(table)[binary], "doc_id")
-  if (length(binary) == 0L) abort_file(input, "has no metric with only the values 0 and 1.")
+  abort_file_if(length(binary) == 0L, input, "has no metric with only the values 0 and 1.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
@@ -201,8 +201,8 @@ read_label_studio <- function(input) {
   answers <- unlist(lapply(tasks, task_records), FALSE)
   is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!is_cancelled]
-  if (length(kept) == 0L)
-    abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
+  abort_file_if(length(kept) == 0L, input, "holds no annotation.",
+    i = "Export it after the first annotation.")
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   unread <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
   table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
