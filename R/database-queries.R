@@ -46,8 +46,8 @@ join_cases <- function(x, columns, kept = "case") {
     origin$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
   )[!duplicated(origin$keys), ]
   patterns <- ask_database(copy_to_database(table, origin$cases))
-  joined <- dplyr::left_join(origin$cases, patterns, by = names(origin$keys))
-  take_columns(joined, c(kept, temporary_names))
+  cases <- dplyr::left_join(origin$cases, patterns, by = names(origin$keys))
+  take_columns(cases, c(kept, temporary_names))
 }
 
 # Copies a data frame to the database of the lazy table `lazy_table`, as a temporary table. Package
@@ -94,7 +94,7 @@ count_if <- function(condition) {
   expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
 }
 
-numbered_names <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
+numbered_names <- function(prefix, n) paste0(prefix, seq_len(n), recycle0 = TRUE)
 
 # Selects columns of a lazy table. Names of the vector `columns` are the new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))

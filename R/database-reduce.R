@@ -147,8 +147,7 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
 # is argument `systems` of ratings() for long data.
 expand_predictions <- function(counted, values) {
   cells <- list_cells(values$system$key, NULL)
-  n_systems_answered <- rowSums(!is.na(counted[numbered_names("s", nrow(cells))]))
-  has_repeats <- counted$predictions > counted$times * n_systems_answered
+  has_repeats <- counted$predictions > count_answers(counted, "s", cells)
   abort_if(any(has_repeats, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
     x = "A system has more than one prediction in up to
          {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
@@ -159,14 +158,18 @@ expand_predictions <- function(counted, values) {
   )
 }
 
+# For each row of `counted`, the number of its cases times the number of its answers.
+count_answers <- function(counted, prefix, cells) {
+  counted$times * rowSums(!is.na(counted[numbered_names(prefix, nrow(cells))]))
+}
+
 # ---- Checks -------------------------------------------------------------------------------------
 
 check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
     x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  n_raters_rated <- rowSums(!is.na(counted[numbered_names("r", nrow(cells))]))
-  has_repeats <- counted$given > counted$times * n_raters_rated
+  has_repeats <- counted$given > count_answers(counted, "r", cells)
   if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
   roles <- origin$roles
   rows <- take_columns(
@@ -189,8 +192,9 @@ fetch_ratings <- function(origin, quos, options) {
   roles <- origin$roles
   inform_fallible("There are too many raters to count cases with equal ratings in the database.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
-  columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
-  table <- fetch_exact(take_columns(origin$data, columns))
+  table <- fetch_exact(take_columns(
+    origin$data, c(roles$case, roles$rater, roles$raters, roles$weights)
+  ))
   check_same_rows(nrow(table), origin$rows)
   if (!is.null(origin$systems))
     quos$systems <- new_quosure(fetch_exact(take_columns(origin$systems, prediction_columns)))

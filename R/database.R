@@ -100,8 +100,7 @@ database_ratings <- function(data, quos, options) {
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
   )
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
-  reduce <- if (layout$by_rating) reduce_long else reduce_rows
-  reduced <- reduce(origin)
+  reduced <- if (layout$by_rating) reduce_long(origin) else reduce_rows(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
   # From here on, arguments select columns of the table of distinct rows.
@@ -205,7 +204,7 @@ fetch_groups <- function(origin, quo, skeleton) {
 # this kind on one of the `used` columns is an error.
 compare_bytes <- function(data, used) {
   con <- dbplyr::remote_con(data)
-  types <- vapply(suppressWarnings(fetch_rows(head(data, 0L))), typeof, "")
+  types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
   text_columns <-
     names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
   sql_format <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
@@ -223,10 +222,9 @@ compare_bytes <- function(data, used) {
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
     word <- key_expr(name)
-    equals <- lapply(c("A", "\u00e1", "a "), function(end) {
+    count_if(Reduce(function(a, b) expr(!!a | !!b), lapply(c("A", "\u00e1", "a "), function(end) {
       expr(paste0(!!word, "a") == paste0(!!word, !!end))
-    })
-    count_if(Reduce(function(a, b) expr(!!a | !!b), equals))
+    })))
   })
   same <- columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
   abort_if(same, "database",

@@ -89,10 +89,9 @@ check_copying <- function(copying, raters, systems) {
 # `to` are the numbers of raters and systems, NA if a name is unknown. `judges` are their names.
 copying_faults <- function(copying, from, to, judges, n_raters) {
   cells <- function(column, fault) {
-    values <- vapply(unfactor(copying[[column]]), describe, "")
-    paste0("`", column, "` is ", values, ", ", fault)
+    paste0("`", column, "` is ", map_chr(unfactor(copying[[column]]), describe), ", ", fault)
   }
-  is_valid <- vapply(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1), NA)
+  is_valid <- map_lgl(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1))
   # An earlier fault of a row replaces a later one.
   faults <- ifelse(is_valid, NA, cells("probability", "which is not in [0, 1]"))
   faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)

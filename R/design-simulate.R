@@ -149,7 +149,7 @@ model_is_dependent <- function(model) !is.null(model$dependence)
 dependence_type <- function(model) model$dependence$type %||% "none"
 
 format_dependence <- function(model) {
-  pairs <- vapply(model$dependence$pairs, paste, "", collapse = " and ")
+  pairs <- map_chr(model$dependence$pairs, paste, collapse = " and ")
   switch(dependence_type(model),
     easy = " with cases easy for all", pairs = paste0(" with dependent pairs ", toString(pairs))
   )
@@ -180,7 +180,7 @@ shared_terms <- function(x, model, n_before) {
   type <- dependence_type(model)
   if (type == "none") return(NULL)
   names <- c(
-    if (type == "easy") "", vapply(model$dependence$pairs, paste0, "", ",", collapse = "")
+    if (type == "easy") "", map_chr(model$dependence$pairs, paste0, ",", collapse = "")
   )
   truth <- rep(x$categories, length(names))
   terms <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
@@ -277,10 +277,9 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
     sum(singular_values > 1e-6 * singular_values[[1L]])
   }, 0)
   n_per_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
-  n_matrices <- length(at[[1L]]$matrices)
   list(
-    rank = max(ranks),
-    parameters = populations * (size - 1) + n_per_matrix * n_matrices + length(at[[1L]]$shared)
+    rank = max(ranks), parameters = populations * (size - 1) +
+      n_per_matrix * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
   )
 }
 

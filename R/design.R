@@ -181,7 +181,7 @@ design_lines <- function(x, kind, violations) {
   missing <- percent(x$missing)
   if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
   c(
-    paste0("Accuracy of ", names(by_kind), "s: ", vapply(by_kind, shorten, "")),
+    paste0("Accuracy of ", names(by_kind), "s: ", map_chr(by_kind, shorten)),
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, decimals(x$base_rates))),
       uniform = "uniform numbers, normalised, drawn for each panel",

@@ -188,7 +188,7 @@ message_boxes <- function(messages, files) {
     )
   }
   boxes <- unlist(unname(messages), FALSE)
-  is_error <- vapply(boxes, function(x) x$kind == "danger", NA)
+  is_error <- map_lgl(boxes, function(x) x$kind == "danger")
   notes <- lapply(boxes[!is_error], box)
   list(lapply(boxes[is_error], box), if (length(notes) > 0L) shiny::tags$details(
     class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
@@ -288,12 +288,12 @@ count_labels <- function(file, columns) {
 labels_to_join <- function(text) {
   if (!is_string(text)) abort_page("join")
   pairs <- strsplit(words_of_field(text), " *= *")
-  old <- vapply(pairs, `[`, "", 1L)
+  old <- map_chr(pairs, `[`, 1L)
   abort_if(any(lengths(pairs) != 2L | !nzchar(old)), "page", call = NULL, field = "join", c(
     "\"Labels to join\" must be pairs of labels, separated by commas.",
     i = "In each pair, write the label in the file, an equals sign, and the label that replaces it."
   ))
-  setNames(old, vapply(pairs, `[`, "", 2L))
+  setNames(old, map_chr(pairs, `[`, 2L))
 }
 
 # Splits the text of a field at its commas.
@@ -341,8 +341,7 @@ chosen_ratings <- function(input, file) {
     field = "raters", call = NULL)
   na <- if (is_string(input$na)) c("", words_of_field(input$na)) else default_na()
   clean <- isTRUE(input$clean)
-  labels <- names(count_labels(uploaded, mapping[[length(mapping)]]))
-  right_label <- optional("right", labels)
+  right_label <- optional("right", names(count_labels(uploaded, mapping[[length(mapping)]])))
   if (nzchar(right_label)) systems <- c(application = right_label)
   groups <- optional("groups", uploaded$columns)
   recoding <- labels_to_join(input$join %||% "")

@@ -58,12 +58,12 @@ check_takes_confidence <- function(x, input) {
 # `levels`, which all columns share, and `codes`, an integer vector per column. `rows`: numbers of
 # the rows in the user's data, for messages.
 code_confidence <- function(columns, rows) {
-  is_empty <- vapply(columns, function(column) all(is.na(column)), NA)
+  is_empty <- map_lgl(columns, function(column) all(is.na(column)))
   abort_if(all(is_empty), "confidence", "{.arg confidence} has no values.",
     x = "All values of {.val {names(columns)}} are missing.", row = integer(),
     column = names(columns)[[1L]])
   known_columns <- columns[!is_empty]
-  kind <- unique(vapply(known_columns, confidence_kind, ""))
+  kind <- unique(map_chr(known_columns, confidence_kind))
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
@@ -121,10 +121,11 @@ subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
                                 keep_if_empty = FALSE) {
   if (is.null(x)) return(NULL)
   fields <- intersect(c("case", "rater", "code"), names(x))
-  entries <- lapply(x[fields], `[`, order(x$case))
-  n_entries <- tabulate(entries$case, max(cases, entries$case, 0L))
+  n_entries <- tabulate(x$case, max(cases, x$case, 0L))
   first <- cumsum(n_entries) - n_entries + 1L
-  entries <- lapply(entries, `[`, sequence(n_entries[cases], from = first[cases]))
+  entries <- lapply(
+    x[fields], `[`, order(x$case)[sequence(n_entries[cases], from = first[cases])]
+  )
   entries$case <- rep.int(seq_along(cases), n_entries[cases])
   entries$rater <- new_rater[entries$rater]
   sorted <- order(entries$case, entries$rater)
@@ -212,8 +213,9 @@ add_abstentions <- function(x, input) {
   # The field `abstained` or `silent_systems`; NULL if there are no abstentions. `codes`: for each
   # column, a code per row (see take_abstentions()).
   new_abstentions <- function(codes, table, judge, judges) {
-    place <- place_of_values(table$case, table[[judge]], judges, x$cases, input$rows)
-    entries <- collect_entries(codes, place)
+    entries <- collect_entries(
+      codes, place_of_values(table$case, table[[judge]], judges, x$cases, input$rows)
+    )
     if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
   }
   x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)

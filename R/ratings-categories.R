@@ -5,7 +5,7 @@
 NULL
 
 plain_columns <- function(data) {
-  columns_of_class <- function(class) names(data)[vapply(data, inherits, NA, class)]
+  columns_of_class <- function(class) names(data)[map_lgl(data, inherits, class)]
   for (name in columns_of_class("integer64")) data[[name]] <- plain_integers(data[[name]])
   labelled_columns <- columns_of_class("haven_labelled")
   for (name in labelled_columns) data[[name]] <- labelled_factor(data[[name]])
@@ -61,8 +61,8 @@ column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_stri
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
-  if (all(vapply(columns, is.numeric, NA))) labels[order(as.numeric(labels))] else
-    if (any(vapply(columns, is.factor, NA))) labels else sort_strings(labels)
+  if (all(map_lgl(columns, is.numeric))) labels[order(as.numeric(labels))] else
+    if (any(map_lgl(columns, is.factor))) labels else sort_strings(labels)
 }
 
 find_categories <- function(input, declared) {

@@ -286,10 +286,10 @@ resolve_kinds <- function(kind, x) {
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
-  vapply(setNames(nm = groups), function(group) {
+  map_chr(setNames(nm = groups), function(group) {
     kinds <- kind[x$raters[x$rater_groups == group]]
     if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
-  }, "")
+  })
 }
 
 # Kind of the raters of `x` (ratings, a fit or an estimate): one word for all raters or a word per

@@ -37,7 +37,7 @@ read_input <- function(data, quos, options) {
     if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
   case <- take_role("case", unfactor)
-  keys <- if (length(case) > 1L) vapply(case, is.numeric, NA)
+  keys <- if (length(case) > 1L) map_lgl(case, is.numeric)
   case <- if (is.null(keys)) case[[1L]] else join_keys(case)
   input <- list(
     layout = layout, rows = attr(data, "rows"), columns = take_role("raters"), case = case,
@@ -171,7 +171,7 @@ find_layout <- function(data, quos) {
 }
 
 # Names of the arguments in `quos` (a list of quosures) that the user gave.
-given_argument_names <- function(quos) names(quos)[!vapply(quos, quo_is_null, NA)]
+given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 
 # Do the arguments describe long data, with a row per rating? This is the default of read_ratings().
 describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))

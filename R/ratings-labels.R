@@ -47,22 +47,22 @@ check_whole_answers <- function(input, is_row_per_label) {
 }
 
 read_label_lists <- function(x, column) {
-  check_label_kinds(x[lengths(x) > 0L], column)
-  is_factor <- vapply(x, is.factor, NA)
+  n_labels <- lengths(x)
+  check_label_kinds(x[n_labels > 0L], column)
+  is_factor <- map_lgl(x, is.factor)
   # If only some elements are factors, unlist() would return their codes. The other elements are NA
   # or empty, and become factors.
-  if (any(is_factor))
-    x[!is_factor] <- lapply(x[!is_factor], function(labels) factor(rep(NA, length(labels))))
+  if (any(is_factor)) x[!is_factor] <- lapply(n_labels[!is_factor], function(n) factor(rep(NA, n)))
   label <- unlist(x, use.names = FALSE)
-  row <- rep.int(seq_along(x), lengths(x))
+  row <- rep.int(seq_along(x), n_labels)
   is_na <- is.na(label)
-  partial_rows <- row[is_na & lengths(x)[row] > 1L]
+  partial_rows <- row[is_na & n_labels[row] > 1L]
   abort_if(partial_rows, "columns",
     "An answer must not have both labels and {.code NA}.",
     x = "Row {partial_rows[[1L]]} of column {.val {column}} contains {.code NA} and other labels.",
     arg = column)
   list(
-    row = row[!is_na], label = label[!is_na], empty = which(lengths(x) == 0L), missing = row[is_na]
+    row = row[!is_na], label = label[!is_na], empty = which(n_labels == 0L), missing = row[is_na]
   )
 }
 

@@ -34,12 +34,12 @@ resolve_raters <- function(roles, data, arg) {
   is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower)
   if (!any(is_unusual)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
-  kind <- vapply(seq_along(is_unusual), function(position) {
+  kind <- map_chr(seq_along(is_unusual), function(position) {
     other_labels <- if (all(is_unusual)) labels[-position] else labels[!is_unusual]
     kind_of_column(
       data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels), lower[[position]]
     )
-  }, "")
+  })
   if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
     kind[lower == "population"] <- "about"
   columns <- split(roles$raters, ifelse(is_unusual, kind, "rater"))
@@ -98,7 +98,7 @@ abort_unclear <- function(unclear, roles, arg) {
 # Fails if no label occurs in two columns. Such data are not a table with a column for each rater,
 # and probably have a row per rating, with column names that are not recognised.
 check_labels_shared <- function(columns, arg) {
-  if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
+  if (length(columns) < 3L || !all(map_lgl(columns, is.atomic))) return(invisible())
   labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
   abort_argument_if(length(labels) > 0L && anyDuplicated(labels) == 0L, arg,
     "must have a column for each rater.",
@@ -269,8 +269,8 @@ format_ratings_line <- function(facts, size) {
 # Is `x` a list of ratings objects, one for each variable of a codebook? Fails for a list of ratings
 # objects and other objects.
 is_variables <- function(x, arg = "x") {
-  if (!is.list(x) || is.object(x) || !any(vapply(x, is_ratings, NA))) return(FALSE)
-  not_ratings <- check_variable_names(x, arg)[!vapply(x, is_ratings, NA)]
+  if (!is.list(x) || is.object(x) || !any(map_lgl(x, is_ratings))) return(FALSE)
+  not_ratings <- check_variable_names(x, arg)[!map_lgl(x, is_ratings)]
   abort_argument_if(not_ratings, arg, "must be a list of {.fun ratings} objects only.",
     x = "{.val {not_ratings[[1L]]}} is {describe(x[[not_ratings[[1L]]]])}.",
     i = "Leave this element out, or convert it with {.fun ratings}.")
@@ -307,7 +307,7 @@ variables_of_columns <- function(data, columns, repeats) {
 # arguments may be lists with the names of the variables; each variable then gets its element. If
 # `abstain` is a vector, it is used for all variables, and some variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  is_list <- vapply(columns[c("systems", "truth", "confidence")], quo_is_call, NA, "list")
+  is_list <- map_lgl(columns[c("systems", "truth", "confidence")], quo_is_call, "list")
   by_variable <- c(
     lapply(columns[names(which(is_list))], call_args),
     Filter(is.list, options[c("categories", "abstain")])
@@ -327,7 +327,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
     eval(call, env)
   }, variables, names(variables))
   if (shares_abstain) {
-    abstains <- vapply(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
+    abstains <- map_lgl(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems))
     check_abstain_used(any(abstains), options$abstain, unlist(lapply(ratings, `[[`, "categories")))
   }
   ratings

@@ -170,7 +170,7 @@ gives_column_roles <- function(...) {
 warn_counts <- function(columns) {
   is_count_column <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(vapply(columns, is_count_column, NA))) return(invisible())
+  if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return(invisible())
   sums <- Reduce(`+`, columns)
   warn_if(length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1 && 0 %in% unlist(columns),
     "labels", "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
@@ -243,7 +243,7 @@ how_to_ratings <- function(x) {
     "Convert it with {.fun dplyr::collect}, or objects of arrow with {.fun arrow::to_duckdb}."
   } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
     "Give the ratings that it was computed from."
-  } else if (is.list(x) && any(vapply(x, is_ratings, NA))) {
+  } else if (is.list(x) && any(map_lgl(x, is_ratings))) {
     paste0("Give one variable of the list, such as {.code x[[", encodeString(
       names(x)[[1L]], quote = "\""
     ), "]]}.")
@@ -273,7 +273,7 @@ ratings_of_object <- function(columns, args, ...) {
 # Ratings with a rater for each run. `dots`: a list of runs (the first is the user's `x`), and of
 # arguments of ratings(). `rating`: quosure of the variable.
 ratings_of_runs <- function(dots, rating, arg) {
-  is_run <- vapply(dots, inherits, NA, "qlm_coded")
+  is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]
   variable <- coded_variables(runs, rating)
   if (length(variable) > 1L) {
@@ -340,7 +340,7 @@ is_vitals <- function(x) {
 # ratings(). If all tasks have the same answers, their scorers are raters of the same cases.
 # Otherwise each answer of each task is a case.
 ratings_of_samples <- function(dots, arg) {
-  is_task <- vapply(dots, is_vitals, NA)
+  is_task <- map_lgl(dots, is_vitals)
   tasks <- dots[is_task]
   samples <- stack_rows(unname(
     Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)

@@ -97,12 +97,10 @@ equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] ==
 
 # Raters with more than one rating of a case: a data frame of `pattern` and `rater`.
 repeated_ratings <- function(x) {
-  start <- patterns_of(x)$start
+  pattern <- rating_pattern(x)
   rater <- rating_rater(x)
-  repeated <- which(equals_next(rater))
-  # The last rating of a pattern and the first of the next pattern are not repeats.
-  repeated <- repeated[!repeated %in% start]
-  data.frame(pattern = findInterval(repeated - 1L, start), rater = rater[repeated])
+  repeated <- which(equals_next(pattern, rater))
+  data.frame(pattern = pattern[repeated], rater = rater[repeated])
 }
 
 # Are raters identified, with at most one rating per case?
@@ -310,6 +308,11 @@ pattern_table <- function(x) {
     x = "They would be {.val {names(columns)}}.")
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
 }
+
+# As vapply(), for functions that return TRUE or FALSE, or one string.
+map_lgl <- function(x, f, ...) vapply(x, f, NA, ...)
+
+map_chr <- function(x, f, ...) vapply(x, f, "", ...)
 
 split_columns <- function(matrix, names) {
   setNames(lapply(seq_along(names), function(j) matrix[, j]), names)

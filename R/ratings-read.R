@@ -185,14 +185,15 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
 default_na <- function() eval(formals(read_ratings)$na)
 
 check_file_settings <- function(file, na) {
-  setting_names <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
-  file <- check_settings_list(file, "file", setting_names)
+  file <- check_settings_list(
+    file, "file", c("sep", "encoding", "sheet", "skip", "range", "same_cases")
+  )
   check_count(file$skip %||% 0, "skip", 0L)
   check_string(file$range %||% "", "range")
   check_flag(file$same_cases %||% FALSE, "same_cases")
-  sep <- file[["sep"]]
-  abort_argument_if(!is.null(sep) && !(is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
-    "sep", "must be one character.", not = sep)
+  sep <- file[["sep"]] %||% ","
+  abort_argument_if(!is_string(sep) || !nchar(sep, allowNA = TRUE) %in% 1L, "sep",
+    "must be one character.", not = sep)
   abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
     "must be strings with a valid encoding.", not = na)
   encoding <- check_string(file[["encoding"]] %||% "UTF-8", "encoding")
@@ -210,8 +211,8 @@ keep_columns <- function(mapping, dots) {
   calls <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named)
   complete <- !describes_long_data(mapping) ||
     all(c("rater", "rating") %in% given_argument_names(mapping))
-  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) identity else
-    function(names) intersect(names, c(named, "case", "rater", "rating"))
+  if (complete && all(calls %in% c("c", "`")))
+    function(names) intersect(names, c(named, "case", "rater", "rating")) else identity
 }
 
 # ---- Files ----------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ find_file <- function(folder, stem) {
 
 read_files <- function(files, how) {
   file_contents <- lapply(files, read_file, how = how)
-  file_names <- vapply(file_contents, `[[`, "", "name")
+  file_names <- map_chr(file_contents, `[[`, "name")
   file_names <- ifelse(file_names %in% repeated_values(file_names), files, file_names)
   file_names <- ifelse(nzchar(names2(files)), names(files), file_names)
   n_rows <- lengths(lapply(file_contents, function(file) file$table[1L][[1L]]))

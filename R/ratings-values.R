@@ -161,9 +161,7 @@ key_columns <- function(x) {
   text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
   text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
   columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
-  numeric_columns <- names(Filter(isTRUE, x$keys))
-  columns[numeric_columns] <- lapply(columns[numeric_columns], as.numeric)
-  columns
+  Map(function(column, is_number) if (is_number) as.numeric(column) else column, columns, x$keys)
 }
 
 # Replaces the columns in `table` that identify cases by one column `case`, if there are several.
@@ -225,9 +223,9 @@ pattern_covariates <- function(x) {
 
 format_covariates <- function(x) {
   if (length(x$covariates) == 0L) return(NULL)
-  values <- vapply(x$covariates, function(column) {
+  values <- map_chr(x$covariates, function(column) {
     if (is.numeric(column)) paste(signif(range(column), 3L), collapse = " to ") else
       shorten(sort_strings(unique(as_label(column))), most = 4L)
-  }, "")
+  })
   paste("Covariates of cases:", shorten(paste0(names(values), " (", values, ")")))
 }

@@ -186,9 +186,9 @@ read_int <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^
 # Fails for links, for paths outside the folder of the archive (parent folders, drives, the root or
 # backslashes), and for repeated names, which would overwrite a file.
 check_zip_names <- function(entries, input) {
-  leaves_folder <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
   faults <- list(
-    "a link" = entries$link, "a file that would be written outside its folder" = leaves_folder,
+    "a link" = entries$link, "a file that would be written outside its folder" =
+      grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE),
     "two files of the same name" = duplicated(entries$name)
   )
   kind <- names(Filter(any, faults))[1L]

@@ -161,7 +161,7 @@ known_settings <- function(got, table, columns, systems, given) {
   if (!is.null(settings$truth))
     inform_fallible("Known answers in column {.val {settings$truth}} are read as {.arg truth}.")
   if (!is.null(settings$rater_kind)) {
-    judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
+    judges <- map_chr(split(raters, kind_words[kinds]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("Raters are read as {judges}, as judges in such logs usually are.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
@@ -192,8 +192,7 @@ resolve_labels <- function(tables, columns, na, clean, na_given) {
   if (setequal(na, default_na())) na <- without_minus(na, distinct(labels))
   labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
-  table_name <- rep(names(label_columns), lengths(label_columns))
-  for (name in names(label_columns))
-    tables[[name]][label_columns[[name]]] <- unname(labels[table_name == name])
+  labels <- split(unname(labels), rep(names(label_columns), lengths(label_columns)))
+  for (name in names(labels)) tables[[name]][label_columns[[name]]] <- labels[[name]]
   tables
 }

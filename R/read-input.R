@@ -140,17 +140,16 @@ parse_json <- function(text, input, line = NULL) {
   check_json()
   spend_cells(text, input)
   tryCatch(parse_text(text), error = function(cnd) {
-    where <- if (!is.null(line)) " in line {line}"
-    abort_file(input, paste0("is no valid JSON", where, "."), x = "{json_fault(cnd)}")
+    abort_file(input, paste0("is no valid JSON", if (!is.null(line)) " in line {line}", "."),
+      x = "{json_fault(cnd)}")
   })
 }
 
 parse_text <- function(text) {
   parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
   # JSON has no infinite numbers. An infinite value was a number that is too large for R.
-  has_infinite <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
-    any(unlist(rapply(list(parsed), is.infinite, "numeric", how = "unlist")))
-  if (has_infinite) stop("a number is too large")
+  if (grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
+    any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
   parsed
 }
 
@@ -164,7 +163,7 @@ standard_json <- function(text) {
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  applies <- vapply(names(replacements), grepl, NA, text, perl = TRUE, useBytes = TRUE)
+  applies <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
   if (!any(applies) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
   for (pattern in names(replacements)[applies]) {
@@ -264,7 +263,7 @@ shorten_text <- function(x) {
 # character vector, or a list of character vectors if a record may have several values.
 as_text <- function(x) {
   x <- lapply(x, function(value) if (all(lengths(value) == 1L)) unlist(value) else value)
-  if (any(vapply(x, is.list, NA))) return(x)
+  if (any(map_lgl(x, is.list))) return(x)
   if (all(lengths(x) <= 1L)) as_label(unlist(replace(x, lengths(x) == 0L, NA))) else
     lapply(x, function(value) as_label(value %||% NA_character_))
 }
@@ -280,7 +279,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
   columns <- lapply(fields, function(field) {
     name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
-    is_nested <- vapply(values, is_object, NA)
+    is_nested <- map_lgl(values, is_object)
     has_value <- !is_nested & lengths(values) > 0L
     c(
       if (any(is_nested))
@@ -299,7 +298,7 @@ bind_tables <- function(tables) {
   tables <- tables[lengths(tables) > 0L]
   lapply(setNames(nm = unique(unlist(lapply(tables, names)))), function(name) {
     columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))
-    if (any(vapply(columns, is.list, NA))) columns <- lapply(columns, as.list)
+    if (any(map_lgl(columns, is.list))) columns <- lapply(columns, as.list)
     do.call(c, columns)
   })
 }

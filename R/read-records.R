@@ -38,7 +38,7 @@ argilla_answers <- function(record) {
   answers <- Map(function(question, answers) lapply(answers, c, question = question),
     names(responses), responses)
   answers <- unlist(unname(answers), FALSE)
-  setNames(as.list(answers), vapply(answers, function(answer) as_label(answer$user_id), ""))
+  setNames(as.list(answers), map_chr(answers, function(answer) as_label(answer$user_id)))
 }
 
 read_argilla <- function(input) {
@@ -100,9 +100,9 @@ read_doccano <- function(input) {
     contents <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
       record["id"]
     }, function(record) {
-      setNames(record$annotations, vapply(record$annotations, function(answer) {
+      setNames(record$annotations, map_chr(record$annotations, function(answer) {
         as_label(answer$user %||% answer$user_id)
-      }, ""))
+      }))
     }, "user", function(answer) answer["label"])
   } else {
     table <- record_table(json_records(input), input)
@@ -137,7 +137,8 @@ latin_lookalike <- function(x) {
 # Stores each letter with an accent as one character (Unicode normal form C). R cannot do this, and
 # iconv() only on some systems. Package utf8 can; it is usually installed, because tibble needs it.
 compose_accents <- function(x) {
-  if (requireNamespace("utf8", quietly = TRUE)) utf8::utf8_normalize(enc2utf8(x)) else x
+  can_compose <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
+  if (can_compose) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
 # Returns the labels that look like another label, or are the same number, but are different
@@ -192,7 +193,7 @@ misspelt_labels <- function(labels, columns) {
   if (length(words) < 2L) return(NULL)
   frequency <- tabulate(unlist(lapply(columns, match, words)), length(words))
   folded <- fold_case(words)
-  letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  letters <- map_chr(folded, function(word) intToUtf8(sort(utf8ToInt(word))))
   edits <- utils::adist(folded)
   is_near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
   # A label with an additional letter in front is another word: symmetric, asymmetric.
@@ -214,14 +215,14 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 # values in any table: in a message if the user gave `na` (`na_given`), and in a warning otherwise.
 take_missing <- function(columns, na, na_given) {
   na <- plain_label(na)
-  is_vector <- !vapply(columns, is.list, NA)
+  is_vector <- !map_lgl(columns, is.list)
   labels <- setdiff(distinct(columns[is_vector]), NA)
   labels <- labels[plain_label(labels) %in% na]
   values <- unlist(lapply(columns[is_vector], as.character))
   counts <- table(factor(values, sort_strings(as.character(labels))))
   columns[is_vector] <- lapply(columns[is_vector], function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
-  lines <- escape_braces(dQuote(names(counts), FALSE), ", ", vapply(counts, count_noun, "", "time"))
+  lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
   report <- c("Some labels were read as missing ratings.", bullets(lines))
   if (na_given && length(counts) > 0L) inform_fallible(report)
   warn_if(!na_given && length(counts) > 0L, "missing", report,
@@ -273,7 +274,7 @@ warn_similar <- function(ids, noun) {
   plain <- plain_label(ids)
   similar <- plain %in% repeated_values(plain)
   groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
-  lines <- escape_braces(vapply(groups, paste, "", collapse = " and "))
+  lines <- escape_braces(map_chr(groups, paste, collapse = " and "))
   warn_if(any(similar), "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.", bullets(lines, 5L)
   ), i = "They are read as different {noun}s. If they are not, correct the names in the file.",

@@ -54,10 +54,10 @@ drop_title_rows <- function(columns, input) {
   header_row <- match(TRUE, n_filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
     add_note(input, left_out(seq_len(header_row) > 0L, "line", "above the table, as a title"))
-    names(columns) <- vapply(columns, `[[`, "", header_row)
+    names(columns) <- map_chr(columns, `[[`, header_row)
     columns <- lapply(columns, tail, -header_row)
   }
-  if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
+  if (any(grepl("^[{].ImportId", map_chr(columns, `[`, 2L), useBytes = TRUE))) {
     add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
     columns <- lapply(columns, tail, -2L)
   }
@@ -107,7 +107,7 @@ name_columns <- function(columns, input) {
     x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
     i = "Give each column a different name.")
   names(columns)[unnamed] <- paste0("...", which(unnamed))
-  columns[!unnamed | !vapply(columns, function(x) all(is_blank(x)), NA)]
+  columns[!unnamed | !map_lgl(columns, function(x) all(is_blank(x)))]
 }
 
 check_encoding <- function(x, column, input) {
@@ -155,7 +155,7 @@ check_csv <- function(input, has_open_quote) {
       if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
       if (!has_open_quote) skip_hint
     ))
-  lacks <- input$header[seq(min(n_fields[short]) + 1L, n_columns)]
+  lacks <- tail(input$header, n_columns - min(n_fields[short]))
   add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
     shorten(dQuote(lacks, FALSE)), "), which are read as empty."))
 }
@@ -204,7 +204,7 @@ task_answers <- function(table, input) {
   texts <- unname(table$Answer.taskAnswers)
   if (is.null(texts)) return(NULL)
   form_answer <- function(field) {
-    if (is.list(field)) field$label %||% names(field)[vapply(field, isTRUE, NA)] else field
+    if (is.list(field)) field$label %||% names(field)[map_lgl(field, isTRUE)] else field
   }
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
@@ -240,7 +240,7 @@ read_excel <- function(input) {
     add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
       "read; `file = list(sheet = )` names another."))
   }
-  dates <- vapply(read("list"), function(cells) any(vapply(cells, inherits, NA, "POSIXct")), NA)
+  dates <- map_lgl(read("list"), function(cells) any(map_lgl(cells, inherits, "POSIXct")))
   dates <- input$keep(names(table)[dates])
   if (length(dates) > 0L) {
     add_note(input, paste0("Dates in ", shorten(dQuote(dates, FALSE)), " were read as the numbers ",

@@ -11,7 +11,7 @@ nested_answers <- function(input, items, noun, answers, item_fields, answers_of,
   answers_by_item <- lapply(unname(items), answers_of)
   has_no_answers <- lengths(answers_by_item) == 0L
   answer <- unlist(answers_by_item, FALSE)
-  failed <- vapply(answer, input$failed, NA)
+  failed <- map_lgl(answer, input$failed)
   abort_file_if(all(failed), input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
@@ -90,10 +90,9 @@ promptfoo_results <- function(file) {
 # raters.
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
+  # Old versions do not number tests.
   results <- Map(function(result, at) {
-    # Old versions do not number tests.
-    result$testIdx <- result$testIdx %||% paste0("#", at)
-    result
+    replace(result, "testIdx", result$testIdx %||% paste0("#", at))
   }, results, seq_along(results))
   nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- provider_id(result$provider)
@@ -114,7 +113,7 @@ read_promptfoo <- function(input) {
 }
 
 name_parts <- function(answers, name) {
-  setNames(as.list(answers), make.unique(vapply(answers, name, ""), "#"))
+  setNames(as.list(answers), make.unique(map_chr(answers, name), "#"))
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
@@ -178,7 +177,7 @@ read_lm_eval <- function(input) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
   abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".")
-  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
+  binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   binary <- setdiff(names(table)[binary], "doc_id")
   abort_file_if(length(binary) == 0L, input, "has no metric with only the values 0 and 1.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
@@ -199,7 +198,7 @@ read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
   if (!is.null(names(tasks))) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), FALSE)
-  is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
+  is_cancelled <- map_lgl(answers, `[[`, "cancelled")
   kept <- answers[!is_cancelled]
   abort_file_if(length(kept) == 0L, input, "holds no annotation.",
     i = "Export it after the first annotation.")
@@ -210,7 +209,7 @@ read_label_studio <- function(input) {
     table = table,
     map = list(
       case = "id", rater = "completed_by", rating = if (length(controls) == 1L) controls,
-      systems = unique(table$completed_by[vapply(kept, `[[`, NA, "predicted")])
+      systems = unique(table$completed_by[map_lgl(kept, `[[`, "predicted")])
     ),
     choices = controls,
     notes = c(
@@ -229,7 +228,7 @@ task_records <- function(task) {
   record <- function(answer, rater, predicted) {
     # Results without `from_name`, the name of a control, are relations between regions.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
-    name <- vapply(results, `[[`, "", "from_name")
+    name <- map_chr(results, `[[`, "from_name")
     labels <- lapply(results, function(result) {
       value_label(c(as.list(result$value), result["selected"]))
     })
@@ -256,7 +255,7 @@ task_records <- function(task) {
 # categories, a label is the path to the category.
 value_label <- function(value) {
   if (!is.null(value$taxonomy))
-    return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
+    return(map_chr(value$taxonomy, function(path) paste(unlist(path), collapse = " / ")))
   label <- unlist(value$choices %||% value$rating %||% value$number %||% value$selected)
   if (!is.null(label)) as_label(label)
 }
@@ -265,8 +264,8 @@ value_label <- function(value) {
 # values of other controls are an array.
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
-  values <- if (is.null(names(value))) value else list(value)
-  unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
+  if (!is.null(names(value))) value <- list(value)
+  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else v))
 }
 
 # Converts a column of CSV: cells that contain such objects as JSON become labels.
@@ -288,7 +287,7 @@ read_label_studio_min <- function(input) {
   choices <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  list_columns <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
+  list_columns <- choices[input$kind == "text" & map_lgl(table[choices], is.list)]
   list(
     table = table, choices = choices, map = list(
       case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns
