@@ -39,19 +39,19 @@ list_questions <- function(x, agreement_facts) {
     "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
     "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
-  part <- function(i) unname(vapply(answers, `[`, "", i)) # NA where there is no code
+  part <- function(i) unname(map_chr(answers, `[`, i)) # NA where there is no code
   columns_tibble(question = names(answers), answer = part(1L), reason = part(2L), why = part(3L))
 }
 
 # Creates the result of data_check(). It is printed as sentences in the console, and as a table of
 # checks in documents (knitr).
 new_data_check <- function(checks, questions, facts) {
-  line <- toString(vapply(c("problem", "doubt"), function(status) {
+  line <- toString(map_chr(c("problem", "doubt"), function(status) {
     names <- checks$check[checks$status == status]
     paste0(count_noun(length(names), status), if (length(names) > 0L) paste0(
       " (", toString(names), ")"
     ))
-  }, ""))
+  }))
   shown <- replace(checks, is.na(checks), "")
   passed <- shown[checks$status == "ok", ]
   failed <- shown[checks$status != "ok", ]
@@ -103,7 +103,7 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   table$check <- factor(table$check, rev(table$check))
   table$status <- factor(table$status, c("ok", "doubt", "problem"))
-  table$found <- vapply(table$found, wrap_text, "", 60L)
+  table$found <- map_chr(table$found, wrap_text, 60L)
   picture(table, y = "check") +
     ggplot2::geom_point(
       ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4, show.legend = TRUE

@@ -52,10 +52,12 @@ data_check <- function(x, ...) {
   if (is_variables(x)) return(stack_results(lapply(x, data_check), "variable"))
   x <- as_ratings_of_several(x)
   facts <- glance(x)
-  agreement_facts <- list(share = facts$agreement, kappa = facts$kappa)
   # Raters who guess with equal probabilities agree in 1 / n_categories(x) of the pairs.
-  agreement_facts$at_chance <- isTRUE(agreement_facts$share <= 1 / n_categories(x))
-  agreement_facts$unequal <- agreement_facts$at_chance && shows_unequal_raters(x)
+  at_chance <- isTRUE(facts$agreement <= 1 / n_categories(x))
+  agreement_facts <- list(
+    share = facts$agreement, kappa = facts$kappa, at_chance = at_chance,
+    unequal = at_chance && shows_unequal_raters(x)
+  )
   checks <- rbind(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreement_facts), look_at_constant(x),
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems(x),
@@ -67,9 +69,10 @@ data_check <- function(x, ...) {
 # Returns one row of the table of checks. `problem` and `doubt` contain advice, or NULL if the check
 # found no problem or no doubt.
 finding <- function(check, found, problem = NULL, doubt = NULL) {
-  status <- if (!is.null(problem)) "problem" else if (!is.null(doubt)) "doubt" else "ok"
   columns_tibble(
-    check = check, status = status, found = found, advice = problem %||% doubt %||% NA_character_
+    check = check,
+    status = if (!is.null(problem)) "problem" else if (!is.null(doubt)) "doubt" else "ok",
+    found = found, advice = problem %||% doubt %||% NA_character_
   )
 }
 
@@ -87,7 +90,7 @@ look_at_raters <- function(x) {
   n_single <- count_cases(x, pattern_lengths(x) == 1L)
   finding("raters",
     paste0(count_noun(n_raters(x), "rater"),
-      if (n_single > 0) paste0("; ", count_noun(n_single, "case"), " with a single rating")),
+      count_clause(n_single, "case", "with a single rating")),
     doubt = if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can."
   )
 }
@@ -96,10 +99,8 @@ as_sentence <- function(words) paste0(capitalised(words), ".")
 
 look_at_agreement <- function(agreement_facts) {
   kappa <- agreement_facts$kappa
-  if (is.na(kappa)) {
-    return(finding("agreement", "Agreement is not defined for these ratings",
-      "Agreement needs at least two categories, and a case with two ratings."))
-  }
+  if (is.na(kappa)) return(finding("agreement", "Agreement is not defined for these ratings",
+    "Agreement needs at least two categories, and a case with two ratings."))
   advice <- if (isTRUE(agreement_facts$unequal)) {
     as_sentence(need_unequal)
   } else if (agreement_facts$at_chance) {
@@ -124,13 +125,12 @@ look_at_constant <- function(x) {
   x <- without_constant_raters(with_votes(x))
   constant <- x$panel$constant
   if (length(constant) == 0L) return(finding("constant raters", "none"))
-  finding("constant raters", paste("Always the same answer:", shorten(constant)),
-    paste0(
-      if (isTRUE(x$only_constant)) as_sentence(reason_constant) else
-        "Such ratings carry no information about the truth. Averages leave these raters out.",
-      if (2L * length(constant) > length(union(x$raters, constant)) && !has_abstentions(x))
-        " If an empty cell means that a rater abstained, use `ratings(abstain = NA)`."
-    ))
+  finding("constant raters", paste("Always the same answer:", shorten(constant)), paste0(
+    if (isTRUE(x$only_constant)) as_sentence(reason_constant) else
+      "Such ratings carry no information about the truth. Averages leave these raters out.",
+    if (2L * length(constant) > length(union(x$raters, constant)) && !has_abstentions(x))
+      " If an empty cell means that a rater abstained, use `ratings(abstain = NA)`."
+  ))
 }
 
 # Returns the names of the raters. Returns NULL if a rater may rate a case more than once, or if
@@ -145,13 +145,12 @@ look_at_copies <- function(x) {
   if (is.null(pairs)) return(NULL)
   constant <- constant_raters(x) # they agree even if their answers have no common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
-  if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
+  if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x)))
     return(finding("duplicates", near_copies_message, doubt =
       "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
-  }
-  duplicated <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
-  pair_names <- paste(pairs$first[duplicated], "and", pairs$second[duplicated])
-  if (length(duplicated) == 0L) return(finding("duplicates", "none"))
+  pairs <- pairs[which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs)), ]
+  if (nrow(pairs) == 0L) return(finding("duplicates", "none"))
+  pair_names <- paste(pairs$first, "and", pairs$second)
   finding("duplicates", paste("Nearly the same answers:", shorten(pair_names, "; ")),
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
@@ -173,17 +172,16 @@ compared_answers <- function(x) {
     x$patterns, pattern_weights(x), match(x$raters, raters, 0L), length(raters)
   )
   pairs <- which(upper.tri(counts$pairs) & counts$pairs >= 20, arr.ind = TRUE)
-  plurality_agreement <- plurality_shares(x)[names]
-  first_accuracy <- plurality_agreement[pairs[, 1L]]
-  second_accuracy <- plurality_agreement[pairs[, 2L]]
-  by_chance <- first_accuracy * second_accuracy +
-    (1 - first_accuracy) * (1 - second_accuracy) / max(n_categories(x) - 1, 1)
+  first <- names[pairs[, 1L]]
+  second <- names[pairs[, 2L]]
+  accuracy <- plurality_shares(x)
+  by_chance <- accuracy[first] * accuracy[second] +
+    (1 - accuracy[first]) * (1 - accuracy[second]) / max(n_categories(x) - 1, 1)
   n_common <- counts$pairs[pairs]
   n_equal <- counts$agreeing[pairs]
   list2DF(list(
-    first = names[pairs[, 1L]], second = names[pairs[, 2L]],
-    raters = pairs[, 2L] <= length(raters), same = n_equal / n_common,
-    chance = binomial_upper_tail(n_equal, n_common, by_chance)
+    first = first, second = second, raters = pairs[, 2L] <= length(raters),
+    same = n_equal / n_common, chance = binomial_upper_tail(n_equal, n_common, by_chance)
   ))
 }
 
@@ -191,8 +189,8 @@ compared_answers <- function(x) {
 # cases. `pairs` is a result of compared_answers(), `n_panel` the number of raters of the panel.
 # Returns FALSE unless most raters are in a compared pair.
 all_nearly_copies <- function(pairs, n_panel) {
-  n_compared <- length(unique(c(pairs$first, pairs$second)))
-  n_compared > max(1, n_panel / 2) && stats::median(pairs$same) > 0.95
+  length(union(pairs$first, pairs$second)) > max(1, n_panel / 2) &&
+    stats::median(pairs$same) > 0.95
 }
 
 # Returns sentences about problems of the fitted ratings, for the printed estimates: weak agreement,
@@ -211,8 +209,8 @@ panel_problems <- function(fit) {
   is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
     panel_kind(x) == "undeclared"
   shown <- checks[checks$status == "problem" | is_nearly_copied, ]
-  words <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
-  paste0(words, shown$advice, recycle0 = TRUE)
+  found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
+  paste0(found, shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {
@@ -223,21 +221,22 @@ look_at_categories <- function(x) {
   # Categories that are in no case the most frequent rating of two or more, also not tied.
   counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
   is_plurality <- is_row_maximum(counts) & counts > 1
-  minor <- labels[colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0]
+  list_labels_if <- function(words, is_weak) {
+    if (any(is_weak)) paste(words, shorten(labels[is_weak]))
+  }
   weaknesses <- c(
-    if (any(n_ratings == 0)) paste("never used:", shorten(labels[n_ratings == 0])),
-    if (any(n_ratings > 0 & n_ratings < 5)) paste("rare:",
-      shorten(labels[n_ratings > 0 & n_ratings < 5])),
+    list_labels_if("never used:", n_ratings == 0),
+    list_labels_if("rare:", n_ratings > 0 & n_ratings < 5),
     if (largest_share > 0.95) paste0(labels[which.max(n_ratings)], " has ", percent(largest_share),
       " of ratings"),
-    if (length(minor) > 0L) paste("never the most frequent rating of a case:", shorten(minor)),
+    list_labels_if("never the most frequent rating of a case:",
+      colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0),
     if ("-1" %in% labels) "-1 often means that a rater abstained: use `ratings(abstain = -1)`"
   )
   finding("categories",
     paste(c(count_noun(length(labels), "category", "categories"), weaknesses), collapse = "; "),
-    if (largest_share > 0.95) {
-      "A system that always gives this answer seems accurate: look at metrics by category."
-    },
+    if (largest_share > 0.95)
+      "A system that always gives this answer seems accurate: look at metrics by category.",
     if (length(weaknesses) > 0L) paste(
       "A rare category cannot be estimated by itself; merge categories, or add cases of it. If it",
       "is a code for a missing answer, use `na` of `ratings()`."
@@ -254,17 +253,15 @@ look_at_missing <- function(x) {
   missing_share <- 1 - n_replies / (count_cases(x) * n_raters(x))
   n_groups <- count_connected_groups(x)
   ratings_per_case <- unique(pattern_lengths(x)[rated_patterns(x)])
-  is_designed <- n_groups == 1L && length(ratings_per_case) == 1L && ratings_per_case > 1L &&
-    missing_share > 0.5
+  is_designed <- n_groups == 1L && missing_share > 0.5 && identical(ratings_per_case > 1L, TRUE)
   if (is_designed) return(finding("missing ratings",
     paste(ratings_per_case, "ratings of each case")))
   finding("missing ratings",
     paste0(percent(max(0, missing_share)), " of ratings are missing",
       if (n_groups > 1L) paste0("; raters are in ", n_groups, " groups that share no case")),
     if (n_groups > 1L) "These groups cannot be compared: let raters rate cases of several groups.",
-    if (missing_share > 0.5) {
+    if (missing_share > 0.5)
       "Are they missing by design? If raters skip hard cases, all results are biased."
-    }
   )
 }
 
@@ -289,14 +286,13 @@ count_connected_groups <- function(x) {
 look_at_systems <- function(x) {
   answered_share <- colMeans(case_answers(x) > 0L)
   n_incomplete <- sum(answered_share < 1)
-  if (length(answered_share) == 0L) return(finding(
+  if (n_systems(x) == 0L) return(finding(
     "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
   ))
   finding("systems",
-    paste0(count_noun(length(answered_share), "system"), if (n_incomplete > 0L) paste0(
-      "; ", count_noun(n_incomplete, "system"), " without an answer on some cases, at most ",
-      percent(1 - min(answered_share))
-    )),
+    paste0(count_noun(n_systems(x), "system"), count_clause(n_incomplete, "system", paste(
+      "without an answer on some cases, at most", percent(1 - min(answered_share))
+    ))),
     doubt = if (n_incomplete > 0L) "Compare systems on cases that all of them answered."
   )
 }

@@ -11,9 +11,9 @@
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
+abort_no_cases <- function(what, hint = NULL) {
   abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
-    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = .envir)
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = parent.frame())
 }
 
 in_database <- function(x) inherits(x, "ratings_database")
@@ -29,8 +29,8 @@ leave_database <- function(x) {
 # Each element of the list `columns` has an entry per pattern of ratings and becomes a column.
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
-  if (in_database(x)) return(join_cases(x, columns))
-  tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
+  if (in_database(x)) join_cases(x, columns) else
+    tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
 # Joins the cases in the database with new columns. Elements of the list `columns` have an entry per
@@ -40,16 +40,14 @@ join_cases <- function(x, columns, kept = "case") {
   abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
     i = "Give {.arg case} to {.fun ratings}.")
   check_same_rows(count_rows(origin$origin), origin$rows)
-  columns <- lapply(columns, unfactor)
   # Temporary names p1, p2, ... differ from all columns of the keys.
   temporary_names <- setNames(numbered_names("p", length(columns)), names(columns))
-  names(columns) <- temporary_names
-  table <- data.frame(origin$keys, list2DF(columns))
-  keys <- names(origin$keys)
-  table <- table[!duplicated(table[keys]), ]
+  table <- data.frame(
+    origin$keys, list2DF(setNames(lapply(columns, unfactor), temporary_names))
+  )[!duplicated(origin$keys), ]
   patterns <- ask_database(copy_to_database(table, origin$cases))
-  joined <- dplyr::left_join(origin$cases, patterns, by = keys)
-  take_columns(joined, c(kept, temporary_names))
+  cases <- dplyr::left_join(origin$cases, patterns, by = names(origin$keys))
+  take_columns(cases, c(kept, temporary_names))
 }
 
 # Copies a data frame to the database of the lazy table `lazy_table`, as a temporary table. Package
@@ -59,21 +57,21 @@ copy_to_database <- function(table, lazy_table) {
   con <- dbplyr::remote_con(lazy_table)
   if (inherits(con, "PostgreSQLConnection")) {
     rows <- do.call(paste, c(lapply(table, DBI::dbQuoteLiteral, conn = con), sep = ", "))
-    names <- toString(DBI::dbQuoteIdentifier(con, names(table)))
     return(dplyr::tbl(con, dbplyr::sql(paste0(
-      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (", names, ")"
+      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (",
+      toString(DBI::dbQuoteIdentifier(con, names(table))), ")"
     ))))
   }
-  name <- basename(tempfile("fallible_"))
-  dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE)
+  dplyr::copy_to(
+    con, table, basename(tempfile("fallible_")), temporary = TRUE, in_transaction = FALSE
+  )
 }
 
 #' @exportS3Method dplyr::collect
 collect.ratings_database <- function(x, ...) { # nolint: object_name.
   check_dots_empty(...)
   weight <- if (x$database$weighted) "weight"
-  query <- join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight))
-  cases <- fetch_exact(query)
+  cases <- fetch_exact(join_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight)))
   check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
   out <- leave_database(x)
   out$index <- as.integer(cases$pattern_)
@@ -89,14 +87,14 @@ utils::globalVariables(c("case", "rater", "rating", "times"))
 
 # Returns an expression for the key of a value, by which values are compared: its text in the
 # database. A missing value has the key "", which cannot be a category.
-key_expr <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
+key_expr <- function(column) expr(dplyr::coalesce(as.character(!!sym(column)), ""))
 
 # Returns an expression for the number of rows in which `condition` is TRUE.
 count_if <- function(condition) {
-  rlang::expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
+  expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
 }
 
-numbered_names <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
+numbered_names <- function(prefix, n) paste0(prefix, seq_len(n), recycle0 = TRUE)
 
 # Selects columns of a lazy table. Names of the vector `columns` are the new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
@@ -108,61 +106,52 @@ take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(column
 # `extra_columns` contains expressions for further columns.
 pivot_query <- function(data, columns, cells, prefix, extra_columns) {
   rows <- dplyr::transmute(
-    data, case = !!rlang::sym(columns[["case"]]), rater = !!key_expr(columns[["rater"]]),
-    rating = as.character(!!rlang::sym(columns[["rating"]])),
-    !!!rlang::syms(columns[names(columns) == "weight"])
+    data, case = !!sym(columns[["case"]]), rater = !!key_expr(columns[["rater"]]),
+    rating = as.character(!!sym(columns[["rating"]])),
+    !!!syms(columns[names(columns) == "weight"])
   )
   values <- if (is.null(cells$rating)) {
-    lapply(cells$rater, function(key) {
-      rlang::expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE))
-    })
+    lapply(cells$rater, function(key) expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE)))
   } else {
-    Map(function(key, label) count_if(rlang::expr(rater == !!key & rating == !!label)),
+    Map(function(key, label) count_if(expr(rater == !!key & rating == !!label)),
       cells$rater, cells$rating)
   }
   names(values) <- numbered_names(prefix, nrow(cells))
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!extra_columns)
 }
 
-# Converts long ratings to a query with a row per case. The query has the columns
-# `rows` and `given`, the numbers of rows and of ratings of the case; `lacking`, the number of its
-# rows without weight; and `weight` and `lightest`, the highest and the lowest weight of its rows,
-# which are equal if the weights are valid.
-cases_query <- function(origin, cells) {
+# Converts long ratings to a query with a row per case. The query has a column per system, and the
+# columns `rows`, `given` and `predictions`, the numbers of rows, of ratings and of predictions of
+# the case; `lacking`, the number of its rows without weight; and `weight` and `lightest`, the
+# highest and the lowest weight of its rows, which are equal if the weights are valid.
+cases_query <- function(origin, cells, systems) {
   roles <- origin$roles
+  n_given <- count_if(quote(!is.na(rating)))
   weights <- if (!is.null(roles$weights)) {
     list(
       lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
       weight = quote(max(weight, na.rm = TRUE))
     )
   }
-  columns <- c(
-    case = roles$case, rater = roles$rater, rating = roles$raters, weight = roles$weights
+  cases <- pivot_query(
+    origin$data,
+    c(case = roles$case, rater = roles$rater, rating = roles$raters, weight = roles$weights),
+    cells, "r", c(rows = quote(dplyr::n()), given = n_given, weights)
   )
-  n_columns <- list(rows = quote(dplyr::n()), given = count_if(quote(!is.na(rating))))
-  pivot_query(origin$data, columns, cells, "r", c(n_columns, weights))
-}
-
-# As cases_query(), with a column per system and `predictions`, the number of predictions of the
-# case. A full join is needed, because a case may have only predictions or only ratings.
-all_cases_query <- function(origin, cells, systems) {
-  cases <- cases_query(origin, cells)
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(
     origin$systems, c(case = "case", rater = "system", rating = "prediction"),
-    list_cells(systems, NULL), "s", list(predictions = count_if(quote(!is.na(rating))))
+    list_cells(systems, NULL), "s", list(predictions = n_given)
   )
+  # A full join is needed, because a case may have only predictions or only ratings.
   dplyr::full_join(cases, predictions, by = "case")
 }
 
 long_count_query <- function(cases, columns) {
-  uneven <- if ("weight" %in% colnames(cases)) {
+  uneven <- if ("weight" %in% colnames(cases))
     count_if(quote(weight != lightest | lacking > 0 & lacking < rows))
-  }
-  summed <- intersect(c("predictions", "rows", "given"), colnames(cases))
-  sums <- lapply(setNames(nm = summed), function(column) {
-    rlang::expr(sum(!!rlang::sym(column), na.rm = TRUE))
-  })
+  summed <- setNames(nm = intersect(c("predictions", "rows", "given"), colnames(cases)))
+  sums <- lapply(summed, function(column) expr(sum(!!sym(column), na.rm = TRUE)))
   count_query(cases, columns, c(uneven = uneven, sums))
 }
 
@@ -177,14 +166,13 @@ count_query <- function(cases, columns, sums = list()) {
     )
   }
   dplyr::summarise(
-    dplyr::group_by(cases, !!!rlang::syms(columns)),
+    dplyr::group_by(cases, !!!syms(columns)),
     times = dplyr::n(), !!!sums, !!!weights, .groups = "drop"
   )
 }
 
 add_keys <- function(table, columns) {
-  keys <- setNames(lapply(columns, key_expr), paste0("key_", columns))
-  dplyr::mutate(table, !!!keys)
+  dplyr::mutate(table, !!!setNames(lapply(columns, key_expr), paste0("key_", columns)))
 }
 
 # Returns a query with a row per case: its identifier, its weight and the keys of `columns`. Cases

@@ -21,15 +21,15 @@ reduce_rows <- function(origin) {
   }
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
   table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
-  columns <- list(roles$raters, systems = if (length(roles$systems) > 0L) roles$systems)
-  names(columns)[[1L]] <- origin$layout$holds
+  columns <- list(systems = if (length(roles$systems) > 0L) roles$systems)
+  columns[[origin$layout$holds]] <- roles$raters
   new_reduction(setNames(list2DF(table), judges), columns, distinct_rows, new_names, cases)
 }
 
 # Builds the list that is described above. `counted` has a row per distinct row. `entry` is the row
 # of `counted` to which each row of `table` belongs; TRUE if the rows are the same.
 new_reduction <- function(table, columns, counted, answer_columns, cases, entry = TRUE) {
-  columns$weights <- utils::tail(make.unique(c(names(table), "weight")), 1L)
+  columns$weights <- tail(make.unique(c(names(table), "weight")), 1L)
   table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[entry]
   list(
     table = table, columns = columns, times = as.double(counted$times),
@@ -73,10 +73,10 @@ reduce_long <- function(origin) {
   }
   cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
   systems <- NROW(values$system)
-  raters <- max(NROW(values$rater), systems)
-  if (raters > max_pivoted$raters || nrow(cells) + systems > max_pivoted$columns) return(NULL)
+  if (max(NROW(values$rater), systems) > max_pivoted$raters ||
+    nrow(cells) + systems > max_pivoted$columns) return(NULL)
   columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
-  cases <- all_cases_query(origin, cells, values$system$key)
+  cases <- cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
   # Cases with predictions only have no counts of ratings.
   counted$given[is.na(counted$given)] <- 0
@@ -84,11 +84,9 @@ reduce_long <- function(origin) {
   check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
   entry <- table$case
-  names(table) <- c(roles$case, roles$rater, roles$raters)
-  selected <- list(
-    case = roles$case, rater = roles$rater, rating = roles$raters,
-    systems = if (!is.null(origin$systems)) expand_predictions(counted, values)
-  )
+  selected <- list(case = roles$case, rater = roles$rater, rating = roles$raters)
+  names(table) <- unlist(selected)
+  if (!is.null(origin$systems)) selected$systems <- expand_predictions(counted, values)
   new_reduction(table, selected, counted, columns, cases, entry)
 }
 
@@ -127,18 +125,21 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
     code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
     times <- if (is.null(cells$rating)) !is.na(code) else replace(value, is.na(value), 0)
     entry <- rep.int(seq_along(value), as.integer(times))
-    rater <- rep(match(cells$rater[[j]], raters$key), length(entry))
-    data.frame(case = entry, rater = rater, rating = code[entry])
+    # Unlike data.frame(), expand.grid() returns no row if there is no entry.
+    cbind(
+      expand.grid(case = entry, rater = match(cells$rater[[j]], raters$key)), rating = code[entry]
+    )
   })
   check_same_rows(sum(counted$times[ratings$case]), sum(n_ratings, na.rm = TRUE), "rating")
   unrated_rows <- setdiff(seq_len(nrow(counted)), ratings$case)
   raters_without_ratings <- setdiff(seq_along(raters$key), ratings$rater)
-  case <- c(ratings$case, unrated_rows, rep(1L, length(raters_without_ratings)))
-  rater <- c(ratings$rater, rep(1L, length(unrated_rows)), raters_without_ratings)
-  order <- order(case, rater)
+  rows <- rbind(
+    ratings, expand.grid(case = unrated_rows, rater = 1L, rating = NA_integer_),
+    expand.grid(case = 1L, rater = raters_without_ratings, rating = NA_integer_)
+  )
+  rows <- rows[order(rows$case, rows$rater), ]
   data.frame(
-    case = case[order], rater = raters$value[rater[order]],
-    rating = labels$value[ratings$rating[order]] # NA for the added rows
+    case = rows$case, rater = raters$value[rows$rater], rating = labels$value[rows$rating]
   )
 }
 
@@ -146,16 +147,20 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
 # is argument `systems` of ratings() for long data.
 expand_predictions <- function(counted, values) {
   cells <- list_cells(values$system$key, NULL)
-  n_systems_answered <- rowSums(!is.na(counted[numbered_names("s", nrow(cells))]))
-  has_repeats <- counted$predictions > counted$times * n_systems_answered
+  has_repeats <- counted$predictions > count_answers(counted, "s", cells)
   abort_if(any(has_repeats, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
     x = "A system has more than one prediction in up to
          {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
     case = NULL, rater = NULL)
-  table <- expand_cells(
-    counted, cells, values$system, values$prediction, counted$predictions, "s"
+  setNames(
+    expand_cells(counted, cells, values$system, values$prediction, counted$predictions, "s"),
+    prediction_columns
   )
-  setNames(table, prediction_columns)
+}
+
+# For each row of `counted`, the number of its cases times the number of its answers.
+count_answers <- function(counted, prefix, cells) {
+  counted$times * rowSums(!is.na(counted[numbered_names(prefix, nrow(cells))]))
 }
 
 # ---- Checks -------------------------------------------------------------------------------------
@@ -164,8 +169,7 @@ check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "{.arg weights} must be the same in all rows of a case.",
     x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  n_raters_rated <- rowSums(!is.na(counted[numbered_names("r", nrow(cells))]))
-  has_repeats <- counted$given > counted$times * n_raters_rated
+  has_repeats <- counted$given > count_answers(counted, "r", cells)
   if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
   roles <- origin$roles
   rows <- take_columns(
@@ -188,13 +192,12 @@ fetch_ratings <- function(origin, quos, options) {
   roles <- origin$roles
   inform_fallible("There are too many raters to count cases with equal ratings in the database.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
-  columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
-  table <- fetch_exact(take_columns(origin$data, columns))
+  table <- fetch_exact(take_columns(
+    origin$data, c(roles$case, roles$rater, roles$raters, roles$weights)
+  ))
   check_same_rows(nrow(table), origin$rows)
-  if (!is.null(origin$systems)) {
-    predictions <- fetch_exact(take_columns(origin$systems, prediction_columns))
-    quos$systems <- rlang::new_quosure(predictions)
-  }
+  if (!is.null(origin$systems))
+    quos$systems <- new_quosure(fetch_exact(take_columns(origin$systems, prediction_columns)))
   build_ratings(table, quos, options)
 }
 
@@ -203,6 +206,6 @@ fetch_ratings <- function(origin, quos, options) {
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
   large <- names(Filter(is_beyond_double, rows))
-  if (length(large) == 0L) return(rows)
-  fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
+  if (length(large) == 0L) rows else
+    fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
 }

@@ -83,7 +83,8 @@ max_rows_per_fetch <- 100000L
 
 database_ratings <- function(data, quos, options) {
   for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
-  skeleton <- column_skeleton(data)
+  # A data frame without rows, from which columns are selected as from a data frame in memory.
+  skeleton <- list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
   layout <- find_layout(skeleton, quos)
   check_long(layout$by_rating, options$repeats)
   systems <- lazy_systems(quos$systems, layout)
@@ -91,22 +92,20 @@ database_ratings <- function(data, quos, options) {
   roles <- find_role_columns(skeleton, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, columns)
-  column_names <- c(unlist(roles), all.vars(quos$rater_groups))
   origin <- list(
-    data = compare_bytes(dplyr::ungroup(data), column_names), systems = systems, roles = roles,
-    layout = layout, repeats = options$repeats
+    data = compare_bytes(dplyr::ungroup(data), c(unlist(roles), all.vars(quos$rater_groups))),
+    systems = systems, roles = roles, layout = layout, repeats = options$repeats
   )
   origin$rows <- count_valid_rows(
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
   )
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
-  reduce <- if (layout$by_rating) reduce_long else reduce_rows
-  reduced <- reduce(origin)
+  reduced <- if (layout$by_rating) reduce_long(origin) else reduce_rows(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
   # From here on, arguments select columns of the table of distinct rows.
   for (arg in setdiff(names(quos), "rater_groups")) {
-    quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
+    quos[[arg]] <- new_quosure(reduced$columns[[arg]])
   }
   x <- withCallingHandlers(
     build_ratings(reduced$table, quos, options, reduced$times),
@@ -114,7 +113,7 @@ database_ratings <- function(data, quos, options) {
       cnd$footer <- c(
         "i" = "Row numbers refer to the distinct rows of {.arg data}, which the database counted."
       )
-      rlang::cnd_signal(cnd)
+      cnd_signal(cnd)
     }
   )
   x["cases"] <- list(NULL)
@@ -127,11 +126,6 @@ database_ratings <- function(data, quos, options) {
   x
 }
 
-# Returns a data frame without rows that has the columns of a lazy table. Columns are selected from
-# it as from a data frame in memory.
-column_skeleton <- function(data) {
-  list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
-}
 
 # For long data, returns argument `systems`, a lazy table with columns `case`, `system` and
 # `prediction`. Returns NULL if the argument is not a lazy table.
@@ -145,8 +139,7 @@ lazy_systems <- function(quo, layout) {
       "Join the table to {.arg data}, and name its columns in {.arg systems}.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
   lacking <- setdiff(prediction_columns, ask_database(colnames(table)))
-  abort_if(lacking, "columns",
-    "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
+  abort_if(lacking, "columns", "{.arg systems} must have columns {.val {prediction_columns}}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
   compare_bytes(dplyr::ungroup(table), prediction_columns)
 }
@@ -173,7 +166,7 @@ check_in_database <- function(layout, roles, options, systems) {
 # Returns the number of rows. Raises an error if there are no rows, if one of the columns `keys` is
 # missing in a row, or if `per_case` is TRUE and two rows have the same case.
 count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
-  missing_counts <- lapply(keys, function(key) count_if(rlang::expr(is.na(!!rlang::sym(key)))))
+  missing_counts <- lapply(keys, function(key) count_if(expr(is.na(!!sym(key)))))
   census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
   abort_if(census$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
@@ -199,11 +192,10 @@ count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n
 # If argument `rater_groups` is a column of the data, replaces it by a data frame with columns
 # `rater` and `group`. Returns any other argument unchanged.
 fetch_groups <- function(origin, quo, skeleton) {
-  value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
+  value <- tryCatch(eval_tidy(quo, data = skeleton), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(is_string(value) || is.logical(value))) return(quo)
-  group_column <- select_column(skeleton, quo, "rater_groups")
-  pairs <- take_columns(origin$data, c(rater = origin$roles$rater, group = group_column))
-  rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
+  columns <- c(rater = origin$roles$rater, group = select_column(skeleton, quo, "rater_groups"))
+  new_quosure(fetch_rows(dplyr::distinct(take_columns(origin$data, columns))))
 }
 
 # Makes a lazy table compare its columns of text byte by byte, as R does: a collation in a database
@@ -212,7 +204,7 @@ fetch_groups <- function(origin, quo, skeleton) {
 # this kind on one of the `used` columns is an error.
 compare_bytes <- function(data, used) {
   con <- dbplyr::remote_con(data)
-  types <- vapply(suppressWarnings(fetch_rows(head(data, 0L))), typeof, "")
+  types <- map_chr(suppressWarnings(fetch_rows(head(data, 0L))), typeof)
   text_columns <-
     names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
   sql_format <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
@@ -221,8 +213,8 @@ compare_bytes <- function(data, used) {
     check_collation(data, intersect(text_columns, used))
     return(data)
   }
-  columns <- setNames(sprintf(sql_format, DBI::dbQuoteIdentifier(con, text_columns)), text_columns)
-  dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
+  columns <- lapply(sprintf(sql_format, DBI::dbQuoteIdentifier(con, text_columns)), dbplyr::sql)
+  dplyr::mutate(data, !!!setNames(columns, text_columns))
 }
 
 # Raises an error if the database treats two texts as equal that differ in case, in an accent or in
@@ -230,13 +222,11 @@ compare_bytes <- function(data, used) {
 check_collation <- function(data, columns) {
   comparisons <- lapply(setNames(nm = columns), function(name) {
     word <- key_expr(name)
-    equals <- lapply(c("A", "\u00e1", "a "), function(end) {
-      rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
-    })
-    count_if(Reduce(function(a, b) rlang::expr(!!a | !!b), equals))
+    count_if(Reduce(function(a, b) expr(!!a | !!b), lapply(c("A", "\u00e1", "a "), function(end) {
+      expr(paste0(!!word, "a") == paste0(!!word, !!end))
+    })))
   })
-  is_equal <- unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons)))
-  same <- columns[is_equal %in% 1]
+  same <- columns[unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!comparisons))) %in% 1]
   abort_if(same, "database",
     "The database ignores case, accents or trailing blanks where R does not.",
     x = "It does so in {cli::qty(same)}column{?s} {.val {same}}.",

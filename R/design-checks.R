@@ -19,8 +19,8 @@ check_judge_names <- function(names) {
 name_judges <- function(x, prefix) {
   names <- names2(x)
   lacks <- names == ""
-  single <- prefix == "system" && length(x) == 1L
-  names[lacks] <- if (single) prefix else paste0(prefix, seq_along(x))[lacks]
+  names[lacks] <- if (prefix == "system" && length(x) == 1L) prefix else
+    paste0(prefix, seq_along(x))[lacks]
   setNames(as.double(x), make.unique(names))
 }
 
@@ -69,7 +69,7 @@ check_copying <- function(copying, raters, systems) {
   has_columns <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
   from <- if (has_columns) judge_number(copying$from)
   to <- if (has_columns) judge_number(copying$to)
-  faults <- vapply(seq_along(from), first_copying_fault, "", copying, from, to, raters, systems)
+  faults <- if (has_columns) copying_faults(copying, from, to, judges, length(raters))
   faulty_rows <- which(!is.na(faults))
   shown_rows <- head(faulty_rows, 5L)
   abort_argument_if(!has_columns || length(faulty_rows) > 0L, "copying",
@@ -85,22 +85,20 @@ check_copying <- function(copying, raters, systems) {
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
-# Returns a description of the first fault in row `i` of `copying`, NA if there is none. `from` and
-# `to` are the numbers of raters and systems, NA if a name is unknown.
-first_copying_fault <- function(i, copying, from, to, raters, systems) {
-  cell <- function(column, fault) {
-    x <- copying[[column]][[i]]
-    paste0("`", column, "` is ", describe(if (is.factor(x)) as.character(x) else x), ", ", fault)
+# Returns a description of the first fault in each row of `copying`, NA if there is none. `from` and
+# `to` are the numbers of raters and systems, NA if a name is unknown. `judges` are their names.
+copying_faults <- function(copying, from, to, judges, n_raters) {
+  cells <- function(column, fault) {
+    paste0("`", column, "` is ", map_chr(unfactor(copying[[column]]), describe), ", ", fault)
   }
-  if (is.na(from[[i]])) return(cell("from", "which is no rater or system"))
-  if (is.na(to[[i]])) return(cell("to", "which is no rater or system"))
-  if (from[[i]] > length(raters) && to[[i]] <= length(raters)) {
-    return(cell("from", "which is a system; raters copy raters only"))
-  }
-  if (from[[i]] == to[[i]]) return(paste(c(raters, systems)[[from[[i]]]], "copies itself"))
-  p <- copying$probability[[i]]
-  if (is.numeric(p) && isTRUE(p >= 0 && p <= 1)) NA_character_ else
-    cell("probability", "which is not in [0, 1]")
+  is_valid <- map_lgl(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1))
+  # An earlier fault of a row replaces a later one.
+  faults <- ifelse(is_valid, NA, cells("probability", "which is not in [0, 1]"))
+  faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)
+  faults <- ifelse(from > n_raters & to <= n_raters,
+    cells("from", "which is a system; raters copy raters only"), faults)
+  faults <- ifelse(is.na(to), cells("to", "which is no rater or system"), faults)
+  ifelse(is.na(from), cells("from", "which is no rater or system"), faults)
 }
 
 # Returns a list with a numeric vector per rater or system: the entries of its confusion matrices,
@@ -114,9 +112,7 @@ check_matrices <- function(matrices, judges, labels, strata) {
   lapply(judges, function(judge) {
     given <- matrices[[judge]]
     if (is.null(given)) return(double())
-    if (!is.list(given) || is.data.frame(given)) {
-      return(check_matrix(given, judge, length(labels)))
-    }
+    if (!is.list(given) || is.data.frame(given)) return(check_matrix(given, judge, length(labels)))
     abort_argument_if(length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")
@@ -150,8 +146,8 @@ numbers_by_judge <- function(x, names, arg, least, judges) {
     "must contain numbers in {if (least == 0) '[' else '('}{least}, 1): one for all, one per
         {judges}, or a named vector for some of them (the others get 0).",
     not = x, i = "The names are {.val {names}}.")
-  out <- double(length(names))
-  if (is_named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
+  if (is_named) replace(double(length(names)), match(names(x), names), x) else
+    rep_len(as.double(x), length(names))
 }
 
 # Returns values for `n` additional raters. `x` is one number per rater; its first value is used,
@@ -163,9 +159,9 @@ all_same <- function(x) length(unique(x)) < 2L
 # Returns the confusion matrix that the user gave for a rater or system, in one stratum of cases.
 user_confusion_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
-  entries <- design$matrices[[judge]]
-  offset <- if (length(entries) > n^2) (stratum - 1L) * n^2 else 0L
-  matrix(entries[offset + seq_len(n^2)], n, n, byrow = TRUE)
+  # A single matrix is repeated, because it holds in all strata.
+  entries <- rep_len(design$matrices[[judge]], stratum * n^2)
+  matrix(tail(entries, n^2), n, n, byrow = TRUE)
 }
 
 # Nodes and weights of numerical integration over cases with the same truth and stratum. These cases

@@ -43,9 +43,7 @@ draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
 
 as_panel <- function(design, drawn) {
   labels <- design$categories
-  columns <- lapply(drawn$answers, function(code) {
-    factor(labels[replace(code, code == 0L, NA)], levels = labels)
-  })
+  columns <- lapply(drawn$answers, function(code) factor(c(NA, labels)[code + 1L], labels))
   raters <- names(design$raters)
   systems <- if (n_systems(design) > 0L) names(design$systems)
   # The option suppresses the message that asks to declare `rater_kind`.
@@ -151,7 +149,7 @@ model_is_dependent <- function(model) !is.null(model$dependence)
 dependence_type <- function(model) model$dependence$type %||% "none"
 
 format_dependence <- function(model) {
-  pairs <- vapply(model$dependence$pairs, paste, "", collapse = " and ")
+  pairs <- map_chr(model$dependence$pairs, paste, collapse = " and ")
   switch(dependence_type(model),
     easy = " with cases easy for all", pairs = paste0(" with dependent pairs ", toString(pairs))
   )
@@ -159,9 +157,7 @@ format_dependence <- function(model) {
 
 # Returns the numbers of the raters in dependent pairs, a matrix with two rows and a column per
 # pair.
-pair_indices <- function(model, raters) {
-  matrix(match(unlist(model$dependence$pairs), raters), 2L)
-}
+pair_indices <- function(model, raters) matrix(match(unlist(model$dependence$pairs), raters), 2L)
 
 # Largest number of ratings of a case in models with correlated errors. With more ratings, the
 # computed probability of the case can be NaN.
@@ -184,7 +180,7 @@ shared_terms <- function(x, model, n_before) {
   type <- dependence_type(model)
   if (type == "none") return(NULL)
   names <- c(
-    if (type == "easy") "", vapply(model$dependence$pairs, paste0, "", ",", collapse = "")
+    if (type == "easy") "", map_chr(model$dependence$pairs, paste0, ",", collapse = "")
   )
   truth <- rep(x$categories, length(names))
   terms <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
@@ -210,8 +206,7 @@ codes_given_class <- function(law, codes, model, raters) {
     rows <- lapply(law$matrices, function(m) m[k, ])
     easy_share <- if (type == "easy") law$shared[k, 1L] else 0
     answer_probabilities <- vapply(seq_along(rows), function(j) {
-      row <- (rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share)
-      c(1, row)[codes[, j] + 1L]
+      c(1, (rows[[j]] - easy_share * (seq_len(size) == k)) / (1 - easy_share))[codes[, j] + 1L]
     }, numeric(nrow(codes)))
     dim(answer_probabilities) <- dim(codes)
     for (i in seq_len(ncol(pairs))) {
@@ -239,12 +234,6 @@ joint_answer_probabilities <- function(a, b, u) {
   (1 - u) * outer(a, b) + u * (most_equal + diag(common, length(a)))
 }
 
-# Returns the ratings as codes of categories, a matrix (patterns x raters), 0 if missing.
-pattern_codes <- function(x) {
-  out <- matrix(0L, n_patterns(x), n_raters(x))
-  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  out
-}
 
 # Largest number of combinations of answers for which identification is checked.
 max_combinations <- 4096
@@ -253,8 +242,8 @@ max_combinations <- 4096
 # column per rater. Returns NULL if there are too many combinations.
 all_codes <- function(x) {
   size <- n_categories(x)
-  if (n_raters(x) * log(size) > log(max_combinations) + 1e-9) return(NULL)
-  unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
+  if (n_raters(x) * log(size) <= log(max_combinations) + 1e-9)
+    unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
 }
 
 # ---- Identification -----------------------------------------------------------------------------
@@ -300,19 +289,16 @@ random_points <- function(x, model, populations) {
   size <- n_categories(x)
   random_matrix <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
-    c(
-      list(
-        base_rates = random_matrix(populations),
-        matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
-          function(j) {
-            if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
-              random_matrix(size) + diag(3 * (size - 1), size)
-          })
-      ),
-      if (model_is_dependent(model)) {
-        list(shared = t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4)))
-      }
-    )
+    drop_null(list(
+      base_rates = random_matrix(populations),
+      matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
+        function(j) {
+          if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
+            random_matrix(size) + diag(3 * (size - 1), size)
+        }),
+      shared = if (model_is_dependent(model))
+        t(random_matrix(max(1L, length(model$dependence$pairs)), 0.1, 0.4))
+    ))
   }))
 }
 

@@ -98,12 +98,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   matrices <- matrices %||% list()
   normalise <- if (is.list(matrices)) matrices[["normalise"]] %||% "expected"
   if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
-  base_rate_law <- if (is.character(base_rates)) {
-    check_choice(base_rates, c("uniform", "dirichlet"), "base_rates")
-  } else {
-    base_rates <- check_base_rates(base_rates, length(labels))
+  law <- if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else
     "fixed"
-  }
+  base_rates <- if (law == "fixed") check_base_rates(base_rates, length(labels)) else double()
   case_kinds <- design_kinds(covariates, difficulty_settings$value, judges, labels, dispersion,
     names(matrices))
   if (length(case_kinds$matrices) > 0L) matrices <- c(matrices, case_kinds$matrices)
@@ -111,11 +108,11 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   strata <- check_strata(case_kinds$strata, c(raters, if (systems_get_harder) systems))
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
-    law = base_rate_law, base_rates = if (base_rate_law == "fixed") base_rates else double(),
+    law = law, base_rates = base_rates,
     concentration = check_number(concentration, "concentration", 0, open_min = TRUE),
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
-    normalise = check_choice(normalise, c("expected", "row"), "normalise"),
+    normalise = check_choice(normalise, c("expected", "row")),
     strata = strata,
     strata_drawn =
       check_choice(difficulty_settings$strata, c("drawn", "fixed"), "strata") == "drawn",
@@ -184,7 +181,7 @@ design_lines <- function(x, kind, violations) {
   missing <- percent(x$missing)
   if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
   c(
-    paste0("Accuracy of ", names(by_kind), "s: ", vapply(by_kind, shorten, "")),
+    paste0("Accuracy of ", names(by_kind), "s: ", map_chr(by_kind, shorten)),
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, decimals(x$base_rates))),
       uniform = "uniform numbers, normalised, drawn for each panel",
@@ -202,7 +199,7 @@ given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   rates <- expected_rates(design)
   for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
-    right <- vapply(seq_len(nrow(design$strata)), function(stratum) {
+    right <- vapply(seq_along(design$strata$weight), function(stratum) {
       sum(rates * diag(user_confusion_matrix(design, judge, stratum)))
     }, 0)
     accuracy[[judge]] <- signif(sum(design$strata$weight * right), 6L)
@@ -368,17 +365,15 @@ schema_of.rater_model <- function(x) { # nolint: object_name.
   k_model <- c("common", "uniform", "none", NA, NA)[seq_along(value)]
   prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
     if (identical(x$prior, weak_prior)) "weak" else "own"
-  table <- tibble::tibble(
-    property = names(value), value = unname(value), holds = unname(value == k_model)
-  )
+  table <- columns_tibble(property = names(value), value = value, holds = value == k_model)
   new_schema(list(table = table), c(arguments, prior = prior), format(x))
 }
 
 schema_of.rater_design <- function(x) { # nolint: object_name.
   accuracy <- c(x$raters, x$systems)
-  table <- tibble::tibble(
+  table <- columns_tibble(
     name = names(accuracy), kind = rep(c("rater", "system"), c(n_raters(x), n_systems(x))),
-    accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
+    accuracy = replace(accuracy, lengths(x$matrices) > 0L, NA)
   )
   violations <- design_violations(x)
   line <- paste0(

@@ -24,8 +24,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
       reading_code(new_ratings$code)
     }
   })
-  chosen_layout <-
-    function() check_choice_sent(shiny::req(input$layout), c("long", "wide"), "layout")
+  chosen_layout <- function() check_choice_sent(shiny::req(input$layout), page_layouts, "layout")
   current_ratings <- shiny::reactive({
     check_needed(loaded_ratings(), "Choose ratings under \"Data\" first.")
     set_kind(loaded_ratings(), input$kind)
@@ -93,8 +92,8 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
 # Adds the files that users can download: the list of cases to label, and the reports.
 offer_files <- function(input, output, current_ratings, gold_plan, known_truth) {
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
-    list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(gold_plan()))), TRUE)
-    utils::write.csv(list, path, row.names = FALSE, na = "")
+    cases <- as.data.frame(augment(shiny::isolate(gold_plan())))
+    utils::write.csv(for_spreadsheet(cases, TRUE), path, row.names = FALSE, na = "")
   })
   report <- function(ending) {
     shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
@@ -140,9 +139,8 @@ page_code <- function(reading_code, input, known_truth) {
       paste0("estimate_accuracy(x, by = ", quote_name(reading_code$covariates), common,
         known_truth_argument, ")")
     },
-    if (is_single_number(input$least)) {
-      sprintf("gate(estimate, at_least = %s)", format(input$least))
-    },
+    if (is_single_number(input$least))
+      sprintf("gate(estimate, at_least = %s)", format(input$least)),
     "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
     paste0("plan <- plan_gold(x, half_width = ", format(input$half_width %||% 0.05), ")"),
     "augment(plan)", paste0("accuracy_report(x, \"report.html\"", known_truth_argument, ")")
@@ -190,7 +188,7 @@ message_boxes <- function(messages, files) {
     )
   }
   boxes <- unlist(unname(messages), FALSE)
-  is_error <- vapply(boxes, function(x) x$kind == "danger", NA)
+  is_error <- map_lgl(boxes, function(x) x$kind == "danger")
   notes <- lapply(boxes[!is_error], box)
   list(lapply(boxes[is_error], box), if (length(notes) > 0L) shiny::tags$details(
     class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
@@ -257,28 +255,24 @@ is_upload <- function(file) {
 # Returns `value` if it is among the choices of the page, else raises an error. With `several`, it
 # may have any number of elements or be NULL.
 check_choice_sent <- function(value, choices, field, several = FALSE) {
-  ok <- is.character(value) && all(value %in% choices) && (several || length(value) == 1L)
-  if (!ok && !(several && is.null(value))) abort_page(field)
+  is_text <- is.character(value) || several && is.null(value)
+  if (!is_text || !all(value %in% choices) || !several && length(value) != 1L) abort_page(field)
   value
 }
 
 abort_page <- function(field) {
-  words <- "The value of field {.field {field}} is not a choice that the page offers."
-  abort_fallible("page", words, field = field, call = NULL)
+  abort_fallible("page",
+    "The value of field {.field {field}} is not a choice that the page offers.", field = field,
+    call = NULL)
 }
 
-# Reads an uploaded file. Returns a list: `got`, the contents; `how`, the options of reading;
-# `words`, a description of the format; `columns`, names of columns; `map`, the column of each
-# argument of ratings() if the format determines it; and `table`, a data frame.
+# Reads an uploaded file. Returns its contents, see read_files(), with two more elements: `how`, the
+# options of reading; and `columns`, names of columns.
 read_uploaded_file <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
-  how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits)
+  how <- list(scratch = withr::local_tempdir(), limits = limits)
   contents <- read_files(file$datapath, how)
-  list(
-    got = contents, how = how, words = contents$format$words,
-    columns = setdiff(names(contents$table), "file"),
-    map = contents$map, table = contents$table
-  )
+  c(contents, list(how = how, columns = setdiff(names(contents$table), "file")))
 }
 
 # Returns the 30 most frequent labels in the columns of ratings, with their counts, the most
@@ -293,36 +287,41 @@ count_labels <- function(file, columns) {
 # a vector of labels in the file, whose names are the labels that replace them.
 labels_to_join <- function(text) {
   if (!is_string(text)) abort_page("join")
-  pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
-  is_invalid <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))
-  abort_if(any(is_invalid), "page", call = NULL, field = "join", c(
+  pairs <- strsplit(words_of_field(text), " *= *")
+  old <- map_chr(pairs, `[`, 1L)
+  abort_if(any(lengths(pairs) != 2L | !nzchar(old)), "page", call = NULL, field = "join", c(
     "\"Labels to join\" must be pairs of labels, separated by commas.",
     i = "In each pair, write the label in the file, an equals sign, and the label that replaces it."
   ))
-  setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
+  setNames(old, map_chr(pairs, `[`, 2L))
 }
+
+# Splits the text of a field at its commas.
+words_of_field <- function(text) trimws(strsplit(text, ",", fixed = TRUE)[[1L]])
 
 # Returns the cases of known truth in an uploaded file, NULL if there is none. A list of cases that
 # was downloaded from the page has column `probability`, the sampling probability of each case.
 known_cases <- function(input, file) {
   gold_file <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
   if (is.null(gold_file)) return(NULL)
-  column <-
-    function(id) as_label(gold_file$table[[check_choice_sent(input[[id]], gold_file$columns, id)]])
+  chosen <- function(id, choices) check_choice_sent(input[[id]], choices, id)
+  column <- function(id) as_label(gold_file$table[[chosen(id, gold_file$columns)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% default_na()] <- NA
   probability <- gold_file$table[["probability"]]
-  if (is.null(probability)) return(gold_cases(
-    table, check_choice_sent(input$gold_sample, sampling_choices, "gold_sample")
-  ))
+  if (is.null(probability)) return(gold_cases(table, chosen("gold_sample", sampling_choices)))
   table$probability <- suppressWarnings(as.numeric(probability))
   gold_cases(table)
 }
 
 rater_names <- function(file, column) sort_strings(unique(as_label(file$table[[column]])))
 
+page_layouts <- c("long", "wide")
+
 chosen_ratings <- function(input, file) {
-  if (check_choice_sent(input$source, c("file", "lehner2015"), "source") != "file") {
+  chosen <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
+  optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
+  if (chosen("source", c("file", "lehner2015")) != "file") {
     code <- quote(ratings(
       fallible::lehner2015, raters = paste0("rater", 1:4), systems = "system", case = "case"
     ))
@@ -331,24 +330,18 @@ chosen_ratings <- function(input, file) {
   uploaded <- if (!is.null(input$file)) file()
   abort_if(is.null(uploaded), "file", "Choose a file first, in a format that the page can read.",
     call = NULL)
-  long <- check_choice_sent(input$layout, c("long", "wide"), "layout") == "long"
+  long <- chosen("layout", page_layouts) == "long"
   fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
   mapping <- lapply(setNames(nm = fields), function(id) {
-    check_choice_sent(input[[id]], uploaded$columns, id, several = id == "raters")
+    chosen(id, uploaded$columns, several = id == "raters")
   })
   system_choices <- if (long) rater_names(uploaded, mapping$rater) else uploaded$columns
-  systems <- check_choice_sent(input$systems, system_choices, "systems", several = TRUE)
+  systems <- chosen("systems", system_choices, several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- if (is_string(input$na)) {
-    c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
-  } else {
-    default_na()
-  }
+  na <- if (is_string(input$na)) c("", words_of_field(input$na)) else default_na()
   clean <- isTRUE(input$clean)
-  labels <- names(count_labels(uploaded, if (long) mapping$rating else mapping$raters))
-  optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
-  right_label <- optional("right", labels)
+  right_label <- optional("right", names(count_labels(uploaded, mapping[[length(mapping)]])))
   if (nzchar(right_label)) systems <- c(application = right_label)
   groups <- optional("groups", uploaded$columns)
   recoding <- labels_to_join(input$join %||% "")
@@ -358,18 +351,15 @@ chosen_ratings <- function(input, file) {
   reading_arguments <- drop_null(list(
     na = if (!setequal(na, default_na())) na, clean_labels = if (clean) clean
   ))
-  code <- rlang::call2(
+  code <- call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading_arguments,
     !!!extra_arguments
   )
-  # The file is not read again: its contents are in `uploaded$got`.
-  mapping <- lapply(setNames(nm = c("case", "rater", "rating", "raters", "counts")), function(id) {
-    rlang::new_quosure(mapping[[id]])
-  })
-  systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
-  x <- inject(ratings_of(
-    uploaded$got, mapping, systems, uploaded$how, na, clean, !!!extra_arguments
-  ))
+  # The file is not read again: its contents are in `uploaded`.
+  arguments <- c("case", "rater", "rating", "raters", "counts")
+  mapping <- lapply(setNames(mapping[arguments], arguments), new_quosure)
+  systems <- new_quosure(if (long) systems %||% FALSE else systems)
+  x <- inject(ratings_of(uploaded, mapping, systems, uploaded$how, na, clean, !!!extra_arguments))
   list(x = x, code = code)
 }
 
@@ -385,8 +375,8 @@ short_table <- function(x) {
     needed = "labels needed",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  headings <- words[names(table)]
-  setNames(table, ifelse(is.na(headings), names(table), headings))
+  has_words <- names(table) %in% names(words)
+  setNames(table, replace(names(table), has_words, words[names(table)[has_words]]))
 }
 
 sentence_list <- function(estimate) {

@@ -63,7 +63,7 @@ explore_page <- function(x) {
           });"
         ))
       ),
-      shiny::tags$div(
+      shiny::div(
         role = "status", `aria-live` = "polite", class = "container-fluid",
         shiny::uiOutput("messages")
       )
@@ -71,16 +71,16 @@ explore_page <- function(x) {
     explore_data(),
     explore_tab(
       "Agreement",
-      shiny::tags$p("How often raters agree, with and without a correction for chance."),
-      explore_plot("agreement"), explore_table("agreement_table")
+      shiny::p("How often raters agree, with and without a correction for chance."),
+      explore_result("agreement")
     ),
     explore_accuracy(),
     explore_tab(
       "Comparison",
-      shiny::tags$p(
+      shiny::p(
         "Which system is more accurate? A difference whose interval includes zero leaves that open."
       ),
-      shiny::textOutput("best"), explore_plot("comparison"), explore_table("comparison_table")
+      shiny::textOutput("best"), explore_result("comparison")
     ),
     explore_plan(), explore_report()
   )
@@ -90,7 +90,7 @@ explore_page <- function(x) {
 # below the input.
 explore_tab <- function(title, asked, ...) {
   shiny::tabPanel(title, shiny::fluidRow(
-    shiny::column(4, shiny::tags$div(class = "card card-body mb-3", asked)),
+    shiny::column(4, shiny::div(class = "card card-body mb-3", asked)),
     shiny::column(8, ...)
   ))
 }
@@ -98,7 +98,7 @@ explore_tab <- function(title, asked, ...) {
 explore_data <- function() {
   explore_tab(
     "Data",
-    shiny::tagList(
+    list(
       page_select(
         "source", "Where are the ratings?",
         c("In a file" = "file", "Example: one system, ten cases" = "lehner2015")
@@ -116,13 +116,11 @@ explore_data <- function() {
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
       page_select("kind", "Who rates?", page_kinds),
-      shiny::tags$p(
-        "The interval depends on it: machines share errors that ratings cannot show."
-      ),
+      shiny::p("The interval depends on it: machines share errors that ratings cannot show."),
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
-    explore_title("What is this?"), shiny::tags$p(page_purpose),
+    explore_title("What is this?"), shiny::p(page_purpose),
     explore_title("What these ratings can show"), shiny::textOutput("facts"),
     explore_table("data")
   )
@@ -144,18 +142,18 @@ page_kinds <- c(
 explore_accuracy <- function() {
   explore_tab(
     "Accuracy",
-    shiny::tagList(
+    list(
       shiny::checkboxInput("choose", "Set the share of shared errors myself"),
       shiny::conditionalPanel("input.choose", shiny::sliderInput(
         "common", "Share of their errors that systems share with raters", 0, 1, 0.5, 0.05
       )),
-      shiny::tags$p(
+      shiny::p(
         "Ratings cannot show which share is true. At 0 a system errs independently, at 1 it shares",
         "all errors of the raters. By default it is what is typical for such panels. Cases of",
         "known truth measure the accuracy, and no share need be assumed."
       )
     ),
-    explore_plot("accuracy"), explore_table("accuracy_table"), explore_table("groups_table"),
+    explore_result("accuracy"), explore_table("groups_table"),
     shiny::numericInput("least", "Accuracy (or pass rate) to be reached", NA, 0, 1, 0.01),
     explore_table("gate_table"), explore_title("Sentences"), shiny::uiOutput("sentences")
   )
@@ -164,12 +162,12 @@ explore_accuracy <- function() {
 explore_plan <- function() {
   explore_tab(
     "Plan",
-    shiny::tagList(
+    list(
       shiny::sliderInput(
         "half_width", "Margin of error that you want (0.05: 5 points up or down)", 0.02, 0.2, 0.05,
         0.01
       ),
-      shiny::tags$p(
+      shiny::p(
         "For how many cases must the truth be found out? The list has those that help most. Fill",
         "in its column \"truth\", and give it back under \"Data\" as cases of known truth."
       ),
@@ -182,12 +180,12 @@ explore_plan <- function() {
 explore_report <- function() {
   explore_tab(
     "Report",
-    shiny::tagList(
+    list(
       shiny::textInput("title", "Title", "Accuracy without known truth"),
       shiny::downloadButton("report", "Download the report", class = "btn-primary mb-2"),
       shiny::downloadButton("word", "Download it for Word")
     ),
-    shiny::tags$p(
+    shiny::p(
       "One file: the number, its interval, what it rests on, sentences to copy, methods and",
       "references. It takes some seconds."
     ),
@@ -195,15 +193,16 @@ explore_report <- function() {
   )
 }
 
-explore_title <- function(words) shiny::tags$h2(words, class = "h4")
+explore_title <- function(words) shiny::h2(words, class = "h4")
 
-explore_plot <- function(id) {
+# Creates the places of the plot and the table of a result, which show_result() fills.
+explore_result <- function(id) {
   plot <- shiny::plotOutput(paste0(id, "_plot"), height = "auto")
-  shiny::tags$div(class = "explore-plot", plot)
+  list(shiny::div(class = "explore-plot", plot), explore_table(paste0(id, "_table")))
 }
 
 explore_table <- function(id) {
-  shiny::tags$div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
+  shiny::div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
 }
 
 # ---- Fields that depend on a file ----------------------------------------------------------------
@@ -211,8 +210,8 @@ explore_table <- function(id) {
 page_select <- function(...) shiny::selectInput(..., selectize = FALSE)
 
 layout_field <- function(file) {
-  shiny::tagList(
-    shiny::tags$p(paste0("This looks like ", file$words, ".")),
+  list(
+    shiny::p(paste0("This looks like ", file$format$words, ".")),
     shiny::radioButtons(
       "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
       selected = if (is.null(file$map$rater)) "wide" else "long"
@@ -259,8 +258,7 @@ known_fields <- function(file) {
   }
   list(
     column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
-    if (!"probability" %in% file$columns) {
+    if (!"probability" %in% file$columns)
       page_select("gold_sample", "How were they chosen?", sampling_choices)
-    }
   )
 }

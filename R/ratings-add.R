@@ -8,20 +8,19 @@ add_ratings <- function(x, new) {
   x <- add_new_names(x, new)
   old_ratings <- unfold_ratings(x)
   case_of_new <- match(new$cases, as_label(x$cases))
-  core <- core_patterns_long(
+  x <- set_core_patterns(x, core_patterns_long(
     c(old_ratings$row, case_of_new[new$row]), c(old_ratings$rater, match(new$rater, x$raters)),
     c(old_ratings$category, match(new$rating, x$categories)),
     combine_answers(x, new, case_of_new), length(x$cases)
-  )
-  x <- set_core_patterns(x, core)
+  ))
   if (x$repeats == "error") check_repeats(x)
   x
 }
 
 # Returns `new` as ratings. Data frames and matrices get the categories of `x`.
 as_further_ratings <- function(new, x, arg) {
-  if (inherits(new, "ratings")) return(as_ratings(new, arg = arg))
-  as_ratings(new, categories = x$categories, arg = arg)
+  if (is_ratings(new)) as_ratings(new, arg = arg) else
+    as_ratings(new, categories = x$categories, arg = arg)
 }
 
 # Fails if `x` has properties with which ratings cannot be added: `x` is the ratings of the fit, or
@@ -67,15 +66,15 @@ new_rows <- function(new) {
   abort_if(extra_columns, "columns",
     "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
     x = "It has {.val {extra_columns}}.", column = extra_columns)
-  check_identifiers(new$case, "case")
-  check_identifiers(new$rater, "rater")
+  check_case_and_rater(new)
   for (column in names(new)) check_text(new[[column]], column)
   check_labels(new$rating, "rating")
   new <- drop_missing(new, "rating")
-  ids <- unique(unfactor(new$case))
+  case <- unfactor(new$case)
+  ids <- unique(case)
   list(
-    row = match(unfactor(new$case), ids), rater = as_label(new$rater),
-    rating = as_label(new$rating), cases = as_label(ids), ids = ids, answers = list()
+    row = match(case, ids), rater = as_label(new$rater), rating = as_label(new$rating),
+    cases = as_label(ids), ids = ids, answers = list()
   )
 }
 
@@ -100,9 +99,9 @@ add_new_names <- function(x, new) {
     c(old_cases, new$cases[added_cases])
   if (is.null(x$truth) && is.null(new$truth)) return(x)
   x$truth <- subset_truth(x$truth %||% keep_truth(NA_integer_, x), seq_along(x$cases))
-  new_positions <- match(new$cases, as_label(x$cases))
-  with_new_truth <- which(!is.na(new$truth) & is.na(x$truth$category[new_positions]))
-  x$truth$category[new_positions[with_new_truth]] <- match(new$truth[with_new_truth], x$categories)
+  new_truth <- match(new$truth[match(as_label(x$cases), new$cases)], x$categories)
+  is_new <- is.na(x$truth$category) & !is.na(new_truth)
+  x$truth$category[is_new] <- new_truth[is_new]
   x
 }
 
@@ -132,12 +131,11 @@ combine_answers <- function(x, new, case_of_new) {
 # or `constant` (for each constant system, named, the category that means a right answer).
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
-  if (rlang::quo_is_null(quo)) return(list())
+  if (quo_is_null(quo)) return(list())
   # If an argument can be a column of `data` or a variable of the user, it is the column.
-  is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
-  variables <- all.vars(rlang::quo_get_expr(quo))
-  selects_columns <- length(variables) > 0L && all(variables %in% names(data))
-  value <- if (!selects_columns) value_of_argument(quo)
+  is_column <- names_a_column(quo, data)
+  variables <- all.vars(quo_get_expr(quo))
+  value <- if (length(variables) == 0L || !all(variables %in% names(data))) value_of_argument(quo)
   if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
   if (is_constant_system(value)) {
     check_text(c(value, names(value)), "systems")
@@ -153,7 +151,7 @@ read_systems <- function(quos, data, layout) {
 # Does the argument `systems` describe constant systems, such as `c(app = "pass")`? Raters judge the
 # answers of these systems: the ratings are verdicts, and "pass" is the verdict for a right answer.
 is_constant_system <- function(value) {
-  is.character(value) && length(value) > 0L && all(rlang::have_name(value))
+  is.character(value) && length(value) > 0L && all(have_name(value))
 }
 
 # Drops constant systems, because their agreement with raters is not defined.
@@ -176,11 +174,16 @@ check_system_raters <- function(value) {
   abort_argument_if(!is.character(value) || length(value) == 0L || anyNA(value), "systems",
     "In long data {.arg systems} must be names of raters that are systems, or a data frame with
         columns {.val case}, {.val system} and {.val prediction}.",
-    x = if (rlang::is_quosure(value)) "It names the column {.val {rlang::as_name(value)}} of
+    x = if (is_quosure(value)) "It names the column {.val {as_name(value)}} of
         {.arg data}." else if (!is.null(value)) "It is {describe(value)}.",
     i = "Names are strings, for example {.code systems = c(\"gpt-4o\")}.")
   check_text(value, "systems")
   unique(value)
+}
+
+# Is the argument the name of a column of `data`?
+names_a_column <- function(quo, data) {
+  quo_is_symbol(quo) && as_name(quo) %in% names(data)
 }
 
 prediction_columns <- c("case", "system", "prediction")
@@ -190,11 +193,10 @@ prediction_columns <- c("case", "system", "prediction")
 system_table <- function(table, quos, data) {
   case <- select_column(data, quos$case, "case", several = TRUE)
   table <- replace_key_columns(table, case)
-  mapped_columns <- c(
+  columns <- ifelse(prediction_columns %in% names(table), prediction_columns, c(
     if (length(case) == 1L) case else NA, select_column(data, quos$rater, "rater") %||% NA,
     select_column(data, quos$rating, "rating") %||% NA
-  )
-  columns <- ifelse(prediction_columns %in% names(table), prediction_columns, mapped_columns)
+  ))
   missing_columns <- prediction_columns[!columns %in% names(table)]
   abort_if(missing_columns, "columns",
     "{.arg systems} must have columns {.val {prediction_columns}}, or columns with the names given
@@ -216,16 +218,17 @@ split_systems <- function(input, systems, repeats) {
     i = "Call {.fun ratings} without {.arg systems}, and convert the result with
         {.fun single_label}.")
   rater <- as_label(input$rater)
-  unknown <- setdiff(systems, rater)
+  raters <- unique(rater)
+  unknown <- setdiff(systems, raters)
   abort_if(unknown, "system",
     "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
         {.arg data}.",
-    i = c(similar_values_hint(unknown, unique(rater)), "The raters are {.val {unique(rater)}}."),
+    i = c(similar_values_hint(unknown, raters), "The raters are {.val {raters}}."),
     system = unknown)
   is_system <- rater %in% systems
   abort_if(all(is_system), "system",
     "No rater is left: {.arg systems} names every rater of {.arg data}.",
-    x = "The raters are {.val {unique(rater)}}.",
+    x = "The raters are {.val {raters}}.",
     i = "Systems are evaluated by the remaining raters; name only the systems.", system = systems)
   ratings <- input$columns[[1L]]
   check_labels(ratings, names(input$columns))
@@ -236,7 +239,11 @@ split_systems <- function(input, systems, repeats) {
   if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
   has_confidence <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
-  warn_system_confidence(unique(rater[is_system & has_confidence]))
+  with_confidence <- unique(rater[is_system & has_confidence])
+  warn_if(with_confidence, "confidence",
+    "{.arg confidence} is used for raters only, and {.val {with_confidence}}
+        {cli::qty(length(with_confidence))}{?is a system/are systems}.",
+    i = "Give the probabilities of systems as {.arg scores}.", systems = with_confidence)
   take_rows(input, which(!is_system))
 }
 
@@ -246,8 +253,10 @@ votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
   inform_fallible(reruns_message)
   table <- table[!is.na(table$prediction), ]
-  columns <- c(pattern = "case", unit = "system", category = "prediction")
-  code <- lapply(columns, function(column) match(table[[column]], unique(table[[column]])))
+  code <- lapply(
+    list(pattern = table$case, unit = table$system, category = table$prediction),
+    function(x) match(x, unique(x))
+  )
   table[find_majority(code, max(code$unit), max(code$category)), ]
 }
 
@@ -267,24 +276,21 @@ truth_to_keep <- function(input, x) {
   keep_truth(match(label, x$categories), x)
 }
 
+# A truth with the codes `category`. The accuracies of systems are unknown.
 keep_truth <- function(category, x) {
-  list(category = category, kept = TRUE, expected = none_expected(x$systems))
+  expected <- setNames(rep(NA_real_, n_systems(x)), x$systems)
+  list(category = category, kept = TRUE, expected = expected)
 }
-
-# Unknown accuracies, one per system.
-none_expected <- function(systems) setNames(rep(NA_real_, length(systems)), systems)
 
 # Is the truth of `x` the argument `truth` of ratings()? Estimates use it only with
 # `known_truth = TRUE`. Otherwise the truth is that of a simulation or of with_truth().
 is_kept_truth <- function(x) isTRUE(x$truth$kept)
 
 format_truth <- function(x) {
-  if (is_kept_truth(x)) {
-    paste0(
-      "Truth kept for ", count_noun(sum(!is.na(x$truth$category)), "case"),
-      ", for known_truth = TRUE only"
-    )
-  }
+  if (is_kept_truth(x)) paste0(
+    "Truth kept for ", count_noun(sum(!is.na(x$truth$category)), "case"),
+    ", for known_truth = TRUE only"
+  )
 }
 
 # Selects cases of a truth, which is a list:

@@ -59,12 +59,12 @@ check_takes_confidence <- function(x, input) {
 # `levels`, which all columns share, and `codes`, an integer vector per column. `rows`: numbers of
 # the rows in the user's data, for messages.
 code_confidence <- function(columns, rows) {
-  is_empty <- vapply(columns, function(column) all(is.na(column)), NA)
+  is_empty <- map_lgl(columns, function(column) all(is.na(column)))
   abort_if(all(is_empty), "confidence", "{.arg confidence} has no values.",
     x = "All values of {.val {names(columns)}} are missing.", row = integer(),
     column = names(columns)[[1L]])
   known_columns <- columns[!is_empty]
-  kind <- unique(vapply(known_columns, confidence_kind, ""))
+  kind <- unique(map_chr(known_columns, confidence_kind))
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
@@ -72,22 +72,18 @@ code_confidence <- function(columns, rows) {
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
-  if (kind == "numeric") for (name in names(known_columns))
-    check_shares(known_columns[[name]], name, rows)
+  if (kind == "numeric") for (name in names(known_columns)) {
+    x <- known_columns[[name]]
+    check_values(x, is.na(x) | (x >= 0 & x <= 1), name, "confidence",
+      "Numbers of {.arg confidence} must be in [0, 1].",
+      i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
+          {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
+  }
   columns[!is_empty] <- lapply(known_columns, function(x) {
     switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
       numeric = factor(names(fifths)[findInterval(x, fifths)], names(fifths)))
   })
-  list(levels = shared_levels(columns[!is_empty]), codes = lapply(columns, as.integer))
-}
-
-confidence_kind <- function(column) {
-  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
-    if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
-}
-
-shared_levels <- function(columns) {
-  levels <- unique(lapply(columns, levels))
+  levels <- unique(lapply(columns[!is_empty], levels))
   abort_if(length(levels) > 1L, "columns",
     "Columns of {.arg confidence} must have the same levels.",
     x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
@@ -97,23 +93,16 @@ shared_levels <- function(columns) {
     x = "It has {length(levels)}: {.val {levels}}.",
     i = if (length(levels) > max_levels) "Merge adjacent levels until {max_levels} are left.",
     arg = "confidence")
-  levels
+  list(levels = levels, codes = lapply(columns, as.integer))
 }
 
-check_shares <- function(x, column, rows) {
-  check_values(x, is.na(x) | (x >= 0 & x <= 1), column, "confidence",
-    "Numbers of {.arg confidence} must be in [0, 1].",
-    i = "Divide percentages by 100. Convert grades such as 1 to 5 to an ordered factor:
-        {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
+confidence_kind <- function(column) {
+  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
+    if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
 }
 
-# Warns that the confidence of systems is not used. It can be given as `scores` instead.
-warn_system_confidence <- function(systems) {
-  warn_if(systems, "confidence",
-    "{.arg confidence} is used for raters only, and {.val {systems}}
-        {cli::qty(length(systems))}{?is a system/are systems}.",
-    i = "Give the probabilities of systems as {.arg scores}.", systems = systems)
-}
+
+
 
 # ---- Use -----------------------------------------------------------------------------------------
 
@@ -133,10 +122,11 @@ subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
                                 keep_if_empty = FALSE) {
   if (is.null(x)) return(NULL)
   fields <- intersect(c("case", "rater", "code"), names(x))
-  entries <- lapply(x[fields], `[`, order(x$case))
-  n_entries <- tabulate(entries$case, max(cases, entries$case, 0L))
-  positions <- sequence(n_entries[cases], from = cumsum(n_entries)[cases] - n_entries[cases] + 1L)
-  entries <- lapply(entries, `[`, positions)
+  n_entries <- tabulate(x$case, max(cases, x$case, 0L))
+  first <- cumsum(n_entries) - n_entries + 1L
+  entries <- lapply(
+    x[fields], `[`, order(x$case)[sequence(n_entries[cases], from = first[cases])]
+  )
   entries$case <- rep.int(seq_along(cases), n_entries[cases])
   entries$rater <- new_rater[entries$rater]
   sorted <- order(entries$case, entries$rater)
@@ -153,7 +143,7 @@ format_confidence <- function(x) {
     "Confidence: ", paste0(
       confidence$levels, " (", percent(level_counts / sum(level_counts)), ")", collapse = " < "
     ),
-    if (n_without > 0) paste0("; ", count_noun(n_without, "rating"), " without")
+    count_clause(n_without, "rating", "without")
   )
 }
 
@@ -172,17 +162,17 @@ take_abstentions <- function(input, options) {
   text_labels <- abstain_labels[!is.na(abstain_labels)]
   code_abstentions <- function(x) {
     values <- unique(x)
-    code <- ifelse(as_label(values) %in% abstain_labels, 1L + is.na(values), 0L)
-    code[match(x, values)]
+    ifelse(as_label(values) %in% abstain_labels, 1L + is.na(values), 0L)[match(x, values)]
   }
   input$abstained <- lapply(input$columns, code_abstentions)
   input$silent <- lapply(input$systems, code_abstentions)
   table <- input$system_table
   if (!is.null(table)) input$system_table$silent <- code_abstentions(table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, table["prediction"]))
-  several_variables <- isTRUE(attr(options$abstain, "shared"))
+  # If several variables share the labels, rate_variables() checks whether one of them has any.
   check_abstain_used(
-    several_variables || any(text_labels %in% used_labels), options$abstain, used_labels
+    isTRUE(attr(options$abstain, "shared")) || any(text_labels %in% used_labels),
+    options$abstain, used_labels
   )
   input$abstain <- as.vector(options$abstain)
   relabel_input(input, text_labels, rep(NA, length(text_labels)))
@@ -221,14 +211,19 @@ check_takes_abstain <- function(input, options) {
 
 add_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
-  case_and_judge <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
-  x$abstained <- new_abstentions(input$abstained, case_and_judge, input)
+  # The field `abstained` or `silent_systems`; NULL if there are no abstentions. `codes`: for each
+  # column, a code per row (see take_abstentions()).
+  new_abstentions <- function(codes, table, judge, judges) {
+    entries <- collect_entries(
+      codes, place_of_values(table$case, table[[judge]], judges, x$cases, input$rows)
+    )
+    if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
+  }
+  x$abstained <- new_abstentions(input$abstained, input, "rater", x$raters)
   if (has_abstentions(x)) check_one_reply(x)
-  table <- input$system_table
   # For a system, an empty cell (code 2) is no abstention: the system was not asked.
-  system_codes <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
-  case_and_judge <- place_of_values(table$case, table$system, x$systems, x$cases, input$rows)
-  x$silent_systems <- new_abstentions(system_codes, case_and_judge, input)
+  system_codes <- lapply(c(input$silent, input$system_table["silent"]), function(code) code == 1L)
+  x$silent_systems <- new_abstentions(system_codes, input$system_table, "system", x$systems)
   x
 }
 
@@ -236,24 +231,17 @@ add_abstentions <- function(x, input) {
 # In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and the values are in
 # one column of length `rows` for each of `judges`.
 place_of_values <- function(case, judge, judges, cases, rows) {
-  if (is.null(judge)) return(expand.grid(case = seq_len(rows), rater = seq_along(judges)))
-  list(case = match(case, cases), rater = match(as_label(judge), judges))
+  if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
+    list(case = match(case, cases), rater = match(as_label(judge), judges))
 }
 
-# The field `abstained` or `silent_systems` of a ratings object; NULL if there are no abstentions.
-# `codes`: for each column, a code per row (see take_abstentions()).
-new_abstentions <- function(codes, place, input) {
-  entries <- collect_entries(codes, place)
-  if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
-}
 
 # Fails if a rater has several replies on a case, counting both ratings and abstentions.
 check_one_reply <- function(x) {
   replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
-  core <- core_patterns_long(
+  check_repeats(set_core_patterns(x, core_patterns_long(
     replies$row, replies$rater, replies$category, list(), length(x$index)
-  )
-  check_repeats(set_core_patterns(x, core))
+  )))
 }
 
 # ---- Use ----------------------------------------------------------------------------------------
@@ -264,10 +252,10 @@ has_abstentions <- function(x) !is.null(x$abstained)
 split_by_abstention <- function(x) {
   if (!has_abstentions(x)) return(x)
   abstentions <- x$abstained
-  abstention_pattern <- core_patterns_long(
+  core <- core_patterns_long(
     abstentions$case, abstentions$rater, rep(1L, length(abstentions$case)), list(), length(x$index)
-  )$index
-  split_patterns(x, list(.abstained = abstention_pattern))
+  )
+  split_patterns(x, list(.abstained = core$index))
 }
 
 # Raters who abstained on each pattern, after split_by_abstention(). `rater` contains the raters of
@@ -275,7 +263,7 @@ split_by_abstention <- function(x) {
 abstaining_raters <- function(x) {
   abstentions <- x$abstained
   raters <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
-  list(start = as.integer(c(0L, cumsum(lengths(raters)))), rater = as.integer(unlist(raters)))
+  list(start = c(0L, cumsum(lengths(raters))), rater = as.integer(unlist(raters)))
 }
 
 without_abstentions <- function(x) {
@@ -285,8 +273,8 @@ without_abstentions <- function(x) {
 
 # Sum of the weights of the cases on which each of `n` raters (or systems) abstained.
 weight_of_abstentions <- function(x, abstentions = x$abstained, n = n_raters(x)) {
-  if (is.null(abstentions)) return(numeric(n))
-  rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
+  if (is.null(abstentions)) numeric(n) else
+    rowsum_codes(abstentions$rater, weights_of_cases(x)[abstentions$case], n)
 }
 
 format_abstentions <- function(x) {
@@ -294,8 +282,8 @@ format_abstentions <- function(x) {
   abstained <- weight_of_abstentions(x)
   has_abstained <- abstained > 0
   share <- percent(range((abstained / (abstained + ratings_of_raters(x)))[has_abstained]))
-  rater_categories <- unique(cbind(rating_rater(x), rating_category(x)))
-  n_one_category <- sum(tabulate(rater_categories[, 1L], n_raters(x))[has_abstained] == 1L)
+  rater <- unique(cbind(rating_rater(x), rating_category(x)))[, 1L]
+  n_one_category <- sum(tabulate(rater, n_raters(x))[has_abstained] == 1L)
   paste0(
     "Abstentions: ", sum(has_abstained), " of ", count_noun(n_raters(x), "rater"), ", ",
     paste(unique(share), collapse = " to "), " of their replies",
@@ -313,6 +301,4 @@ share_answered <- function(x) {
 }
 
 # Text of a note for results that do not use abstentions; NULL if there are none.
-abstain_note <- function(x) {
-  if (has_abstentions(x)) "Abstentions count as missing ratings"
-}
+abstain_note <- function(x) if (has_abstentions(x)) "Abstentions count as missing ratings"

@@ -25,10 +25,8 @@ rating_layouts <- function() {
 }
 
 build_wide <- function(input, categories, systems) {
-  columns <- encode_columns(input$columns, categories, "rater")
-  core <- core_patterns_wide(
-    append_unseen_cases(columns, systems), systems$columns, length(systems$cases)
-  )
+  columns <- append_unseen_cases(encode_columns(input$columns, categories, "rater"), systems)
+  core <- core_patterns_wide(columns, systems$columns, length(systems$cases))
   ratings_fields(core, systems, input, categories, names(columns))
 }
 
@@ -42,8 +40,8 @@ build_counts <- function(input, categories, systems) {
     found = unknown)
   columns <- append_unseen_cases(columns[categories], systems, 0L)
   core <- core_patterns_counts(columns, systems$columns, length(systems$cases))
-  max_per_case <- max(Reduce(`+`, columns))
-  ratings_fields(core, systems, input, categories, as.character(seq_len(max_per_case)))
+  raters <- as.character(seq_len(max(Reduce(`+`, columns))))
+  ratings_fields(core, systems, input, categories, raters)
 }
 
 build_long <- function(input, categories, systems) {
@@ -60,9 +58,7 @@ build_long <- function(input, categories, systems) {
   rater <- encode_labels(input$rater, raters, "rater", "rater")
   core <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core, systems, input, categories, raters)
-  if (any(input$empty)) {
-    fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
-  }
+  if (any(input$empty)) fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
   fields
 }
 
@@ -170,8 +166,8 @@ list_systems <- function(input, categories) {
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
-  type_in_words <- function(x) if (is.numeric(x)) "numbers" else "strings"
-  types <- c(ratings = type_in_words(cases), systems = type_in_words(table$case))
+  is_number <- c(ratings = is.numeric(cases), systems = is.numeric(table$case))
+  types <- ifelse(is_number, "numbers", "strings")
   abort_if(types[[1L]] != types[[2L]], "case_type",
     "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
     x = "They are {types[[1L]]} in {.arg data} and {types[[2L]]} in {.arg systems}.",
@@ -187,8 +183,8 @@ list_systems <- function(input, categories) {
   cases <- c(cases, unseen)
   system_names <- list_raters(table$system)
   cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
-  # The product is a different number for each pair of a case and a system.
-  repeated_row <- anyDuplicated(drop(cells %*% c(1, length(cases))))
+  # A different number for each pair of a case and a system.
+  repeated_row <- anyDuplicated(cells[, 1L] + length(cases) * cells[, 2L])
   abort_if(repeated_row > 0L, "repeat", "A system can give one prediction per case.",
     x = "System {.val {system_names[[cells[repeated_row, 2L]]]}} predicts case
         {.val {as.character(table$case[[repeated_row]])}} again in row {repeated_row} of

@@ -5,7 +5,7 @@
 NULL
 
 plain_columns <- function(data) {
-  columns_of_class <- function(class) names(data)[vapply(data, inherits, NA, class)]
+  columns_of_class <- function(class) names(data)[map_lgl(data, inherits, class)]
   for (name in columns_of_class("integer64")) data[[name]] <- plain_integers(data[[name]])
   labelled_columns <- columns_of_class("haven_labelled")
   for (name in labelled_columns) data[[name]] <- labelled_factor(data[[name]])
@@ -36,8 +36,8 @@ plain_integers <- function(x) {
   low_word <- words[1L, ] %% 2^32
   high_word <- words[2L, ]
   values <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
-  if (all(abs(values) <= 2^53, na.rm = TRUE)) return(values)
-  if (bit64_is_loaded()) as.character(x) else x
+  if (all(abs(values) <= 2^53, na.rm = TRUE)) values else
+    if (bit64_is_loaded()) as.character(x) else x
 }
 
 bit64_is_loaded <- function() isNamespaceLoaded("bit64")
@@ -54,17 +54,15 @@ as_label <- function(x) {
 }
 
 # Labels of a column: the levels of a factor, also unused ones, or the sorted distinct values.
-column_labels <- function(x) {
-  if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
-}
+column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
 # Labels of several columns, without columns that have no values: in numeric order if all columns
 # are numbers, in order of appearance if there are factors, otherwise sorted.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
-  if (all(vapply(columns, is.numeric, NA))) return(labels[order(as.numeric(labels))])
-  if (any(vapply(columns, is.factor, NA))) labels else sort_strings(labels)
+  if (all(map_lgl(columns, is.numeric))) labels[order(as.numeric(labels))] else
+    if (any(map_lgl(columns, is.factor))) labels else sort_strings(labels)
 }
 
 find_categories <- function(input, declared) {
@@ -125,9 +123,8 @@ relabel_input <- function(input, old, new) {
   }
   fields <- intersect(c("columns", "systems", "truth"), names(input))
   input[fields] <- lapply(input[fields], lapply, relabel)
-  if (!is.null(input$system_table)) {
+  if (!is.null(input$system_table))
     input$system_table$prediction <- relabel(input$system_table$prediction)
-  }
   input
 }
 
@@ -137,7 +134,7 @@ resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
     "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")
-  columns <- c(input$columns, input$systems, input$truth, list(input$system_table$prediction))
+  columns <- c(input$columns, input$systems, input$truth, input$system_table["prediction"])
   old <- labels_by_frequency(lapply(Filter(is.atomic, columns), function(x) {
     c(as_label(x), levels(x))
   }))
@@ -153,10 +150,9 @@ resolve_input_labels <- function(input, options) {
 # Categories that the argument `categories` declares. Elements with names recode labels, and the
 # names are categories. NULL if all elements have names: other categories may exist in the data.
 declared_categories <- function(categories) {
-  is_named <- rlang::have_name(categories)
-  if (is.null(categories) || all(is_named)) return(NULL)
-  if (any(is_named)) unique(ifelse(is_named, names(categories), as_label(categories))) else
-    categories
+  is_named <- have_name(categories)
+  if (all(is_named)) NULL else if (any(is_named))
+    unique(ifelse(is_named, names(categories), as_label(categories))) else categories
 }
 
 # For each label, the frequent label of which it is probably a variant. This is the most frequent
@@ -169,8 +165,7 @@ merge_variants <- function(labels, input) {
   main_form <- function(label) by_count[match(plain_label(label), plain_label(by_count))]
   variant <- main_form(labels)
   corrections <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  correction <- unname(c(character(), corrections)[variant])
-  ifelse(is.na(correction), variant, main_form(correction))
+  main_form(ifelse(variant %in% names(corrections), corrections[variant], variant))
 }
 
 # Warns of labels that may not be categories: variants of other labels, labels that look the same,
@@ -182,25 +177,23 @@ warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
   frequent_variant <- merge_variants(labels, input)
   is_rare_variant <- labels != frequent_variant
-  recoding <- toString(paste(
-    dQuote(frequent_variant[is_rare_variant], FALSE), "=", dQuote(labels[is_rare_variant], FALSE)
-  ))
-  is_cleanable <- plain[is_rare_variant] %in% plain[duplicated(plain)]
-  warn_about(labels[is_rare_variant], "Some categories differ in capitals or blanks, or in one
+  rare <- labels[is_rare_variant]
+  frequent <- frequent_variant[is_rare_variant]
+  recoding <- toString(paste(dQuote(frequent, FALSE), "=", dQuote(rare, FALSE)))
+  warn_about(rare, "Some categories differ in capitals or blanks, or in one
       letter, from frequent ones: {.val {suspects}}.", c(
     paste0(
       "They count as different. To merge them, give {.code categories = c(",
       escape_braces(recoding), ")}."
     ),
-    if (any(is_cleanable)) "{.code clean_labels = TRUE} merges labels that differ only in capitals
-        and blanks."
-  ), labels[is_rare_variant | labels %in% frequent_variant[is_rare_variant]])
+    if (any(plain[is_rare_variant] %in% repeated_values(plain))) "{.code clean_labels = TRUE} merges
+        labels that differ only in capitals and blanks."
+  ), labels[labels %in% c(rare, frequent)])
   warn_about(find_lookalikes(labels), "Some categories look the same, or are the same number:
       {.val {suspects}}. They differ in alphabet, in invisible characters, in how accents are
       stored, or in how digits are written.", "They count as different. Use the same characters
       in {.arg data} if they mean the same.")
-  missing_labels <- missing_codes(labels)
-  warn_about(missing_labels, "Some categories look like codes for missing ratings:
+  warn_about(missing_codes(labels), "Some categories look like codes for missing ratings:
       {.val {suspects}}.",
     paste0("They count as categories. Make them {.code NA} if they are missing ratings",
       if (!isTRUE(input$na_given)) ", or give them as {.arg na}",
@@ -223,7 +216,7 @@ warn_unshared_labels <- function(x, by_rating) {
   rater_label_pairs <- unique((rating_rater(x) - 1) * n + rating_category(x) - 1)
   rater <- rater_label_pairs %/% n + 1
   category <- rater_label_pairs %% n + 1
-  is_shared <- category %in% category[duplicated(category)]
+  is_shared <- category %in% repeated_values(category)
   without_shared <- setdiff(rater, c(rater[is_shared], x$abstained$rater))
   if (by_rating) without_shared <- without_shared[ratings_of_raters(x)[without_shared] >= 5]
   labels <- x$categories[category[rater %in% without_shared]]

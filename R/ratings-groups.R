@@ -79,9 +79,11 @@ cast_votes <- function(x, unit_of_rater, names) {
     pattern = rating_pattern(x), unit = unit_of_rater[rating_rater(x)],
     category = rating_category(x)
   )
-  combined <- which(has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L)
-  leading_ratings <- combined[find_majority(ratings[combined, ], length(names), n_categories(x))]
-  votes <- ratings[c(setdiff(seq_len(nrow(ratings)), combined), leading_ratings), ]
+  is_combined <- has_reruns(x) | tabulate(unit_of_rater, length(names))[ratings$unit] > 1L
+  combined <- ratings[is_combined, ]
+  votes <- rbind(
+    ratings[!is_combined, ], combined[find_majority(combined, length(names), n_categories(x)), ]
+  )
   systems <- split_columns(pattern_answers(x), x$systems)
   core <- core_patterns_long(votes$pattern, votes$unit, votes$category, systems, n_patterns(x))
   core$index <- core$index[pattern_of_case(x)]
@@ -111,9 +113,8 @@ find_majority <- function(ratings, n_units, categories) {
 # Combines the ratings of new cases into votes, with the groups of raters of the fitted ratings.
 vote_as_fitted <- function(x, fitted) {
   groups <- fitted$voted$groups
-  if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups))) {
+  if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups)))
     x$rater_groups <- unname(groups[x$raters])
-  }
   as_ratings(x, votes = TRUE)
 }
 
@@ -122,12 +123,10 @@ vote_as_fitted <- function(x, fitted) {
 # Reads the argument `rater_groups` of ratings(): a data frame with columns `rater` and `group` (NA
 # for a rater without a group), or NULL. `rater_name`: name of the column of raters in long data.
 read_groups <- function(data, quo, rater_name) {
-  is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
-  value <- if (is_column) quo else
-    tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
+  value <- if (names_a_column(quo, data)) quo else
+    tryCatch(eval_tidy(quo), error = function(cnd) quo)
   if (is.null(value)) return(NULL)
-  is_column_name <- rlang::is_quosure(value) || (is_string(value) && is.null(names(value)))
-  if (is_column_name) {
+  if (is_quosure(value) || (is_string(value) && is.null(names(value)))) {
     abort_argument_if(is.null(rater_name), "rater_groups",
       "{.arg rater_groups} can be a column only in long data, with a row per rating.",
       i = "Give a vector with the raters as names:
@@ -143,12 +142,12 @@ read_groups <- function(data, quo, rater_name) {
         {.val rater} and {.val group}, or a column of long data.", not = value)
   table <- unique(data.frame(rater = as_label(value$rater), group = as_label(value$group)))
   table$group[table$group %in% ""] <- NA
-  is_repeated <- table$rater %in% table$rater[anyDuplicated(table$rater)]
-  groups <- ifelse(is.na(table$group), "none", table$group)[is_repeated]
-  abort_argument_if(any(is_repeated), "rater_groups",
+  rater <- repeated_values(table$rater)[1L]
+  groups <- table$group[table$rater %in% rater]
+  groups[is.na(groups)] <- "none"
+  abort_argument_if(!is.na(rater), "rater_groups",
     "A rater can be in one of the {.arg rater_groups} only.",
-    x = "Rater {.val {table$rater[is_repeated][[1L]]}} is in {.val {groups}}.",
-    rater = table$rater[is_repeated][1L], groups = groups)
+    x = "Rater {.val {rater}} is in {.val {groups}}.", rater = rater, groups = groups)
   table
 }
 
@@ -176,10 +175,8 @@ format_raters <- function(x) {
   group_sizes <- lengths(groups_of_several(x))
   c(
     format_kinds(x),
-    if (length(group_sizes) > 0L) {
-      paste("Raters of one group count as one vote:",
-        shorten(paste0(names(group_sizes), " (", group_sizes, " raters)")))
-    },
+    if (length(group_sizes) > 0L) paste("Raters of one group count as one vote:",
+      shorten(paste0(names(group_sizes), " (", group_sizes, " raters)"))),
     format_votes(x)
   )
 }
@@ -188,10 +185,8 @@ format_raters <- function(x) {
 format_votes <- function(x) {
   groups <- x$voted$groups
   c(
-    if (!is.null(groups)) {
-      paste("Raters of one group counted as one vote:", count_noun(length(groups), "rater"), "in",
-        count_noun(length(unique(groups)), "group"))
-    },
+    if (!is.null(groups)) paste("Raters of one group counted as one vote:",
+      count_noun(length(groups), "rater"), "in", count_noun(length(unique(groups)), "group")),
     if (isTRUE(x$voted$reruns)) "Reruns of a rater counted as one vote"
   )
 }
@@ -209,16 +204,17 @@ groups_of_several <- function(x) {
 group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
   members <- groups_of_several(x)
+  groups <- names(members)
+  members <- unname(members)
   votes <- with_votes(x)
-  n_rated <- vapply(unname(members), count_rated_cases, 0, x = x)
-  n_voted <- vapply(match(names(members), votes$raters), count_rated_cases, 0, x = votes)
-  agreement <- vapply(unname(members), function(raters) {
+  n_voted <- vapply(match(groups, votes$raters), count_rated_cases, 0, x = votes)
+  agreement <- vapply(members, function(raters) {
     group <- x[, raters]
     core_fit_algebraic(group$patterns, pattern_weights(group))$agreement
   }, 0)
-  tibble::tibble(
-    group = names(members), raters = unname(lengths(members)), agreement = na_real(agreement),
-    votes = n_voted, split = n_rated - n_voted
+  columns_tibble(
+    group = groups, raters = lengths(members), agreement = na_real(agreement), votes = n_voted,
+    split = vapply(members, count_rated_cases, 0, x = x) - n_voted
   )
 }
 
@@ -290,10 +286,10 @@ resolve_kinds <- function(kind, x) {
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
-  vapply(setNames(nm = groups), function(group) {
+  map_chr(setNames(nm = groups), function(group) {
     kinds <- kind[x$raters[x$rater_groups == group]]
     if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
-  }, "")
+  })
 }
 
 # Kind of the raters of `x` (ratings, a fit or an estimate): one word for all raters or a word per
@@ -311,8 +307,8 @@ panel_kind <- function(x) kind_of_panel(rater_kind(x))
 
 kind_of_panel <- function(kind) {
   if (is.null(kind)) return("undeclared")
-  if (all(kind %in% people_kinds)) return("people")
-  if (all(kind %in% machine_kinds)) "machines" else "undeclared"
+  if (all(kind %in% people_kinds)) "people" else
+    if (all(kind %in% machine_kinds)) "machines" else "undeclared"
 }
 
 # Printed line about the kinds of raters; NULL if they were not declared.
@@ -320,12 +316,12 @@ format_kinds <- function(x) {
   kind <- rater_kind(x)
   if (length(kind) == 0L) return(NULL)
   if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
-  n_raters_of_kind <- table(factor(kind, intersect(rater_kinds, kind)))
+  n_of_kind <- table(factor(kind_words[kind], kind_words))
+  n_of_kind <- n_of_kind[n_of_kind > 0L]
   paste0(
-    "Raters: ", toString(paste0(kind_words[names(n_raters_of_kind)], " (", n_raters_of_kind, ")")),
-    if (kind_of_panel(kind) == "undeclared") {
+    "Raters: ", toString(paste0(names(n_of_kind), " (", n_of_kind, ")")),
+    if (kind_of_panel(kind) == "undeclared")
       "; such a mixture counts as if nothing had been declared"
-    }
   )
 }
 

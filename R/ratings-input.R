@@ -2,6 +2,9 @@
 
 #' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
 #'   refused
+#' @importFrom rlang as_name call_args call2 cnd_signal enquo enquos eval_tidy expr have_name
+#'   is_call is_quosure new_quosure quo_get_expr quo_is_call quo_is_null quo_is_symbol sym syms
+#' @importFrom utils tail
 #' @noRd
 NULL
 
@@ -26,16 +29,15 @@ read_input <- function(data, quos, options) {
   layout <- find_layout(data, quos)
   system_input <- read_systems(quos, data, layout)
   roles <- find_role_columns(data, quos, layout, system_input$columns, repeats)
-  if (layout$holds == "raters" && selects_by_pattern(quos$raters)) {
+  if (layout$holds == "raters" && selects_by_pattern(quos$raters))
     roles <- resolve_raters(roles, data, "data")
-  }
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
   take_role <- function(role, clean = clean_levels) {
     if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
   case <- take_role("case", unfactor)
-  keys <- if (length(case) > 1L) vapply(case, is.numeric, NA)
+  keys <- if (length(case) > 1L) map_lgl(case, is.numeric)
   case <- if (is.null(keys)) case[[1L]] else join_keys(case)
   input <- list(
     layout = layout, rows = attr(data, "rows"), columns = take_role("raters"), case = case,
@@ -59,15 +61,19 @@ read_input <- function(data, quos, options) {
   label_columns <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(label_columns)) check_labels(label_columns[[column]], column)
-  check_level_orders(input$columns)
-  input$ordered <- any(vapply(input$columns, is.ordered, NA))
+  level_orders <- unique(lapply(Filter(is.ordered, input$columns), levels))
+  merged_levels <- unique(unlist(level_orders))
+  conflicts <- Filter(function(order) is.unsorted(match(order, merged_levels)), level_orders)
+  abort_if(conflicts, "columns", "Ordered factors must have their levels in the same order.",
+    x = "One has {.val {level_orders[[1L]]}}, another {.val {conflicts[[1L]]}}.", arg = "raters")
+  input$ordered <- length(level_orders) > 0L
   input
 }
 
 # Does the user select columns by a range or a pattern, instead of naming them one by one?
 selects_by_pattern <- function(quo) {
-  expr <- rlang::quo_get_expr(quo)
-  is.call(expr) && !rlang::is_call(expr, "c")
+  expr <- quo_get_expr(quo)
+  is.call(expr) && !is_call(expr, "c")
 }
 
 # Keeps the given rows of long data in `input`, and stores their row numbers in the field `source`.
@@ -93,7 +99,7 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
     covariates = several_columns("covariates"), confidence = one_or_several_columns("confidence")
   )
   ratings_argument <- layout$holds
-  roles$raters <- if (rlang::quo_is_null(quos[[ratings_argument]])) {
+  roles$raters <- if (quo_is_null(quos[[ratings_argument]])) {
     setdiff(names(data), unlist(roles))
   } else if (repeats == "labels" && length(several_columns(ratings_argument)) > 1L) {
     # With several labels per answer, there may be a column of 0 and 1 for each label.
@@ -101,17 +107,14 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   } else {
     one_or_several_columns(ratings_argument)
   }
-  check_disjoint(roles, ratings_argument)
+  repeated <- repeated_values(unlist(roles, use.names = FALSE))
+  in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
+  in_roles[in_roles == "raters"] <- ratings_argument
+  abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
+    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
   roles
 }
 
-check_level_orders <- function(columns) {
-  level_orders <- unique(lapply(Filter(is.ordered, columns), levels))
-  merged_levels <- unique(unlist(level_orders))
-  conflicts <- Filter(function(order) is.unsorted(match(order, merged_levels)), level_orders)
-  abort_if(conflicts, "columns", "Ordered factors must have their levels in the same order.",
-    x = "One has {.val {level_orders[[1L]]}}, another {.val {conflicts[[1L]]}}.", arg = "raters")
-}
 
 as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
@@ -161,22 +164,21 @@ find_layout <- function(data, quos) {
   missing_arguments <- setdiff(layout$args, given_arguments)
   if (length(missing_arguments) > 0L) {
     rater_is_several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
-    abort_lacking(missing_arguments[[1L]], i = if (rater_is_several) {
-      "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?"
-    })
+    abort_lacking(missing_arguments[[1L]], i = if (rater_is_several)
+      "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?")
   }
   layout
 }
 
 # Names of the arguments in `quos` (a list of quosures) that the user gave.
-given_argument_names <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
+given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 
 # Do the arguments describe long data, with a row per rating? This is the default of read_ratings().
 describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))
 
 # Names of variables and strings in the expressions `quos`. Any of them may be the name of a column.
 names_in <- function(quos) {
-  unlist(lapply(lapply(quos, rlang::quo_get_expr), function(expr) {
+  unlist(lapply(lapply(quos, quo_get_expr), function(expr) {
     c(all.vars(expr), if (is.character(expr)) expr)
   }))
 }
@@ -188,7 +190,7 @@ abort_lacking <- function(arg, i = NULL) {
 }
 
 select_columns <- function(data, quo, arg, notes = NULL) {
-  if (rlang::quo_is_null(quo)) return(character())
+  if (quo_is_null(quo)) return(character())
   columns <- names(data)
   fail <- function(cnd) {
     unknown <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
@@ -201,7 +203,7 @@ select_columns <- function(data, quo, arg, notes = NULL) {
       ),
       arg = arg, parent = if (!names_are_known) cnd)
   }
-  positions <- positions_by_name(rlang::quo_get_expr(quo), columns)
+  positions <- positions_by_name(quo_get_expr(quo), columns)
   if (anyNA(positions)) {
     positions <- tryCatch(
       tidyselect::eval_select(
@@ -217,18 +219,17 @@ select_columns <- function(data, quo, arg, notes = NULL) {
 # other expression. These selections do not need package tidyselect, which is slow to load.
 positions_by_name <- function(expr, columns) {
   if (is.symbol(expr) || is_string(expr)) return(match(as.character(expr), columns))
-  ends <- if (rlang::is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
+  ends <- if (is_call(expr, ":", 2L)) lapply(expr[-1L], positions_by_name, columns)
   if (length(ends) == 2L && all(lengths(ends) == 1L) && !anyNA(ends)) ends[[1L]]:ends[[2L]] else NA
 }
 
 # The value of an argument; NULL if its evaluation fails, because it names columns of the data.
-value_of_argument <- function(quo) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+value_of_argument <- function(quo) tryCatch(eval_tidy(quo), error = function(cnd) NULL)
 
 select_column <- function(data, quo, arg, several = FALSE) {
-  if (rlang::quo_is_null(quo)) return(NULL)
+  if (quo_is_null(quo)) return(NULL)
   # Fails for a vector of values, which tidyselect would read as positions of columns.
-  is_vector <- rlang::quo_is_call(quo) && !(several && rlang::quo_is_call(quo, "c"))
-  value <- if (is_vector) value_of_argument(quo)
+  value <- if (quo_is_call(quo) && !(several && quo_is_call(quo, "c"))) value_of_argument(quo)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data}, and give the name of the column.", arg = arg)
@@ -241,18 +242,11 @@ select_column <- function(data, quo, arg, several = FALSE) {
   name
 }
 
-check_disjoint <- function(roles, ratings_argument) {
-  names(roles)[[1L]] <- ratings_argument
-  repeated <- repeated_values(unlist(roles, use.names = FALSE))
-  in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
-  abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
-}
 
 # Drops the level NA of a factor, and the level "" if no value has it.
 clean_levels <- function(x) {
-  if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) return(x)
-  factor(x, levels = setdiff(levels(x), c(NA, if (!"" %in% x) "")))
+  if (!any(levels(x) %in% c(NA, ""))) x else
+    factor(x, setdiff(levels(x), c(NA, if (!"" %in% x) "")))
 }
 
 unfactor <- function(x) if (is.factor(x)) as.character(x) else x
@@ -266,8 +260,8 @@ check_labels <- function(x, column) {
   check_values(x, !is.infinite(x), column, "columns",
     "Categories that are numbers must be finite.", arg = column)
   # Looks for "" only in strings and in factors that have such a level, because this is slow.
-  blank_row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
-  abort_if(!is.null(blank_row) && !is.na(blank_row), "blank",
+  blank_row <- if (is.character(x) || "" %in% levels(x)) match("", x)
+  abort_if(isTRUE(blank_row > 0L), "blank",
     "A category cannot be an empty string.",
     x = "Found one in column {.val {column}}, row {blank_row}.",
     i = c(

@@ -13,11 +13,12 @@ expand_answers <- function(input) {
     read_label_lists(input$columns[[1L]], names(input$columns))
   rows <- c(answers$row, answers$empty, answers$missing)
   order <- order(rows)
+  rows <- rows[order]
   name <- if (has_flag_columns) "rating" else names(input$columns)
-  input <- take_rows(input, rows[order])
+  input <- take_rows(input, rows)
   # Rows beyond the labels (empty and missing answers) become NA.
-  input$columns <- setNames(list(answers$label[seq_along(rows)][order]), name)
-  input$empty <- (rows %in% answers$empty)[order]
+  input$columns <- setNames(list(answers$label[order]), name)
+  input$empty <- rows %in% answers$empty
   input
 }
 
@@ -46,23 +47,22 @@ check_whole_answers <- function(input, is_row_per_label) {
 }
 
 read_label_lists <- function(x, column) {
-  check_label_kinds(x[lengths(x) > 0L], column)
-  is_factor <- vapply(x, is.factor, NA)
+  n_labels <- lengths(x)
+  check_label_kinds(x[n_labels > 0L], column)
+  is_factor <- map_lgl(x, is.factor)
   # If only some elements are factors, unlist() would return their codes. The other elements are NA
   # or empty, and become factors.
-  if (any(is_factor)) {
-    x[!is_factor] <- lapply(x[!is_factor], function(labels) factor(rep(NA, length(labels))))
-  }
+  if (any(is_factor)) x[!is_factor] <- lapply(n_labels[!is_factor], function(n) factor(rep(NA, n)))
   label <- unlist(x, use.names = FALSE)
-  row <- rep.int(seq_along(x), lengths(x))
+  row <- rep.int(seq_along(x), n_labels)
   is_na <- is.na(label)
-  partial_rows <- row[is_na & lengths(x)[row] > 1L]
+  partial_rows <- row[is_na & n_labels[row] > 1L]
   abort_if(partial_rows, "columns",
     "An answer must not have both labels and {.code NA}.",
     x = "Row {partial_rows[[1L]]} of column {.val {column}} contains {.code NA} and other labels.",
     arg = column)
   list(
-    row = row[!is_na], label = label[!is_na], empty = which(lengths(x) == 0L), missing = row[is_na]
+    row = row[!is_na], label = label[!is_na], empty = which(n_labels == 0L), missing = row[is_na]
   )
 }
 
@@ -71,33 +71,33 @@ check_label_kinds <- function(x, column) {
     if (is.object(labels)) class(labels)[[1L]] else if (!is.logical(labels) || !all(is.na(labels)))
       mode(labels)
   })))
-  known <- c("character", "numeric", "logical", "factor", "ordered")
-  abort_if(length(kinds) > 1L || !all(kinds %in% known), "columns",
+  abort_if(length(kinds) > 1L ||
+    !all(kinds %in% c("character", "numeric", "logical", "factor", "ordered")), "columns",
     "A list column of labels must contain vectors of one type: strings, factors, logicals or
         numbers.",
     x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
 }
 
 read_label_flags <- function(columns) {
-  flags <- Map(function(x, column) {
-    check_flags(x, is_plain(x, c("numeric", "logical")) & x %in% c(0, 1, NA), column)
-    as.logical(x)
-  }, columns, names(columns))
-  n_missing <- Reduce(`+`, lapply(flags, is.na))
-  Map(function(x, column) {
-    check_flags(x, !is.na(x) | n_missing == length(flags), column)
-  }, flags, names(flags))
-  rows <- lapply(flags, which)
+  check_flags <- function(is_valid, column) {
+    check_values(columns[[column]], is_valid, column, "flags",
+      "Columns of labels must contain 0 or 1. A missing answer has {.code NA} in all of them.")
+  }
+  names <- names(columns)
+  for (column in names) {
+    x <- columns[[column]]
+    check_flags(is_plain(x, c("numeric", "logical")) & x %in% c(0, 1, NA), column)
+    columns[[column]] <- as.logical(x)
+  }
+  n_missing <- Reduce(`+`, lapply(columns, is.na))
+  for (column in names)
+    check_flags(!is.na(columns[[column]]) | n_missing == length(columns), column)
+  rows <- lapply(columns, which)
   row <- unlist(rows, use.names = FALSE)
   list(
-    row = row, label = factor(rep(names(flags), lengths(rows)), names(flags)),
+    row = row, label = factor(rep(names, lengths(rows)), names),
     empty = setdiff(which(n_missing == 0L), row), missing = which(n_missing > 0L)
   )
-}
-
-check_flags <- function(x, is_valid, column) {
-  check_values(x, is_valid, column, "flags",
-    "Columns of labels must contain 0 or 1. A missing answer has {.code NA} in all of them.")
 }
 
 # Fails if an answer contains a label twice.
@@ -118,8 +118,10 @@ check_label_once <- function(x) {
 # with an entry per label, sorted in this order, and of the numbers `units`, `workers` and `labels`.
 # Label 0 is an answer without labels.
 judgements <- function(x) {
-  entries <- setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields)
-  c(entries, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
+  c(
+    setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields),
+    units = nrow(x), workers = n_raters(x), labels = n_categories(x)
+  )
 }
 
 judgement_fields <- c("unit", "worker", "label")
@@ -153,7 +155,7 @@ format_answers <- function(x) {
   paste0(
     count_noun(length(case_of_answer), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
     format_range(tabulate(case_of_answer, nrow(x))), " answers per case",
-    if (n_empty > 0L) paste0("; ", count_noun(n_empty, "answer"), " without any label")
+    count_clause(n_empty, "answer", "without any label")
   )
 }
 
@@ -197,7 +199,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
 single_labels <- function(x, several) {
   entries <- judgements(x)
   answer <- answer_number(entries)
-  is_multi <- answer %in% answer[duplicated(answer)]
+  is_multi <- answer %in% repeated_values(answer)
   abort_if(any(is_multi) && several == "error", "labels", "Some answers have several labels.",
     x = "{length(unique(answer[is_multi]))} of {max(answer)} answers do, first that of
         {.val {x$raters[entries$worker[is_multi][1L]]}} on
@@ -225,9 +227,10 @@ one_label <- function(x, label) {
 # (code of one of `categories`), with an entry per new rating. Cases, raters and systems stay.
 replace_ratings <- function(x, entries, categories, repeats = "error") {
   systems <- split_columns(case_answers(x), x$systems)
-  core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
   x$categories <- categories
-  x <- set_core_patterns(x, core)
+  x <- set_core_patterns(
+    x, core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
+  )
   x$repeats <- repeats
   x$ordered <- FALSE
   if (repeats != "labels") x$empty <- NULL

@@ -12,13 +12,13 @@ guess_roles <- function(data, arg) {
   columns <- names(data)
   lower <- fold_case(columns)
   id_columns <- columns[grepl(identifier_names, lower)]
-  long <- match(c("rater", "rating"), lower)
+  long <- setNames(columns[match(c("rater", "rating"), lower)], c("rater", "rating"))
   roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
   if (length(id_columns) > 0L && !anyNA(long)) {
     repeats <- vapply(unclass(data)[id_columns], anyDuplicated, 0L) > 0L
     if (length(roles$case) == 0L)
       roles$case <- if (any(repeats)) id_columns[repeats] else id_columns[[1L]]
-    return(Filter(length, c(roles, rater = columns[long[[1L]]], rating = columns[long[[2L]]])))
+    return(Filter(length, c(roles, long)))
   }
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
@@ -34,12 +34,12 @@ resolve_raters <- function(roles, data, arg) {
   is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower)
   if (!any(is_unusual)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
-  kind <- vapply(seq_along(is_unusual), function(position) {
+  kind <- map_chr(seq_along(is_unusual), function(position) {
     other_labels <- if (all(is_unusual)) labels[-position] else labels[!is_unusual]
     kind_of_column(
       data[[roles$raters[[position]]]], labels[[position]], unlist(other_labels), lower[[position]]
     )
-  }, "")
+  })
   if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
     kind[lower == "population"] <- "about"
   columns <- split(roles$raters, ifelse(is_unusual, kind, "rater"))
@@ -78,8 +78,8 @@ kind_of_column <- function(x, labels, other_labels, name) {
 
 abort_unclear <- function(unclear, roles, arg) {
   as_code <- function(role, columns) {
-    quoted <- toString(dQuote(escape_braces(columns), FALSE))
-    if (length(columns) > 0L) paste0(", ", role, " = c(", quoted, ")")
+    if (length(columns) > 0L)
+      paste0(", ", role, " = c(", toString(dQuote(escape_braces(columns), FALSE)), ")")
   }
   call <- function(...) paste0("{.code ratings(data", as_code("raters", roles$raters), ..., ")}.")
   identifying <- c(roles$case, unclear[grepl(identifier_names, fold_case(unclear))])
@@ -98,7 +98,7 @@ abort_unclear <- function(unclear, roles, arg) {
 # Fails if no label occurs in two columns. Such data are not a table with a column for each rater,
 # and probably have a row per rating, with column names that are not recognised.
 check_labels_shared <- function(columns, arg) {
-  if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
+  if (length(columns) < 3L || !all(map_lgl(columns, is.atomic))) return(invisible())
   labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
   abort_argument_if(length(labels) > 0L && anyDuplicated(labels) == 0L, arg,
     "must have a column for each rater.",
@@ -188,17 +188,16 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 }
 
 count_table <- function(x) {
-  counts <- category_counts(x)
   abort_argument_if("case" %in% x$categories, "x",
     "No category can be called {.val case}, the name of the column of cases.",
     i = "Give this category another name, for example with {.arg categories} of {.fun ratings}.")
-  columns_tibble(case = x$cases, !!!split_columns(unname(counts), x$categories))
+  columns_tibble(case = x$cases, !!!split_columns(unname(category_counts(x)), x$categories))
 }
 
 simulated_worker_table <- function(x) {
   abort_argument_if(is.null(x$kinds), "x", "The kinds of the workers of {.arg x} are not known.",
     i = "They are known only for a crowd from {.fun simulate_crowd}.")
-  tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
+  columns_tibble(worker = x$raters, kind = x$kinds[x$raters])
 }
 
 system_answer_table <- function(x) {
@@ -220,10 +219,9 @@ rating_table <- function(x) {
   out <- tibble::tibble(
     case = x$cases[row], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
-    confidence = if (!is.null(levels)) {
-      confidence <- confidence_of_ratings(x, row, ratings$rater)
-      factor(confidence, seq_along(levels), levels, ordered = TRUE)
-    },
+    confidence = if (!is.null(levels)) factor(
+      confidence_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE
+    ),
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL
   )
@@ -252,9 +250,7 @@ agreement_by_chance_words <-
 
 # Fleiss' kappa. `agreement`: share of agreeing pairs of ratings of a case.
 kappa_of_agreement <- function(x, agreement) {
-  weight <- pattern_weights(x)[rating_pattern(x)]
-  answers <- rowsum_codes(rating_category(x), weight, n_categories(x))
-  by_chance <- sum((answers / sum(answers))^2)
+  by_chance <- sum(table_of_categories(x)$share^2)
   na_real(ratio(agreement - by_chance, 1 - by_chance))
 }
 
@@ -273,9 +269,8 @@ format_ratings_line <- function(facts, size) {
 # Is `x` a list of ratings objects, one for each variable of a codebook? Fails for a list of ratings
 # objects and other objects.
 is_variables <- function(x, arg = "x") {
-  if (!is.list(x) || is.object(x) || !any(vapply(x, is_ratings, NA))) return(FALSE)
-  names <- check_variable_names(x, arg)
-  not_ratings <- names[!vapply(x, is_ratings, NA)]
+  if (!is.list(x) || is.object(x) || !any(map_lgl(x, is_ratings))) return(FALSE)
+  not_ratings <- check_variable_names(x, arg)[!map_lgl(x, is_ratings)]
   abort_argument_if(not_ratings, arg, "must be a list of {.fun ratings} objects only.",
     x = "{.val {not_ratings[[1L]]}} is {describe(x[[not_ratings[[1L]]]])}.",
     i = "Leave this element out, or convert it with {.fun ratings}.")
@@ -294,32 +289,28 @@ check_variable_names <- function(variables, arg) {
 # data each variable has columns of raters: `raters = list(topic = t1:t3, tone = s1:s3)`.
 variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
-  if (rlang::quo_is_call(columns$raters, "list")) {
-    roles <- rlang::call_args(columns$raters)
+  if (quo_is_call(columns$raters, "list")) {
+    roles <- call_args(columns$raters)
     check_variable_names(roles, "raters")
     return(lapply(roles, function(role) list(raters = role)))
   }
-  if (!is.data.frame(data) || repeats == "labels" || !rlang::quo_is_call(rating, c("c", ":"))) {
-    return(NULL)
-  }
+  if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
   names <- select_columns(data, rating, "rating")
-  are_flags <- length(names) > 1L &&
-    all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
-  if (are_flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
+  if (length(names) < 2L) return(NULL)
+  are_flags <- unlist(lapply(data[names], `%in%`, c(0, 1, NA)))
+  if (all(are_flags)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
-  if (length(names) > 1L) {
-    setNames(lapply(names, function(name) list(rating = name)), names)
-  }
+  lapply(setNames(nm = names), function(name) list(rating = name))
 }
 
 # Calls ratings() for each variable of a codebook. `variables`: arguments for each variable. Other
 # arguments may be lists with the names of the variables; each variable then gets its element. If
 # `abstain` is a vector, it is used for all variables, and some variable must use its labels.
 rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
-  lists <- Filter(function(quo) rlang::quo_is_call(quo, "list"),
-    columns[c("systems", "truth", "confidence")])
+  is_list <- map_lgl(columns[c("systems", "truth", "confidence")], quo_is_call, "list")
   by_variable <- c(
-    lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")])
+    lapply(columns[names(which(is_list))], call_args),
+    Filter(is.list, options[c("categories", "abstain")])
   )
   if (!is.null(names(options$ordered))) by_variable$ordered <- as.list(options$ordered)
   for (arg in names(by_variable)) {
@@ -336,7 +327,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
     eval(call, env)
   }, variables, names(variables))
   if (shares_abstain) {
-    abstains <- vapply(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
+    abstains <- map_lgl(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems))
     check_abstain_used(any(abstains), options$abstain, unlist(lapply(ratings, `[[`, "categories")))
   }
   ratings

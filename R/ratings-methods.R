@@ -52,7 +52,8 @@ NULL
     x$cases <- x$cases[keep_case]
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
-  if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
+  if (!is.null(x$scores) && !missing(i))
+    x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
   x$confidence <- subset_case_entries(x$confidence, keep_case, new_rater)
   x$abstained <- subset_case_entries(x$abstained, keep_case, new_rater)
   x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
@@ -80,9 +81,8 @@ keep_systems <- function(x, kept_systems) {
 find_subset <- function(i, names, dimension) {
   n <- length(names)
   is_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
-  is_selection <- is.logical(i) && length(i) == n
   positions <- if (is.character(i)) match(i, as_label(names)) else
-    if (is_position || is_selection) seq_len(n)[i] else NA
+    if (is_position || is.logical(i) && length(i) == n) seq_len(n)[i] else NA
   abort_argument_if(anyNA(positions), dimension, "There is no such {dimension}.",
     i = "Subset the {n} {dimension}s by position, by name or by a logical vector of length {n}.")
   positions
@@ -129,10 +129,8 @@ judge_answers <- function(x, name, arg) {
     "must name a rater or a system of {.arg x}.", not = name,
     i = why_unnamed(x) %||% "They are {.val {judge_names}}.")
   if (name %in% named_raters(x)) {
-    is_by_rater <- rating_rater(x) == match(name, x$raters)
-    return(data.frame(
-      pattern = rating_pattern(x)[is_by_rater], category = rating_category(x)[is_by_rater]
-    ))
+    ratings <- data.frame(pattern = rating_pattern(x), category = rating_category(x))
+    return(ratings[rating_rater(x) == match(name, x$raters), ])
   }
   answer <- pattern_answers(x)[, match(name, x$systems)]
   data.frame(pattern = which(answer > 0L), category = answer[answer > 0L])
@@ -184,14 +182,14 @@ summary_of_ratings <- function(x, systems) {
     `Systems (agreement with raters)` = systems
   ))
   digits <- c(3L, ratings = 0L, unrated = 0L, votes = 0L, split = 0L)
-  Map(function(table, title) view(table, digits = digits, title = title), tables, names(tables))
+  Map(view, tables, digits = list(digits), title = names(tables))
 }
 
 table_of_categories <- function(x) {
   counts <- rowsum_codes(
     rating_category(x), pattern_weights(x)[rating_pattern(x)], n_categories(x)
   )
-  tibble::tibble(category = x$categories, ratings = counts, share = counts / sum(counts))
+  columns_tibble(category = x$categories, ratings = counts, share = counts / sum(counts))
 }
 
 # A row per rater: number of ratings, agreement with the other raters and, if there are reruns,
@@ -215,7 +213,7 @@ summarise_systems <- function(x) {
   answer <- pattern_answers(votes)[pattern, , drop = FALSE]
   weight <- pattern_weights(votes)[pattern] * (answer > 0L)
   answered <- (pattern_answers(x) > 0L) * pattern_cases(x)
-  tibble::tibble(
+  columns_tibble(
     system = x$systems, cases = colSums(answered), unrated = colSums(answered * !rated_patterns(x)),
     agreement = ratio(colSums(weight * (answer == rating_category(votes))), colSums(weight))
   )
@@ -260,30 +258,28 @@ format_header <- function(x) {
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
       if (length(unused) > 0L) paste0("; unused: ", shorten(x$categories[unused]))
     ),
-    if (has_labels(x)) {
-      format_answers(x)
-    } else {
-      paste0(
-        count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
-        if (n_unrated > 0L) paste0("; ", count_noun(n_unrated, "case"), " without any"),
-        switch(x$repeats, reruns = "; reruns by a rater count as one vote",
-          ratings = "; repeats by a rater are ratings of their own")
-      )
-    },
+    if (has_labels(x)) format_answers(x) else paste0(
+      count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
+      count_clause(n_unrated, "case", "without any"),
+      switch(x$repeats, reruns = "; reruns by a rater count as one vote",
+        ratings = "; repeats by a rater are ratings of their own")
+    ),
     format_raters(x), format_confidence(x), format_abstentions(x),
     format_covariates(x), format_truth(x),
     format_scores(x),
-    if (in_database(x)) {
-      paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern"))
-    },
+    if (in_database(x))
+      paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern")),
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {
-      if (weights_are_counts(x)) {
-        paste("Rows have weights and represent", count_noun(sum(x$weights), "case"))
-      } else {
+      if (weights_are_counts(x))
+        paste("Rows have weights and represent", count_noun(sum(x$weights), "case")) else
         "Rows have weights that are not counts: no standard errors or intervals"
-      }
     }
   )
+}
+
+# Clause of a printed line, such as "; 3 cases without any"; NULL if `n` is 0.
+count_clause <- function(n, noun, words) {
+  if (n > 0) paste0("; ", count_noun(n, noun), " ", words)
 }
 
 format_range <- function(n) paste(unique(range(n)), collapse = " to ")

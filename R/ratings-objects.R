@@ -144,8 +144,8 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
 #' @rdname as_ratings
 #' @export
 as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
-  if (gives_column_roles(...)) return(ratings(x, ..., rating = {{ rating }}))
-  ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
+  if (gives_column_roles(...)) ratings(x, ..., rating = {{ rating }}) else
+    ratings_of_runs(list(x, ...), enquo(rating), arg)
 }
 
 #' @export
@@ -155,9 +155,7 @@ as_ratings.Task <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
-  roles <- if (!gives_column_roles(...)) {
-    guess_roles(ask_database(dplyr::collect(head(x, 0L))), "x")
-  }
+  roles <- if (!gives_column_roles(...)) guess_roles(ask_database(dplyr::collect(head(x, 0L))), "x")
   inject(ratings(x, !!!roles, ...))
 }
 
@@ -172,7 +170,7 @@ gives_column_roles <- function(...) {
 warn_counts <- function(columns) {
   is_count_column <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
-  if (length(columns) < 2L || !all(vapply(columns, is_count_column, NA))) return(invisible())
+  if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return(invisible())
   sums <- Reduce(`+`, columns)
   warn_if(length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1 && 0 %in% unlist(columns),
     "labels", "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
@@ -187,9 +185,7 @@ classes_without_ratings <- c(
 
 # Converts `x` to ratings, for functions that use agreement between raters. Fails for a single
 # rater.
-as_ratings_of_several <- function(x, arg = "x") {
-  check_several_raters(as_ratings(x, arg = arg))
-}
+as_ratings_of_several <- function(x, arg = "x") check_several_raters(as_ratings(x, arg = arg))
 
 check_several_raters <- function(x) {
   abort_if(n_raters(x) < 2L,
@@ -205,9 +201,9 @@ check_several_raters <- function(x) {
 }
 
 # The same for functions that accept answers with several labels, which are returned unchanged.
-as_answers <- function(x, arg = "x") {
+as_answers <- function(x) {
   if (inherits(x, "crowdtruth")) x <- x$ratings
-  if (has_labels(x)) x else as_ratings_of_several(x, arg)
+  if (has_labels(x)) x else as_ratings_of_several(x)
 }
 
 # An agreement matrix as ratings: a row per cell, weighted by its count.
@@ -247,7 +243,7 @@ how_to_ratings <- function(x) {
     "Convert it with {.fun dplyr::collect}, or objects of arrow with {.fun arrow::to_duckdb}."
   } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
     "Give the ratings that it was computed from."
-  } else if (is.list(x) && any(vapply(x, is_ratings, NA))) {
+  } else if (is.list(x) && any(map_lgl(x, is_ratings))) {
     paste0("Give one variable of the list, such as {.code x[[", encodeString(
       names(x)[[1L]], quote = "\""
     ), "]]}.")
@@ -277,7 +273,7 @@ ratings_of_object <- function(columns, args, ...) {
 # Ratings with a rater for each run. `dots`: a list of runs (the first is the user's `x`), and of
 # arguments of ratings(). `rating`: quosure of the variable.
 ratings_of_runs <- function(dots, rating, arg) {
-  is_run <- vapply(dots, inherits, NA, "qlm_coded")
+  is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]
   variable <- coded_variables(runs, rating)
   if (length(variable) > 1L) {
@@ -308,7 +304,7 @@ coded_variables <- function(runs, quo) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || anyDuplicated(x) > 0L)
   }, names)
-  if (!rlang::quo_is_null(quo)) {
+  if (!quo_is_null(quo)) {
     selected <- select_columns(runs[[1L]], quo, "rating")
     return(if (length(selected) > 1L) intersect(selected, codings) else selected)
   }
@@ -335,19 +331,20 @@ read_run <- function(run) {
 # ---- vitals: a row per answer of the evaluated system, with the score of a judge ----------------
 
 is_vitals <- function(x) {
-  if (inherits(x, "Task")) return(is.function(x$get_samples))
-  has_columns(x, c("id", "input", "target", "score")) ||
-    has_columns(x, c("task", "id", "score", "metadata"))
+  if (inherits(x, "Task")) is.function(x$get_samples) else
+    has_columns(x, c("id", "input", "target", "score")) ||
+      has_columns(x, c("task", "id", "score", "metadata"))
 }
 
 # Ratings from tasks. `dots`: a list of tasks (the first is the user's `x`), and of arguments of
 # ratings(). If all tasks have the same answers, their scorers are raters of the same cases.
 # Otherwise each answer of each task is a case.
 ratings_of_samples <- function(dots, arg) {
-  is_task <- vapply(dots, is_vitals, NA)
+  is_task <- map_lgl(dots, is_vitals)
   tasks <- dots[is_task]
-  tables <- Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
-  samples <- stack_rows(unname(tables))
+  samples <- stack_rows(unname(
+    Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
+  ))
   case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
   n_tasks <- length(unique(samples$task))
   if (anyDuplicated(unique(samples[c(case_key, "answer")])[case_key]) > 0L) {
@@ -368,8 +365,8 @@ read_samples <- function(object, name, number, arg) {
   table <- if (is.environment(object)) object$get_samples() else object
   if (!"input" %in% names(table)) table <- cbind(table, stack_rows(table$metadata))
   table <- as.list(table)
-  has_scores <- is.atomic(table$score) && !all(is.na(table$score))
-  abort_argument_if(!has_scores, arg, "must have scores. Evaluate the task first.")
+  abort_argument_if(!is.atomic(table$score) || all(is.na(table$score)), arg,
+    "must have scores. Evaluate the task first.")
   scorer <- if (is.environment(object)) object$.__enclos_env__$private$scores$name
   judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
   data.frame(

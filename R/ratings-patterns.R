@@ -54,8 +54,8 @@ pattern_of_case <- function(x) x$index
 case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
 
 # One entry per rating: a list of `row` (position of the case in `pattern`), `rater` and `category`.
-# `pattern`: number of the pattern of each case, by default of all cases.
-unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
+unfold_ratings <- function(x) {
+  pattern <- pattern_of_case(x)
   positions <- rating_positions(x, pattern)
   list(
     row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]),
@@ -78,10 +78,7 @@ add_entries <- function(ratings, entries, category) {
 # each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) {
-  if (!is.null(x$times)) return(core_pattern_weights(x$index, x$times, n_patterns(x)))
-  as.double(tabulate(x$index, n_patterns(x)))
-}
+pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
@@ -90,27 +87,20 @@ case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALS
 
 # Patterns x categories: number of ratings in the category.
 pattern_counts <- function(x) {
-  n_rows <- n_patterns(x)
-  n_columns <- n_categories(x)
-  matrix(
-    tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n_rows, n_rows * n_columns), n_rows
-  )
+  n <- n_patterns(x)
+  matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n, n * n_categories(x)), n)
 }
 
 # For vectors of length n, a logical vector of length n - 1: is entry i equal to entry i + 1, in all
 # vectors?
-equals_next <- function(...) {
-  Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
-}
+equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
 
 # Raters with more than one rating of a case: a data frame of `pattern` and `rater`.
 repeated_ratings <- function(x) {
-  start <- patterns_of(x)$start
+  pattern <- rating_pattern(x)
   rater <- rating_rater(x)
-  repeated <- which(equals_next(rater))
-  # The last rating of a pattern and the first of the next pattern are not repeats.
-  repeated <- repeated[!repeated %in% start]
-  data.frame(pattern = findInterval(repeated - 1L, start), rater = rater[repeated])
+  repeated <- which(equals_next(pattern, rater))
+  data.frame(pattern = pattern[repeated], rater = rater[repeated])
 }
 
 # Are raters identified, with at most one rating per case?
@@ -120,9 +110,15 @@ rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 answers_by_pattern <- function(x) {
   n_cells <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
   check_memory(n_cells, "answers of raters and systems", "Use fewer cases or raters.")
-  rating_matrix <- matrix(NA_integer_, n_patterns(x), n_raters(x))
-  rating_matrix[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
-  cbind(rating_matrix, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
+  codes <- cbind(pattern_codes(x), pattern_answers(x))
+  replace(codes, codes == 0L, NA)
+}
+
+# Returns the ratings as codes of categories, a matrix (patterns x raters), 0 if missing.
+pattern_codes <- function(x) {
+  out <- matrix(0L, n_patterns(x), n_raters(x))
+  out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
+  out
 }
 
 # Number of ratings by each rater. Weights count only if they are whole numbers.
@@ -138,7 +134,7 @@ weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
 # Order of the patterns, as from order(). It depends only on their content, so that results do not
 # depend on the order of cases. `truth`: a number for each pattern, or empty.
-order_of_patterns <- function(x, truth = integer()) {
+order_of_patterns <- function(x, truth) {
   patterns <- seq_len(n_patterns(x))
   ratings <- split(
     paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), patterns)
@@ -146,7 +142,7 @@ order_of_patterns <- function(x, truth = integer()) {
   answers <- split(t(pattern_answers(x)), rep(patterns, each = n_systems(x)))
   sort_keys <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
   do.call(order, c(
-    unname(sort_keys), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
+    sort_keys, Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
   ))
 }
 
@@ -182,19 +178,6 @@ pick_patterns <- function(patterns, selected) {
   patterns
 }
 
-# Sets the field `kind`: a number for each distinct combination of values of patterns. Combinations
-# are numbered in sorted order, so that the numbers do not depend on the order of cases.
-number_value_combinations <- function(patterns) {
-  values <- patterns$values
-  patterns$kind <- if (length(values) > 0L) {
-    combination <- number_combinations(rep(1, n_patterns(patterns)), values)
-    first_pattern <- which(!duplicated(combination))
-    match(
-      combination, do.call(order, c(lapply(unname(values), `[`, first_pattern), method = "radix"))
-    )
-  }
-  patterns
-}
 
 # Splits patterns so that all cases of a pattern have the same values, and stores the values.
 # `values`: a named list of vectors with an entry per case.
@@ -207,10 +190,17 @@ split_patterns <- function(x, values) {
   set_patterns(x, patterns, index)
 }
 
-# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `index`: pattern of each
-# case.
+# Replaces the patterns of `x`, and sets their fields `kind` and `weight`. `kind` is a number for
+# each distinct combination of values of patterns. Combinations are numbered in sorted order, so
+# that the numbers do not depend on the order of cases. `index`: pattern of each case.
 set_patterns <- function(x, patterns, index) {
-  x$patterns <- number_value_combinations(patterns)
+  values <- patterns$values
+  patterns$kind <- if (length(values) > 0L) {
+    combination <- number_combinations(rep(1, n_patterns(patterns)), values)
+    distinct_values <- lapply(unname(values), `[`, which(!duplicated(combination)))
+    match(combination, do.call(order, c(distinct_values, method = "radix")))
+  }
+  x$patterns <- patterns
   x$index <- index
   weigh_patterns(x)
 }
@@ -310,15 +300,19 @@ pattern_table <- function(x) {
   } else {
     split_columns(pattern_counts(x), x$categories)
   }
-  systems <- lapply(split_columns(pattern_answers(x), x$systems), function(code) {
-    category_factor(replace(code, code == 0L, NA), x)
-  })
+  codes <- replace(pattern_answers(x), pattern_answers(x) == 0L, NA)
+  systems <- lapply(split_columns(codes, x$systems), category_factor, x = x)
   columns <- c(ratings, systems, pattern_covariates(x))
   abort_argument_if("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L, "x",
     "The columns of the table must have different names, and none may be {.val n}.",
     x = "They would be {.val {names(columns)}}.")
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
 }
+
+# As vapply(), for functions that return TRUE or FALSE, or one string.
+map_lgl <- function(x, f, ...) vapply(x, f, NA, ...)
+
+map_chr <- function(x, f, ...) vapply(x, f, "", ...)
 
 split_columns <- function(matrix, names) {
   setNames(lapply(seq_along(names), function(j) matrix[, j]), names)

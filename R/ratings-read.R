@@ -123,12 +123,12 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   na_given <- !missing(na)
   if (is.numeric(na)) na <- as_label(na)
   file <- check_file_settings(file, na)
-  mapping <- rlang::enquos(
+  mapping <- enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
-    keep = keep_columns(mapping, rlang::enquos(...)), named = names_in(mapping),
+    keep = keep_columns(mapping, enquos(...)), named = names_in(mapping),
     na_given = na_given
   ))
   files <- find_files(path)
@@ -140,7 +140,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   }
   if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
   ratings_of(
-    contents, mapping, rlang::enquo(systems), how, na, clean_labels, abstain = abstain, ...
+    contents, mapping, enquo(systems), how, na, clean_labels, abstain = abstain, ...
   )
 }
 
@@ -148,7 +148,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 # `contents`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
 # `how`: settings of the reader, see open_input().
 ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  given <- names(rlang::enquos(...))
+  given <- names(enquos(...))
   na_given <- isTRUE(how$na_given)
   mapping <- fill_mapping(mapping, contents)
   columns <- Map(
@@ -158,13 +158,12 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
   contents$table <- resolve_cases(contents, columns, is_default, same_cases)
   systems <- find_systems(systems, contents, mapping, how)
-  if (rlang::is_quosure(systems$columns)) {
+  if (is_quosure(systems$columns))
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
-  }
   check_files(contents, columns)
   table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
   tables <- list(ratings = blank_ids_to_na(table, columns))
-  if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
+  if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
   if (!is_default) contents$covariates <- NULL
   implied <- known_settings(contents, tables$ratings, columns, systems$columns, given)
@@ -186,14 +185,15 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
 default_na <- function() eval(formals(read_ratings)$na)
 
 check_file_settings <- function(file, na) {
-  setting_names <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
-  file <- check_settings_list(file, "file", setting_names)
+  file <- check_settings_list(
+    file, "file", c("sep", "encoding", "sheet", "skip", "range", "same_cases")
+  )
   check_count(file$skip %||% 0, "skip", 0L)
   check_string(file$range %||% "", "range")
   check_flag(file$same_cases %||% FALSE, "same_cases")
-  sep <- file[["sep"]]
-  abort_argument_if(!is.null(sep) && !(is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
-    "sep", "must be one character.", not = sep)
+  sep <- file[["sep"]] %||% ","
+  abort_argument_if(!is_string(sep) || !nchar(sep, allowNA = TRUE) %in% 1L, "sep",
+    "must be one character.", not = sep)
   abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
     "must be strings with a valid encoding.", not = na)
   encoding <- check_string(file[["encoding"]] %||% "UTF-8", "encoding")
@@ -208,11 +208,11 @@ check_file_settings <- function(file, na) {
 keep_columns <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named <- names_in(quos)
-  calls <- setdiff(unlist(lapply(lapply(quos, rlang::quo_get_expr), all.names)), named)
+  calls <- setdiff(unlist(lapply(lapply(quos, quo_get_expr), all.names)), named)
   complete <- !describes_long_data(mapping) ||
     all(c("rater", "rating") %in% given_argument_names(mapping))
-  if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
-  function(names) intersect(names, c(named, "case", "rater", "rating"))
+  if (complete && all(calls %in% c("c", "`")))
+    function(names) intersect(names, c(named, "case", "rater", "rating")) else identity
 }
 
 # ---- Files ----------------------------------------------------------------------------------
@@ -243,18 +243,16 @@ find_file <- function(folder, stem) {
 
 read_files <- function(files, how) {
   file_contents <- lapply(files, read_file, how = how)
-  tables <- lapply(file_contents, `[[`, "table")
-  file_names <- vapply(file_contents, `[[`, "", "name")
-  file_names <- ifelse(file_names %in% file_names[duplicated(file_names)], files, file_names)
-  given_names <- names2(files)
-  file_names <- ifelse(nzchar(given_names), given_names, file_names)
-  n_rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
-  for (i in seq_along(files)) {
-    add_file <- length(files) > 1L || "file" %in% c(unlist(file_contents[[i]]$map), how$named)
-    table <- tables[[i]]
-    if (add_file && is.null(table[["file"]])) table[["file"]] <- rep(file_names[[i]], n_rows[[i]])
-    tables[[i]] <- table
-  }
+  file_names <- map_chr(file_contents, `[[`, "name")
+  file_names <- ifelse(file_names %in% repeated_values(file_names), files, file_names)
+  file_names <- ifelse(nzchar(names2(files)), names(files), file_names)
+  n_rows <- lengths(lapply(file_contents, function(file) file$table[1L][[1L]]))
+  tables <- Map(function(file, name, n) {
+    table <- file$table
+    add_file <- length(files) > 1L || "file" %in% c(unlist(file$map), how$named)
+    if (add_file && is.null(table[["file"]])) table[["file"]] <- rep(name, n)
+    table
+  }, unname(file_contents), file_names, n_rows)
   key <- unlist(lapply(file_contents, `[[`, "key"))
   contents <- file_contents[[1L]]
   contents$files <- setNames(lapply(tables, names), files)
@@ -285,22 +283,19 @@ read_file <- function(file, how) {
 fill_mapping <- function(mapping, contents) {
   if (!describes_long_data(mapping)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
-    if (!any(contents$map[[arg]] %in% names(contents$table))) abort_mapping(arg, contents)
+    choices <- if (arg == "rating") contents$choices
+    abort_if(!any(contents$map[[arg]] %in% names(contents$table)), "file",
+      "Give {.arg {arg}}, the name of the column of the {arg}.",
+      x = "The file looks like {contents$format$words}, with the columns
+          {.val {names(contents$table)}}.",
+      i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
+          rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
+          needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
+        escape_braces(contents$notes)),
+      path = contents$path)
     mapping[[arg]] <- rlang::as_quosure(contents$map[[arg]], baseenv())
   }
   mapping
-}
-
-abort_mapping <- function(arg, contents) {
-  choices <- if (arg == "rating") contents$choices
-  abort_fallible("file", "Give {.arg {arg}}, the name of the column of the {arg}.",
-    x = "The file looks like {contents$format$words}, with the columns
-        {.val {names(contents$table)}}.",
-    i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
-        rating needs {.arg case}, {.arg rater} and {.arg rating}. A table with a column per rater
-        needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
-      escape_braces(contents$notes)),
-    path = contents$path)
 }
 
 # Fails if a file lacks a used column that another file has. All values of this file would otherwise
@@ -309,8 +304,8 @@ check_files <- function(contents, columns) {
   for (arg in names(columns)) {
     for (path in names(contents$files)) {
       lacking <- setdiff(columns[[arg]], contents$files[[path]])
-      if (length(lacking) == 0L) next
-      abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
+      abort_file_if(lacking, list(path = path),
+        "lacks the column {toString(dQuote(lacking, FALSE))}.",
         x = "The argument `{arg}` needs it, and other files have it.",
         i = "Give the column the same name in all files, or read the files one by one.")
     }
@@ -320,9 +315,8 @@ check_files <- function(contents, columns) {
 # Names of the columns that an argument selects. With several variables, as in
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
-  if (rlang::quo_is_call(quo, "list")) {
-    quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
-  }
+  if (quo_is_call(quo, "list"))
+    quo <- rlang::quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
@@ -365,7 +359,7 @@ find_systems <- function(quo, contents, mapping, how) {
   is_long <- describes_long_data(mapping)
   raters <- if (is_long)
     contents$table[[select_column(list2DF(contents$table), mapping$rater, "rater")]]
-  value <- or_null(rlang::eval_tidy(quo))
+  value <- or_null(eval_tidy(quo))
   systems <- contents$map$systems
   is_file <- is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!is_long) names(contents$table)) && (is_long || file.exists(value))
@@ -374,19 +368,19 @@ find_systems <- function(quo, contents, mapping, how) {
   if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
   if (is.data.frame(value)) return(list(table = value))
   if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
-  if (isFALSE(value)) {
+  if (isFALSE(value))
     return(list(ratings = lapply(contents$table, `[`, if (is_long) !raters %in% systems else TRUE)))
-  }
   list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
 }
 
 # Replaces empty fields of cases and raters by NA. ratings() then fails, with their rows.
 blank_ids_to_na <- function(table, columns) {
-  for (name in c(columns$case, columns$rater)) {
-    values <- unique(table[[name]])
-    empty <- if (is.character(values)) values[trim_bytes(values) %in% c("", "NA")]
-    if (length(empty) > 0L) table[[name]][table[[name]] %in% empty] <- NA
-  }
+  ids <- c(columns$case, columns$rater)
+  table[ids] <- lapply(table[ids], function(x) {
+    values <- unique(x)
+    empty <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
+    if (length(empty) > 0L) replace(x, x %in% empty, NA) else x
+  })
   table
 }
 

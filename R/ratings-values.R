@@ -54,9 +54,9 @@ columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 # it is evaluated with the covariates, otherwise in the environment of the user.
 by_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
-  variables <- all.vars(rlang::quo_get_expr(by))
+  variables <- all.vars(quo_get_expr(by))
   by_covariates <- length(variables) > 0L && all(variables %in% names(case_columns))
-  value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
+  value <- tryCatch(eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = escape_braces(conditionMessage(cnd)),
       i = c(similar_values_hint(variables, names(case_columns)), case_values_hint("by")))
@@ -161,9 +161,7 @@ key_columns <- function(x) {
   text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
   text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
   columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
-  numeric_columns <- names(Filter(isTRUE, x$keys))
-  columns[numeric_columns] <- lapply(columns[numeric_columns], as.numeric)
-  columns
+  Map(function(column, is_number) if (is_number) as.numeric(column) else column, columns, x$keys)
 }
 
 # Replaces the columns in `table` that identify cases by one column `case`, if there are several.
@@ -186,9 +184,8 @@ reserved_names <- c(
 add_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
-  reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence",
-    if (has_abstentions(x)) "abstained")
-  reserved_columns <- intersect(names(columns), c(reserved, x$raters, x$systems))
+  reserved_columns <- intersect(names(columns), c(reserved_names, x$raters, x$systems,
+    if (!is.null(x$confidence)) "confidence", if (has_abstentions(x)) "abstained"))
   abort_if(reserved_columns, "columns",
     "{.arg covariates} must not have names that tables of ratings use for other columns.",
     x = "{.val {reserved_columns}} {?is/are} such {?a name/names}.",
@@ -220,16 +217,15 @@ check_covariate <- function(column, name) {
 
 # Tibble with a row per pattern, and a column for each covariate by which patterns are split.
 pattern_covariates <- function(x) {
-  values <- x$patterns$values
-  covariate_names <- intersect(names(values), names(x$covariates))
-  tibble::new_tibble(as.list(values)[covariate_names], nrow = n_patterns(x))
+  values <- as.list(x$patterns$values)
+  tibble::new_tibble(values[names(values) %in% names(x$covariates)], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {
   if (length(x$covariates) == 0L) return(NULL)
-  values <- vapply(x$covariates, function(column) {
+  values <- map_chr(x$covariates, function(column) {
     if (is.numeric(column)) paste(signif(range(column), 3L), collapse = " to ") else
       shorten(sort_strings(unique(as_label(column))), most = 4L)
-  }, "")
+  })
   paste("Covariates of cases:", shorten(paste0(names(values), " (", values, ")")))
 }

@@ -198,7 +198,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = clean,
     abstain = abstain
   )
-  columns <- rlang::enquos(
+  columns <- enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
@@ -232,7 +232,9 @@ ratings_of_table <- function(data, columns, options) {
     x = "Found {.arg {given}}.",
     i = "Leave these arguments out, or convert the table with {.fun as.data.frame}. If it has counts
         of ratings, cases x categories, give {.arg counts}.")
-  if (!is.null(options$scores)) abort_scores_of_table()
+  abort_argument_if(!is.null(options$scores), "scores",
+    "{.arg scores} need data with cases; an agreement matrix has none.",
+    i = "Give a data frame with a row per case.")
   x <- table_ratings(data, "data", options$categories, options$ordered)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x
@@ -260,9 +262,8 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- new_ratings(x, layout$class)
   x <- add_abstentions(x, input)
   check_built(x, input)
-  if (is.null(declared) && layout$labels && !has_labels(x)) {
+  if (is.null(declared) && layout$labels && !has_labels(x))
     warn_unshared_labels(x, layout$by_rating)
-  }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x$truth <- truth_to_keep(input, x)
@@ -322,7 +323,12 @@ check_built <- function(x, input) {
     x = found_only(x$raters),
     i = if (is_counts) "No case has two ratings: the counts of every row sum to one or zero." else
       "Systems do not count as raters.", raters = x$raters)
-  check_most_ratings(x)
+  ratings <- pattern_lengths(x)
+  example <- match(which.max(ratings), pattern_of_case(x))
+  abort_if(max(ratings) > core_max_ratings(), "counts",
+    "A case can have at most {core_max_ratings()} ratings.",
+    x = "Case {.val {as.character(x$cases[[example]])}} has {max(ratings)}.", row = example,
+    column = NA_character_)
   in_both <- intersect(named_raters(x), x$systems)
   abort_if(in_both, "columns", "Raters and systems must have different names.",
     x = "{.val {in_both}} {?names/name} both a rater and a system.", arg = "systems")
@@ -353,14 +359,6 @@ warn_raters <- function(x, by_rating) {
     i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
 }
 
-check_most_ratings <- function(x) {
-  ratings <- pattern_lengths(x)
-  example <- match(which.max(ratings), pattern_of_case(x))
-  abort_if(max(ratings) > core_max_ratings(), "counts",
-    "A case can have at most {core_max_ratings()} ratings.",
-    x = "Case {.val {as.character(x$cases[[example]])}} has {max(ratings)}.", row = example,
-    column = NA_character_)
-}
 
 check_repeats <- function(x, input = NULL) {
   repeated <- repeated_ratings(x)
@@ -387,11 +385,8 @@ keys_of_repeats <- function(input) {
   rows <- input$source %||% seq_along(input$case)
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
   names(Filter(function(column) {
-    if (!is.atomic(column)) return(FALSE)
-    value <- as.character(column[rows])
-    n_values <- length(unique(value))
-    n_values <= length(value) / 2 &&
-      nrow(unique(cbind(answer_of_row, value))) > length(unique(answer_of_row))
+    is.atomic(column) && length(unique(column[rows])) <= length(rows) / 2 &&
+      nrow(unique(data.frame(answer_of_row, column[rows]))) > length(unique(answer_of_row))
   }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
     names(input$extra), TRUE)]))
 }

@@ -31,10 +31,8 @@ limit_messages <- c(
 # Fails if `value` is above the limit with the name `limit`.
 check_limit <- function(value, limit, input) {
   most <- input$limits$most[[limit]]
-  if (value > most) {
-    abort_file(input, limit_messages[[limit]],
-      i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
-  }
+  abort_file_if(value > most, input, limit_messages[[limit]],
+    i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
 }
 
 check_unpacked <- function(bytes, input) {
@@ -52,7 +50,7 @@ check_cells <- function(columns, rows, input) {
 # end in "\n", in "\r" or in both.
 check_lines <- function(input) {
   byte_counts <- count_bytes(file(input$plain, "rb"))
-  if (byte_counts[[1L]] > 0) abort_file(input, "is not text: it contains zero bytes.")
+  abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
   lines <- max(byte_counts[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, lines, input)
   lines
@@ -63,10 +61,9 @@ check_lines <- function(input) {
 check_table_size <- function(input, lines) {
   first <- charToRaw(input$first[[1L]])
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  separator_counts <- count_bytes(rawConnection(first))[
-    separator_bytes[separator_bytes < 256L] + 1L
-  ]
-  check_cells(max(separator_counts + 1, length(first) / 1000), lines, input)
+  # NA for separators that are not a byte.
+  separator_counts <- count_bytes(rawConnection(first))[separator_bytes + 1L]
+  check_cells(max(separator_counts + 1, length(first) / 1000, na.rm = TRUE), lines, input)
 }
 
 # Adds the number of cells of a JSON text to `input$spent`, and fails if all texts of the file
@@ -110,9 +107,8 @@ unpack <- function(input, scratch) {
     })
     has_whole_content(input$path, size)
   }
-  failed <- function(cnd) FALSE
-  is_complete <- tryCatch(if_foreign_error(read(), failed), warning = failed)
-  if (!is_complete) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
+  failed <- function(cnd) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
+  if (!tryCatch(if_foreign_error(read(), failed), warning = failed)) failed()
   out
 }
 
@@ -132,9 +128,7 @@ has_whole_content <- function(path, size) {
 # ---- zip ------------------------------------------------------------------------------------
 
 # Value of `code`; NULL if it gives an error or a warning.
-or_null <- function(code) {
-  tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
-}
+or_null <- function(code) tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
 
 # Files of a zip archive, a list of vectors: `name`, `size` (in bytes, unpacked) and `link` (is it a
 # link?). Fails if they exceed the limits or have unsafe names. Also fails if unzip() lists other
@@ -148,9 +142,8 @@ zip_entries <- function(input) {
   agrees_with_unzip <-
     identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(unzip_list$Length), entries$size)
-  if (!agrees_with_unzip || length(entries$name) == 0L) {
+  if (!agrees_with_unzip || length(entries$name) == 0L)
     abort_damaged(input, "is a zip archive that is damaged or incomplete.")
-  }
   entries
 }
 
@@ -172,17 +165,16 @@ zip_directory <- function(path, max_files) {
   position <- 0
   while (position < length(directory) && length(entries$name) <= max_files) {
     stopifnot(directory[position + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
-    lengths <- vapply(
-      c(28, 30, 32), function(field) read_int(directory, position + field, 2L), 0
-    )
+    field <- function(at, n) read_int(directory, position + at, n)
+    lengths <- vapply(c(28, 30, 32), field, 0, 2L)
     name <- directory[position + 46 + seq_len(lengths[[1L]])]
     # Valid names contain no zero bytes. A backslash makes check_zip_names() refuse the name.
     name[name == 0L] <- charToRaw("\\")
     entry <- length(entries$name) + 1L
     entries$name[[entry]] <- rawToChar(name)
-    entries$size[[entry]] <- read_int(directory, position + 24, 4L)
+    entries$size[[entry]] <- field(24, 4L)
     # The Unix file type of a link is 10.
-    entries$link[[entry]] <- read_int(directory, position + 40, 2L) %/% 4096 == 10
+    entries$link[[entry]] <- field(40, 2L) %/% 4096 == 10
     position <- position + 46 + sum(lengths)
   }
   entries
@@ -194,15 +186,14 @@ read_int <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^
 # Fails for links, for paths outside the folder of the archive (parent folders, drives, the root or
 # backslashes), and for repeated names, which would overwrite a file.
 check_zip_names <- function(entries, input) {
-  leaves_folder <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
   faults <- list(
-    "a link" = entries$link, "a file that would be written outside its folder" = leaves_folder,
+    "a link" = entries$link, "a file that would be written outside its folder" =
+      grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE),
     "two files of the same name" = duplicated(entries$name)
   )
-  for (kind in names(Filter(any, faults))) {
-    abort_file(input, "holds {kind}. Nothing was unpacked.",
-      x = "It is \"{shorten_text(entries$name[faults[[kind]]][[1L]])}\".",
-      i = "Annotation tools do not write such archives. Check where this one comes from.",
-      topic = "archive")
-  }
+  kind <- names(Filter(any, faults))[1L]
+  abort_file_if(!is.na(kind), input, "holds {kind}. Nothing was unpacked.",
+    x = "It is \"{shorten_text(entries$name[faults[[kind]]][[1L]])}\".",
+    i = "Annotation tools do not write such archives. Check where this one comes from.",
+    topic = "archive")
 }

@@ -24,9 +24,7 @@ new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALS
 # general ones.
 file_formats <- function() {
   has_fields <- function(...) {
-    function(input) {
-      all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
-    }
+    function(input) all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
   }
   always <- function(input) TRUE
   list(
@@ -44,8 +42,8 @@ file_formats <- function() {
       "^(inspect_ai/)?(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
     promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
-        is_result <- function(result) "gradingResult" %in% names(result)
-        any(vapply(c(list(input$record), promptfoo_results(input$record)), is_result, NA))
+        results <- c(list(input$record), promptfoo_results(input$record))
+        "gradingResult" %in% unlist(lapply(results, names))
       }, read_promptfoo, labels = list(c("fail", "pass")), failed = function(result) {
         isTRUE(result$metadata$graderError) || has_words(result$reason, paste0(
           "^(could not|failed to|unable to) (extract|parse|perform)|^no output$|",
@@ -70,7 +68,7 @@ file_formats <- function() {
     argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
         has_fields("fields", "responses")(input) ||
-          any(endsWith(as.character(names(input$record)), ".responses.users"))
+          any(grepl("[.]responses[.]users$", names(input$record)))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
@@ -88,22 +86,18 @@ file_formats <- function() {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
     mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
-      has_fields("HITId", "WorkerId"), function(input) {
-        read_crowd(input, "HITId", "WorkerId", "AssignmentStatus", "rejected",
-          "with the status \"Rejected\"", "^Answer[.]")
-      }, shared = TRUE),
+      has_fields("HITId", "WorkerId"),
+      read_crowd("HITId", "WorkerId", "AssignmentStatus", "rejected",
+        "with the status \"Rejected\"", "^Answer[.]"), shared = TRUE),
     appen = new_format("a full report of Appen or Figure Eight (CSV)", "text",
-      has_fields("_unit_id", "_worker_id"), function(input) {
-        read_crowd(input, "_unit_id", "_worker_id", "_tainted", "true",
-          "of workers who failed test questions", NULL, function(name) paste0(name, "_gold"))
-      }, shared = TRUE),
+      has_fields("_unit_id", "_worker_id"),
+      read_crowd("_unit_id", "_worker_id", "_tainted", "true",
+        "of workers who failed test questions", NULL, function(name) paste0(name, "_gold")),
+      shared = TRUE),
     toloka = new_format("assignments of Toloka (TSV)", "text", has_fields("ASSIGNMENT:worker_id"),
-      function(input) {
-        read_crowd(input, c("ASSIGNMENT:task_id", grep("^INPUT:", input$header, value = TRUE)),
-          "ASSIGNMENT:worker_id", "ASSIGNMENT:status", c("rejected", "skipped", "expired"),
-          "with the status rejected, skipped or expired", "^OUTPUT:",
-          function(name) sub("OUTPUT", "GOLDEN", name, fixed = TRUE))
-      }, shared = TRUE),
+      read_crowd("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status",
+        c("rejected", "skipped", "expired"), "with the status rejected, skipped or expired",
+        "^OUTPUT:", function(name) sub("OUTPUT", "GOLDEN", name, fixed = TRUE)), shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
       length(input$header) > 1L
     }, function(input) add_default_map(read_csv(input)), tabular = TRUE)
@@ -124,9 +118,9 @@ add_default_map <- function(table, ...) {
 
 find_format <- function(input, id) {
   formats <- file_formats()
-  if (!is.null(id)) return(formats[[check_choice(id, names(formats), "format")]])
-  Find(function(format) input$kind %in% format$kinds && isTRUE(format$sniff(input)), formats) %||%
-    abort_format(input)
+  if (!is.null(id)) formats[[check_choice(id, names(formats), "format")]] else
+    Find(function(format) input$kind %in% format$kinds && isTRUE(format$sniff(input)), formats) %||%
+      abort_format(input)
 }
 
 abort_format <- function(input) {
@@ -164,11 +158,10 @@ known_settings <- function(got, table, columns, systems, given) {
     rater_kind = if (length(unique(kinds)) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
   settings <- settings[setdiff(names(settings), given)]
-  if (!is.null(settings$truth)) {
+  if (!is.null(settings$truth))
     inform_fallible("Known answers in column {.val {settings$truth}} are read as {.arg truth}.")
-  }
   if (!is.null(settings$rater_kind)) {
-    judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
+    judges <- map_chr(split(raters, kind_words[kinds]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
     inform_fallible("Raters are read as {judges}, as judges in such logs usually are.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
@@ -199,8 +192,7 @@ resolve_labels <- function(tables, columns, na, clean, na_given) {
   if (setequal(na, default_na())) na <- without_minus(na, distinct(labels))
   labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
-  table_name <- rep(names(label_columns), lengths(label_columns))
-  for (name in names(label_columns))
-    tables[[name]][label_columns[[name]]] <- unname(labels[table_name == name])
+  labels <- split(unname(labels), rep(names(label_columns), lengths(label_columns)))
+  for (name in names(labels)) tables[[name]][label_columns[[name]]] <- labels[[name]]
   tables
 }

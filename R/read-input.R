@@ -42,9 +42,7 @@ open_input <- function(path, how) {
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
 # Does a file begin with these bytes, in hexadecimal digits? `hex` may have several elements.
-begins_with <- function(path, hex) {
-  startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
-}
+begins_with <- function(path, hex) startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
 
 # Unpacks a gzip file, and converts UTF-16 (detected by its first bytes) to UTF-8. Returns the path
 # of the new file, or of the original file if nothing was to do.
@@ -53,7 +51,7 @@ plain_file <- function(input, scratch) {
   if (begins_with(path, "1f 8b")) path <- unpack(input, scratch)
   if (!any(begins_with(path, c("ff fe", "fe ff")))) return(path)
   text <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-  if (is.null(text)) abort_file(input, "begins like text in UTF-16, but is not valid UTF-16.")
+  abort_file_if(is.null(text), input, "begins like text in UTF-16, but is not valid UTF-16.")
   out <- tempfile(tmpdir = scratch)
   writeBin(text, out)
   out
@@ -65,6 +63,10 @@ abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()
   path <- file$path
   abort_fallible(c(topic, "file"), paste("{.file {path}}", message), ..., path = path,
     .envir = rlang::env(.envir, path = path))
+}
+
+abort_file_if <- function(wrong, ...) {
+  if (is_wrong(wrong)) abort_file(..., .envir = parent.frame())
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
@@ -92,13 +94,13 @@ find_signature <- function(input) {
 # Kind of a binary file ("zip", "ole" or "other"); NULL for text, which has no zero bytes.
 kind_of_bytes <- function(input) {
   signature <- find_signature(input)
-  if (is.null(signature) && !as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) return(NULL)
-  switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
+  if (!is.null(signature) || as.raw(0L) %in% readBin(input$plain, "raw", 65536L))
+    switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
 }
 
 kind_of_text <- function(input) {
   first_lines <- input$first
-  if (length(first_lines) == 0L) abort_file(input, "is empty.")
+  abort_file_if(length(first_lines) == 0L, input, "is empty.")
   first_line_matches <- function(pattern) grepl(pattern, first_lines[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
   if (!first_line_matches("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
@@ -115,17 +117,13 @@ first_two_lines <- function(path, skip) {
   while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
     nonblank <- grep("[^ \t\r]", lines, useBytes = TRUE)
     # Three lines, because the first may contain only the byte order mark.
-    lines <- trim_bytes(lines[head(nonblank, 3L)])
-    first <- c(first, lines[nzchar(lines)])
+    first <- c(first, Filter(nzchar, trim_bytes(lines[head(nonblank, 3L)])))
   }
   head(first, 2L)
 }
 
-trim_bytes <- function(x) {
-  mark <- rawToChar(as.raw(c(0xef, 0xbb, 0xbf)))
-  x <- sub(paste0("^", mark), "", x, useBytes = TRUE)
-  gsub("^[ \t\r]+|[ \t\r]+$", "", x, useBytes = TRUE)
-}
+# Drops the byte order mark, and blanks at both ends.
+trim_bytes <- function(x) gsub("^(\xef\xbb\xbf)?[ \t\r]*|[ \t\r]+$", "", x, useBytes = TRUE)
 
 # ---- JSON -----------------------------------------------------------------------------------
 
@@ -142,17 +140,16 @@ parse_json <- function(text, input, line = NULL) {
   check_json()
   spend_cells(text, input)
   tryCatch(parse_text(text), error = function(cnd) {
-    where <- if (!is.null(line)) " in line {line}"
-    abort_file(input, paste0("is no valid JSON", where, "."), x = "{json_fault(cnd)}")
+    abort_file(input, paste0("is no valid JSON", if (!is.null(line)) " in line {line}", "."),
+      x = "{json_fault(cnd)}")
   })
 }
 
 parse_text <- function(text) {
   parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
   # JSON has no infinite numbers. An infinite value was a number that is too large for R.
-  has_infinite <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
-    any(unlist(rapply(list(parsed), is.infinite, "numeric", how = "unlist")))
-  if (has_infinite) stop("a number is too large")
+  if (grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
+    any(rapply(list(parsed), is.infinite, "numeric"))) stop("a number is too large")
   parsed
 }
 
@@ -166,7 +163,7 @@ standard_json <- function(text) {
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  applies <- vapply(names(replacements), grepl, NA, text, perl = TRUE, useBytes = TRUE)
+  applies <- map_lgl(names(replacements), grepl, text, perl = TRUE, useBytes = TRUE)
   if (!any(applies) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
   for (pattern in names(replacements)[applies]) {
@@ -185,8 +182,8 @@ json_fault <- function(cnd) {
 }
 
 first_record <- function(input) {
-  if (input$kind == "jsonl") return(parse_json(input$first[[1L]], input, 1L))
-  json_records(input)[1L][[1L]]
+  if (input$kind == "jsonl") parse_json(input$first[[1L]], input, 1L) else
+    json_records(input)[1L][[1L]]
 }
 
 # Reads the records of JSONL, `lines_at_once` lines at a time, as one table of text.
@@ -205,9 +202,8 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   }
   table <- bind_tables(tables)
   check_nested_fields(names(table), input)
-  if (length(table) > 0L && length(table[[1L]]) < n_records) {
-    abort_file(input, "has records without any of the columns that arguments name.")
-  }
+  abort_file_if(length(table) > 0L && length(table[[1L]]) < n_records, input,
+    "has records without any of the columns that arguments name.")
   table
 }
 
@@ -221,7 +217,12 @@ parse_lines <- function(lines, lines_before, input) {
   spend_cells(text, input)
   records <- or_null(parse_text(text))
   all_objects <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
-  if (!all_objects) abort_line(lines, at, lines_before, input)
+  if (!all_objects) for (i in at) {
+    value <- parse_json(lines[[i]], input, lines_before + i)
+    abort_file_if(length(names(value)) == 0L, input,
+      "has no JSON object with fields in line {lines_before + i}.",
+      x = "It is {shorten_text(lines[[i]])}")
+  }
   setNames(records, lines_before + at)
 }
 
@@ -231,13 +232,10 @@ is_object <- function(value) is.list(value) && !is.null(names(value))
 # names of the fields of each record. `at`: numbers of the records, for the message. For speed, only
 # distinct sets of names are checked.
 check_repeated_fields <- function(fields, input, at = seq_along(fields)) {
-  field_sets <- unique(fields)
-  with_repeats <- field_sets[vapply(field_sets, anyDuplicated, 0L) > 0L]
-  if (length(with_repeats) > 0L) {
-    first <- which(fields %in% with_repeats)[[1L]] # nolint: object_usage.
-    abort_file(input, "has a field twice in record {at[[first]]}.",
-      x = "It is \"{repeated_values(fields[[first]])[[1L]]}\".")
-  }
+  repeated <- Find(anyDuplicated, unique(fields))
+  abort_file_if(repeated, input,
+    "has a field twice in record {at[[match(list(repeated), fields)]]}.",
+    x = "It is \"{repeated_values(repeated)[[1L]]}\".")
 }
 
 # Fails if a field is an object in one record and a value in another, because one of them would be
@@ -247,22 +245,12 @@ check_nested_fields <- function(fields, input) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
   conflicts <- intersect(fields, unlist(parents))
-  if (length(conflicts) > 0L) {
-    abort_file(input, "has a field that is an object in one record and a value in another.",
-      x = "It is \"{conflicts[[1L]]}\".",
-      i = "Use the same type in all records, or give columns of other fields only.")
-  }
+  abort_file_if(conflicts, input,
+    "has a field that is an object in one record and a value in another.",
+    x = "It is \"{conflicts[[1L]]}\".",
+    i = "Use the same type in all records, or give columns of other fields only.")
 }
 
-abort_line <- function(lines, nonblank, lines_before, input) {
-  for (at in nonblank) {
-    value <- parse_json(lines[[at]], input, lines_before + at)
-    if (length(names(value)) == 0L) {
-      abort_file(input, "has no JSON object with fields in line {lines_before + at}.",
-        x = "It is {shorten_text(lines[[at]])}")
-    }
-  }
-}
 
 shorten_text <- function(x) {
   x <- printable(x)
@@ -274,12 +262,10 @@ shorten_text <- function(x) {
 # Converts the values of a field, a list with an element per record, to a column of text: a
 # character vector, or a list of character vectors if a record may have several values.
 as_text <- function(x) {
-  x <- lapply(x, function(value) {
-    if (is.list(value) && all(lengths(value) == 1L)) unlist(value) else value
-  })
-  if (any(vapply(x, is.list, NA))) return(x)
-  if (all(lengths(x) <= 1L)) return(as_label(unlist(replace(x, lengths(x) == 0L, NA))))
-  lapply(x, function(value) as_label(value %||% NA_character_))
+  x <- lapply(x, function(value) if (all(lengths(value) == 1L)) unlist(value) else value)
+  if (any(map_lgl(x, is.list))) return(x)
+  if (all(lengths(x) <= 1L)) as_label(unlist(replace(x, lengths(x) == 0L, NA))) else
+    lapply(x, function(value) as_label(value %||% NA_character_))
 }
 
 # Converts records (lists of fields) to a table: a list of columns of text, NA where a record lacks
@@ -293,18 +279,16 @@ record_table <- function(records, input, keep = identity, prefix = "") {
   columns <- lapply(fields, function(field) {
     name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
-    is_nested <- vapply(values, is_object, NA)
+    is_nested <- map_lgl(values, is_object)
     has_value <- !is_nested & lengths(values) > 0L
     c(
-      if (any(is_nested)) {
-        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, "."))
-      },
-      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L) {
+      if (any(is_nested))
+        record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, ".")),
+      if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L)
         setNames(list(as_text(replace(values, is_nested, list(NULL)))), name)
-      }
     )
   })
-  columns <- unlist(columns, recursive = FALSE)
+  columns <- unlist(columns, FALSE)
   check_repeated_fields(list(names(columns)), input)
   columns
 }
@@ -312,10 +296,9 @@ record_table <- function(records, input, keep = identity, prefix = "") {
 # Binds tables (lists of columns) by row; absent columns become NA.
 bind_tables <- function(tables) {
   tables <- tables[lengths(tables) > 0L]
-  fields <- unique(unlist(lapply(tables, names)))
-  lapply(setNames(nm = fields), function(name) {
+  lapply(setNames(nm = unique(unlist(lapply(tables, names)))), function(name) {
     columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))
-    if (any(vapply(columns, is.list, NA))) columns <- lapply(columns, as.list)
+    if (any(map_lgl(columns, is.list))) columns <- lapply(columns, as.list)
     do.call(c, columns)
   })
 }
@@ -327,6 +310,6 @@ read_predictions <- function(path, raters, how) {
     "{.arg systems} must name raters, or be the path of a file.",
     x = "There is no rater and no file {describe(path)}.",
     i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
-  how[c("keep", "format")] <- list(identity, NULL)
+  how[c("keep", "format")] <- NULL
   list2DF(read_file(path, how)$table)
 }

@@ -2,10 +2,9 @@
 
 read_json_array <- function(input) {
   document <- input$document
-  if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input, "is a single object or empty, not an array of records.",
-      i = "Put the records into the brackets of one array.")
-  }
+  abort_file_if(!is.null(names(document)) || length(document) == 0L, input,
+    "is a single object or empty, not an array of records.",
+    i = "Put the records into the brackets of one array.")
   table <- record_table(document, input, input$keep)
   check_nested_fields(names(table), input)
   add_default_map(table)
@@ -13,9 +12,8 @@ read_json_array <- function(input) {
 
 # The records of a JSON or JSONL file, a list of lists of fields.
 json_records <- function(input) {
-  if (input$kind == "jsonl") {
+  if (input$kind == "jsonl")
     return(parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input))
-  }
   document <- input$document
   if (is.null(names(document))) document else list(document)
 }
@@ -30,19 +28,17 @@ argilla_answers <- function(record) {
   if (is.null(names(responses))) {
     responses <- unlist(lapply(responses, function(user) {
       lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
-    }), recursive = FALSE)
+    }), FALSE)
   }
   for (name in grep("[.]responses$", names(record), value = TRUE)) {
     field <- function(end) record[[paste0(name, end)]]
     responses[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
       user_id = field(".users"), status = field(".status") %||% "submitted")
   }
-  answers <- unname(Map(function(question, answers) {
-    lapply(answers, c, question = question)
-  }, names(responses), responses))
-  answers <- unlist(answers, recursive = FALSE)
-  users <- vapply(answers, function(answer) as_label(answer$user_id), "")
-  setNames(as.list(answers), users)
+  answers <- Map(function(question, answers) lapply(answers, c, question = question),
+    names(responses), responses)
+  answers <- unlist(unname(answers), FALSE)
+  setNames(as.list(answers), map_chr(answers, function(answer) as_label(answer$user_id)))
 }
 
 read_argilla <- function(input) {
@@ -104,18 +100,17 @@ read_doccano <- function(input) {
     contents <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
       record["id"]
     }, function(record) {
-      setNames(record$annotations, vapply(record$annotations, function(answer) {
+      setNames(record$annotations, map_chr(record$annotations, function(answer) {
         as_label(answer$user %||% answer$user_id)
-      }, ""))
+      }))
     }, "user", function(answer) answer["label"])
   } else {
     table <- record_table(json_records(input), input)
     label <- if ("label" %in% names(table)) "label" else "labels"
     contents <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
-  if (any(vapply(contents$table[[contents$map$rating]], is.list, NA))) {
-    abort_file(input, "has labels of parts of texts. Ratings need labels of whole texts.")
-  }
+  abort_file_if(Filter(is.list, contents$table[[contents$map$rating]]), input,
+    "has labels of parts of texts. Ratings need labels of whole texts.")
   contents
 }
 
@@ -153,7 +148,7 @@ find_lookalikes <- function(labels) {
   number <- suppressWarnings(as.numeric(form))
   form <- ifelse(is.na(number), form, as_label(number))
   plain <- plain_label(labels)
-  similar <- labels[form %in% form[duplicated(form)]]
+  similar <- labels[form %in% repeated_values(form)]
   Filter(function(label) length(unique(plain[form == form[match(label, labels)]])) > 1L, similar)
 }
 
@@ -163,10 +158,11 @@ usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", 
 # such a code, but "none" may be a category.
 missing_codes <- function(labels) {
   plain <- plain_label(labels)
-  code <- plain %in% without_minus(usual_missing, labels) |
-    labels %in% c("None", number_codes(labels)) |
-    grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
-  labels[code]
+  labels[
+    plain %in% without_minus(usual_missing, labels) |
+      labels %in% c("None", number_codes(labels)) |
+      grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
+  ]
 }
 
 # Returns those of the labels 9, 99, 999, -9, -99 and -999 that are probably codes for missing
@@ -195,18 +191,17 @@ unreadable_verdict <- paste0(
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
-  positions <- lapply(columns, function(x) match(as.character(x), words))
-  frequency <- tabulate(unlist(positions), length(words))
+  frequency <- tabulate(unlist(lapply(columns, match, words)), length(words))
   folded <- fold_case(words)
-  letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  letters <- map_chr(folded, function(word) intToUtf8(sort(utf8ToInt(word))))
   edits <- utils::adist(folded)
   is_near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
   # A label with an additional letter in front is another word: symmetric, asymmetric.
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
   is_near <- is_near & !prefixed & outer(frequency, frequency, function(a, b) a > 0L & 10L * a <= b)
-  rare <- which(rowSums(is_near) > 0L)
-  frequent <- vapply(rare, function(row) which.max(frequency * is_near[row, ]), 0L)
-  setNames(words[frequent], words[rare])
+  # For each word, the most frequent word that it may misspell.
+  frequent <- max.col(t(frequency * t(is_near)), "first")
+  setNames(words[frequent], words)[rowSums(is_near) > 0L]
 }
 
 # Distinct values of several columns.
@@ -220,14 +215,14 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 # values in any table: in a message if the user gave `na` (`na_given`), and in a warning otherwise.
 take_missing <- function(columns, na, na_given) {
   na <- plain_label(na)
-  is_vector <- !vapply(columns, is.list, NA)
+  is_vector <- !map_lgl(columns, is.list)
   labels <- setdiff(distinct(columns[is_vector]), NA)
   labels <- labels[plain_label(labels) %in% na]
-  counts <- unlist(lapply(columns[is_vector], function(x) x[x %in% labels]))
-  counts <- table(factor(counts, sort_strings(as.character(labels))))
+  values <- unlist(lapply(columns[is_vector], as.character))
+  counts <- table(factor(values, sort_strings(as.character(labels))))
   columns[is_vector] <- lapply(columns[is_vector], function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
-  lines <- escape_braces(dQuote(names(counts), FALSE), ", ", vapply(counts, count_noun, "", "time"))
+  lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
   report <- c("Some labels were read as missing ratings.", bullets(lines))
   if (na_given && length(counts) > 0L) inform_fallible(report)
   warn_if(!na_given && length(counts) > 0L, "missing", report,
@@ -249,8 +244,8 @@ clean_columns <- function(columns) {
   cleaned_labels <- clean_label(labels)
   inform_changed("Labels were cleaned.", labels, cleaned_labels)
   lapply(columns, function(column) {
-    if (!is.list(column)) return(cleaned_labels[match(column, labels)])
-    lapply(column, function(answer) unique(cleaned_labels[match(answer, labels)]))
+    if (is.list(column)) lapply(column, function(x) unique(cleaned_labels[match(x, labels)])) else
+      cleaned_labels[match(column, labels)]
   })
 }
 
@@ -277,9 +272,9 @@ inform_changed <- function(message, from, to) {
 warn_similar <- function(ids, noun) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
-  similar <- plain %in% plain[duplicated(plain)]
+  similar <- plain %in% repeated_values(plain)
   groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
-  lines <- escape_braces(vapply(groups, paste, "", collapse = " and "))
+  lines <- escape_braces(map_chr(groups, paste, collapse = " and "))
   warn_if(any(similar), "names", c(
     "Some {noun}s have names that differ in capitals or blanks only.", bullets(lines, 5L)
   ), i = "They are read as different {noun}s. If they are not, correct the names in the file.",

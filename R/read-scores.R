@@ -30,9 +30,8 @@ add_scores <- function(x, options, data, by_rating) {
   } else {
     columns_of_scores(x, scores, data, by_rating)
   }
-  systems <- intersect(x$systems, unique(table$system))
-  values <- lapply(rlang::set_names(systems), scores_of_system, x, table, scale)
-  x$scores <- list(scale = scale, values = values)
+  systems <- setNames(nm = intersect(x$systems, table$system))
+  x$scores <- list(scale = scale, values = lapply(systems, scores_of_system, x, table, scale))
   warn_scores(x)
   x
 }
@@ -46,7 +45,7 @@ add_scores <- function(x, options, data, by_rating) {
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
   is_valid <- is.list(scores) && is_uniquely_named(scores) &&
-    all(vapply(scores, function(columns) is.character(columns) && rlang::is_named(columns), NA))
+    all(map_lgl(scores, function(columns) is.character(columns) && rlang::is_named(columns)))
   abort_argument_if(!is_valid, "scores",
     "must be a list with the systems as names, each a vector of columns with the categories as
         names.",
@@ -206,10 +205,6 @@ warn_scores <- function(x) {
 
 # ---- Subsets, tables and text of scores ---------------------------------------------------------
 
-subset_scores <- function(x, keep_case) {
-  x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
-  x
-}
 
 keep_scores <- function(scores, systems) {
   scores$values <- scores$values[intersect(systems, names(scores$values))]
@@ -232,16 +227,9 @@ score_table <- function(x) {
 }
 
 format_scores <- function(x) {
-  if (!is.null(x$scores)) {
-    n_scored <- vapply(x$scores$values, function(v) sum(!is.na(v[, 1L])), 0L)
-    paste0(
-      "Scores of ", shorten(paste0(names(n_scored), " (", number(n_scored), " cases)")), ", ",
-      if (x$scores$scale == "probability") "probabilities" else "an order of cases only"
-    )
-  }
-}
-
-abort_scores_of_table <- function() {
-  abort_argument("scores", "{.arg scores} need data with cases; an agreement matrix has none.",
-    i = "Give a data frame with a row per case.")
+  n_scored <- vapply(x$scores$values, function(v) sum(!is.na(v[, 1L])), 0L)
+  if (length(n_scored) > 0L) paste0(
+    "Scores of ", shorten(paste0(names(n_scored), " (", number(n_scored), " cases)")), ", ",
+    if (x$scores$scale == "probability") "probabilities" else "an order of cases only"
+  )
 }

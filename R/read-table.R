@@ -14,7 +14,7 @@ read_csv <- function(input) {
     tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
-  if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns, but no rows.")
+  abort_file_if(length(columns[[1L]]) == 0L, input, "has names of columns, but no rows.")
   columns <- drop_title_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
@@ -29,23 +29,22 @@ scan_csv <- function(input, skip, fill) {
 
 csv_header <- function(input, at = 1L) {
   line <- input$first[at]
-  line <- if (input$encoding == "UTF-8") line else iconv(line, input$encoding, "UTF-8")
+  if (input$encoding != "UTF-8") line <- iconv(line, input$encoding, "UTF-8")
   if (!validUTF8(line)) abort_encoding(input, "the first line")
   Encoding(line) <- "UTF-8"
   split_line(line, csv_separator(input, line))
 }
 
 split_line <- function(line, sep) {
-  fields <- or_null(
+  or_null(
     scan(text = line, what = "", sep = sep, quote = "\"", quiet = TRUE, comment.char = "")
-  )
-  fields %||% line
+  ) %||% line
 }
 
 # The character that splits the first line into most fields.
 csv_separator <- function(input, line = input$first[[1L]]) {
-  if (!is.null(input$sep)) return(input$sep)
-  separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
+  input$sep %||%
+    separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
 }
 
 # Drops rows that are no data from the columns of a table: a title above the names of columns, and
@@ -55,12 +54,12 @@ drop_title_rows <- function(columns, input) {
   header_row <- match(TRUE, n_filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
     add_note(input, left_out(seq_len(header_row) > 0L, "line", "above the table, as a title"))
-    names(columns) <- vapply(columns, `[[`, "", header_row)
-    columns <- lapply(columns, utils::tail, -header_row)
+    names(columns) <- map_chr(columns, `[[`, header_row)
+    columns <- lapply(columns, tail, -header_row)
   }
-  if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
+  if (any(grepl("^[{].ImportId", map_chr(columns, `[`, 2L), useBytes = TRUE))) {
     add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
-    columns <- lapply(columns, utils::tail, -2L)
+    columns <- lapply(columns, tail, -2L)
   }
   name_columns(columns, input)
 }
@@ -104,23 +103,17 @@ drop_rows <- function(table, contents, columns) {
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
   repeated <- repeated_values(names(columns)[!unnamed])
-  if (length(repeated) > 0L) {
-    abort_file(input, "has several columns with the same name.",
-      x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
-      i = "Give each column a different name.")
-  }
+  abort_file_if(repeated, input, "has several columns with the same name.",
+    x = "Repeated: {toString(dQuote(repeated, FALSE))}.",
+    i = "Give each column a different name.")
   names(columns)[unnamed] <- paste0("...", which(unnamed))
-  is_blank_column <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
-  columns[!names(columns) %in% names(which(is_blank_column))]
+  columns[!unnamed | !map_lgl(columns, function(x) all(is_blank(x)))]
 }
 
 check_encoding <- function(x, column, input) {
   if (input$encoding != "UTF-8") x <- iconv(x, input$encoding, "UTF-8")
-  distinct_values <- unique(x)
-  invalid <- distinct_values[is.na(distinct_values) | !validUTF8(distinct_values)]
-  if (length(invalid) > 0L) {
-    abort_encoding(input, paste0("row ", match(invalid[[1L]], x), " of column \"", column, "\""))
-  }
+  row <- match(TRUE, is.na(x) | !validUTF8(x))
+  if (!is.na(row)) abort_encoding(input, paste0("row ", row, " of column \"", column, "\""))
   x
 }
 
@@ -155,31 +148,29 @@ check_csv <- function(input, has_open_quote) {
     )[1L]
     paste0("has ", n_fields[line], ".")
   }
-  if (!is.na(line) || length(short) == 0L) {
-    abort_file(
-      input, "must have {n_columns} columns in all lines, like the first line.",
-      x = "Line {line + input$skip} {fault}",
-      i = c(
-        if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-        if (!has_open_quote) skip_hint
-      )
-    )
-  }
-  lacks <- input$header[seq(min(n_fields[short]) + 1L, n_columns)]
+  abort_file_if(!is.na(line) || length(short) == 0L, input,
+    "must have {n_columns} columns in all lines, like the first line.",
+    x = "Line {line + input$skip} {fault}",
+    i = c(
+      if (n_columns == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+      if (!has_open_quote) skip_hint
+    ))
+  lacks <- tail(input$header, n_columns - min(n_fields[short]))
   add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
     shorten(dQuote(lacks, FALSE)), "), which are read as empty."))
 }
 
 # ---- Crowds ---------------------------------------------------------------------------------
 
-# Reads results of a crowdsourcing platform, without assignments with a value of the column `status`
-# that is in `dropped_status` (`reason`: words for the note). `case`: the column that identifies
-# cases, followed by columns that do so together if it does not exist. `answers`: pattern of the
-# names of columns that may be the rating. If it is NULL, these are the columns for which there is a
-# column of known answers, and several answers are separate lines of a field. `gold`: function of
-# the name of a column of answers that returns the name of its column of known answers.
-read_crowd <- function(input, case, rater, status, dropped_status, reason, answers,
-                       gold = toupper) {
+# Returns a function that reads results of a crowdsourcing platform, without assignments with a
+# value of the column `status` that is in `dropped_status` (`reason`: words for the note). `case`:
+# the column that identifies cases. If it does not exist, the input columns of Toloka do so
+# together. `answers`: pattern of the names of columns that may be the rating. If it is NULL, these
+# are the columns for which there is a column of known answers, and several answers are separate
+# lines of a field. `gold`: function of the name of a column of answers that returns the name of its
+# column of known answers.
+read_crowd <- function(case, rater, status, dropped_status, reason, answers,
+                       gold = toupper) function(input) {
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   names <- names(table)
@@ -191,18 +182,18 @@ read_crowd <- function(input, case, rater, status, dropped_status, reason, answe
   } else {
     question_columns <- grep(answers, names, value = TRUE)
   }
-  dropped_status <- fold_case(table[[status]] %||% "") %in% dropped_status
-  table <- lapply(table, `[`, !dropped_status)
+  is_dropped <- fold_case(table[[status]] %||% "") %in% dropped_status
+  table <- lapply(table, `[`, !is_dropped)
   truths <- setNames(gold(question_columns), question_columns)
   truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
     table = table, choices = question_columns, truths = truths,
     map = list(
-      case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
+      case = if (case %in% names) case else grep("^INPUT:", names, value = TRUE), rater = rater,
       rating = if (length(question_columns) == 1L) question_columns
     ),
-    notes = left_out(dropped_status, "assignment", reason)
+    notes = left_out(is_dropped, "assignment", reason)
   )
 }
 
@@ -213,8 +204,7 @@ task_answers <- function(table, input) {
   texts <- unname(table$Answer.taskAnswers)
   if (is.null(texts)) return(NULL)
   form_answer <- function(field) {
-    if (!is.list(field)) return(field)
-    field$label %||% names(field)[vapply(field, isTRUE, NA)]
+    if (is.list(field)) field$label %||% names(field)[map_lgl(field, isTRUE)] else field
   }
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
@@ -233,33 +223,31 @@ read_excel <- function(input) {
   check_installed("readxl", "to read Excel files")
   # Evaluating `entries` checks the files of the archive, before readxl unpacks them.
   if (input$kind == "zip") input$entries
-  try_excel <- function(value) {
-    if_foreign_error(value, function(cnd) {
-      abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
-    })
+  fail <- function(cnd) {
+    abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
   }
+  try_excel <- function(value) if_foreign_error(value, fail)
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
   columns <- sheet_columns(input, sheet)
   check_limit(columns, "columns", input)
   read <- function(types) try_excel(read_sheet(input, sheet, types))
-  if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
+  if (columns * rows_of_sheets > input$limits$most[["cells"]])
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
-  }
   table <- read("text")
-  if (nrow(table) == 0L) abort_file(input, "has no rows in sheet \"{sheet}\".")
+  abort_file_if(nrow(table) == 0L, input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {
     add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
       "read; `file = list(sheet = )` names another."))
   }
-  dates <- vapply(read("list"), function(cells) any(vapply(cells, inherits, NA, "POSIXct")), NA)
+  dates <- map_lgl(read("list"), function(cells) any(map_lgl(cells, inherits, "POSIXct")))
   dates <- input$keep(names(table)[dates])
   if (length(dates) > 0L) {
     add_note(input, paste0("Dates in ", shorten(dQuote(dates, FALSE)), " were read as the numbers ",
       "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."))
   }
-  at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
-  if (input$kind == "zip") add_note(input, sheet_faults(input, at))
+  if (input$kind == "zip")
+    add_note(input, sheet_faults(input, if (is.numeric(sheet)) sheet else match(sheet, sheets)))
   add_default_map(drop_title_rows(as.list(table), input))
 }
 
@@ -286,10 +274,10 @@ sheet_faults <- function(input, at) {
   ))
   c(
     if (grepl('state="(h|veryH)idden"', sheet)) "The sheet that was read is hidden in Excel.",
-    if (length(cells) > 0L) {
-      paste0("Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", cells)),
-        ") are missing. Open the file in Excel and save it.")
-    }
+    if (length(cells) > 0L) paste0(
+      "Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", cells)),
+      ") are missing. Open the file in Excel and save it."
+    )
   )
 }
 

@@ -10,9 +10,9 @@ nested_answers <- function(input, items, noun, answers, item_fields, answers_of,
                            rating = NULL, ...) {
   answers_by_item <- lapply(unname(items), answers_of)
   has_no_answers <- lengths(answers_by_item) == 0L
-  answer <- unlist(answers_by_item, recursive = FALSE)
-  failed <- vapply(answer, input$failed, NA)
-  if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
+  answer <- unlist(answers_by_item, FALSE)
+  failed <- map_lgl(answer, input$failed)
+  abort_file_if(all(failed), input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, item_fields), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
     c(item, setNames(list(name), rater), if (!failed) fields(answer))
@@ -61,16 +61,16 @@ read_inspect <- function(input) {
 unzip_inspect <- function(input) {
   folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
-  if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
+  abort_file_if(!has_log(input), input, "is not a log of Inspect.")
   file_names <- input$entries$name
   # Unpacks all files in one call. To find each file by its name would take a time that grows with
   # the square of their number.
   unzipped <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
-  if (length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/"))) {
-    abort_file(input, "cannot be unpacked.",
-      i = "Convert it to JSON: `inspect log convert --to json`.")
-  }
+  abort_file_if(
+    length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
+    "cannot be unpacked.", i = "Convert it to JSON: `inspect log convert --to json`."
+  )
   read <- function(file) parse_json(read_text(file.path(folder, file)), input)
   samples <- grep("^samples/.*[.]json$", file_names, value = TRUE)
   list(
@@ -90,10 +90,9 @@ promptfoo_results <- function(file) {
 # raters.
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
+  # Old versions do not number tests.
   results <- Map(function(result, at) {
-    # Old versions do not number tests.
-    result$testIdx <- result$testIdx %||% paste0("#", at)
-    result
+    replace(result, "testIdx", result$testIdx %||% paste0("#", at))
   }, results, seq_along(results))
   nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- provider_id(result$provider)
@@ -114,7 +113,7 @@ read_promptfoo <- function(input) {
 }
 
 name_parts <- function(answers, name) {
-  setNames(as.list(answers), make.unique(vapply(answers, name, ""), "#"))
+  setNames(as.list(answers), make.unique(map_chr(answers, name), "#"))
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
@@ -165,8 +164,7 @@ read_openai_evals <- function(input) {
   nested_answers(input, verdicts, "event", "verdicts", function(event) {
     list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
   }, function(event) {
-    name <- paste0(spec$eval_name, if (is.null(event$data$choice)) " match")
-    setNames(list(event$data), name)
+    setNames(list(event$data), paste0(spec$eval_name, if (is.null(event$data$choice)) " match"))
   }, "eval", function(data) list(value = data$choice %||% data$correct))
 }
 
@@ -178,10 +176,10 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  if (is.null(table[["doc_id"]])) abort_file(input, "has no field \"doc_id\".")
-  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
+  abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".")
+  binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   binary <- setdiff(names(table)[binary], "doc_id")
-  if (length(binary) == 0L) abort_file(input, "has no metric with only the values 0 and 1.")
+  abort_file_if(length(binary) == 0L, input, "has no metric with only the values 0 and 1.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
@@ -199,12 +197,11 @@ read_lm_eval <- function(input) {
 read_label_studio <- function(input) {
   tasks <- input$document # may be an array also in a file with the ending of JSONL
   if (!is.null(names(tasks))) tasks <- list(tasks)
-  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
-  is_cancelled <- vapply(answers, `[[`, NA, "cancelled")
+  answers <- unlist(lapply(tasks, task_records), FALSE)
+  is_cancelled <- map_lgl(answers, `[[`, "cancelled")
   kept <- answers[!is_cancelled]
-  if (length(kept) == 0L) {
-    abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
-  }
+  abort_file_if(length(kept) == 0L, input, "holds no annotation.",
+    i = "Export it after the first annotation.")
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   unread <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
   table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
@@ -212,14 +209,13 @@ read_label_studio <- function(input) {
     table = table,
     map = list(
       case = "id", rater = "completed_by", rating = if (length(controls) == 1L) controls,
-      systems = unique(table$completed_by[vapply(kept, `[[`, NA, "predicted")])
+      systems = unique(table$completed_by[map_lgl(kept, `[[`, "predicted")])
     ),
     choices = controls,
     notes = c(
       left_out(is_cancelled, "annotation", "that an annotator cancelled"),
-      if (length(unread) > 0L) {
+      if (length(unread) > 0L)
         paste0("Left out: ", toString(sort_strings(unread)), " (regions or text, not labels).")
-      }
     )
   )
 }
@@ -232,7 +228,7 @@ task_records <- function(task) {
   record <- function(answer, rater, predicted) {
     # Results without `from_name`, the name of a control, are relations between regions.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
-    name <- vapply(results, `[[`, "", "from_name")
+    name <- map_chr(results, `[[`, "from_name")
     labels <- lapply(results, function(result) {
       value_label(c(as.list(result$value), result["selected"]))
     })
@@ -258,9 +254,8 @@ task_records <- function(task) {
 # Labels in the value of a control; NULL if it has no categories. For a taxonomy, a tree of
 # categories, a label is the path to the category.
 value_label <- function(value) {
-  if (!is.null(value$taxonomy)) {
-    return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
-  }
+  if (!is.null(value$taxonomy))
+    return(map_chr(value$taxonomy, function(path) paste(unlist(path), collapse = " / ")))
   label <- unlist(value$choices %||% value$rating %||% value$number %||% value$selected)
   if (!is.null(label)) as_label(label)
 }
@@ -269,8 +264,8 @@ value_label <- function(value) {
 # values of other controls are an array.
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
-  values <- if (is.null(names(value))) value else list(value)
-  unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
+  if (!is.null(names(value))) value <- list(value)
+  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else v))
 }
 
 # Converts a column of CSV: cells that contain such objects as JSON become labels.
@@ -292,7 +287,7 @@ read_label_studio_min <- function(input) {
   choices <- setdiff(names(table), c(
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
   ))
-  list_columns <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
+  list_columns <- choices[input$kind == "text" & map_lgl(table[choices], is.list)]
   list(
     table = table, choices = choices, map = list(
       case = "id", rater = "annotator", rating = if (length(list_columns) == 1L) list_columns
