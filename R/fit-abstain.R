@@ -114,9 +114,8 @@ replies_worth <- function(x, fit) {
   mean_range <- stats::weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
     pattern_weights(x)[rating_pattern(x)])
   abstained <- abstaining_raters(x)
-  pattern <- rep.int(seq_len(n_patterns(x)), diff(abstained$start))
-  pattern_lengths(x) +
-    rowsum_codes(pattern, pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
+  pattern_lengths(x) + rowsum_codes(rep.int(seq_len(n_patterns(x)), diff(abstained$start)),
+    pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
 }
 
 # ---- Fits ---------------------------------------------------------------------------------------

@@ -89,8 +89,8 @@ warn_association_untested <- function(fit) {
   if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
-    key <- list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x))))
-    pattern_table <- tapply(pattern_weights(x), key, sum, default = 0)
+    pattern_table <- tapply(pattern_weights(x),
+      list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x)))), sum, default = 0)
     p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")

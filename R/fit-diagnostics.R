@@ -147,8 +147,8 @@ criteria_of_fit <- function(fit) {
 # Runs loo::loo() on rows of cases. `likelihoods` is a result of log_likelihood_draws().
 loo_rows <- function(fit, likelihoods, ...) {
   values <- likelihoods$log_likelihood
-  chain <- rep(seq_len(fit$sampling$chains), each = fit$sampling$kept)
-  size <- loo::relative_eff(exp(values - max(values)), chain_id = chain)
+  size <- loo::relative_eff(exp(values - max(values)),
+    chain_id = rep(seq_len(fit$sampling$chains), each = fit$sampling$kept))
   suppressWarnings(loo::loo(values, r_eff = size, ...))
 }
 

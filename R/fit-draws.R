@@ -204,16 +204,16 @@ draw_terms <- function(x, raters, rows, prior, pooled, model) {
   population <- rep(rownames(rates) %||% NA_character_, each = size)
   truth <- rep(x$categories, nrow(rates))
   population_suffix <- ifelse(is.na(population), "", paste0(",", population))
-  matrices <- Map(matrix_terms, raters, rows, length(rates) + (seq_along(raters) - 1L) * size^2,
-    MoreArgs = list(x = x, pooled = pooled))
+  n_before <- length(rates) + (seq_along(raters) - 1L) * size^2
+  matrices <- stack_rows(unname(Map(matrix_terms, raters, rows, n_before, list(x))))
+  if (pooled) matrices[c("a", "total")] <- NA_real_
   n_before <- length(rates) + (length(raters) + n_systems(x)) * size^2
   rbind(
     new_terms(
       paste0("base_rate[", truth, population_suffix, "]"), seq_along(rates), truth = truth,
       population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
     ),
-    stack_rows(unname(matrices)), if (pooled) centre_terms(x, n_before),
-    shared_terms(x, model, n_before)
+    matrices, if (pooled) centre_terms(x, n_before), shared_terms(x, model, n_before)
   )
 }
 
@@ -224,11 +224,10 @@ cells_of <- function(categories) {
 
 # Returns the rows of new_terms() for one confusion matrix. `rows` contains the Dirichlet parameters
 # of its prior, a vector if errors are uniform. `n_before` is the number of preceding columns.
-matrix_terms <- function(rater, rows, n_before, x, pooled) {
+matrix_terms <- function(rater, rows, n_before, x) {
   size <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else paste0("[", rater, "]")
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
-    if (pooled) a <- total <- NA_real_
     new_terms(term, n_before + place, rater, truth, rating, a = a, total = total)
   }
   if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))

@@ -151,8 +151,8 @@ rates_of_cases.rater_fit <- function(fit, data) {
 terms_of_rates <- function(fit) coefficient_terms(fit$known$base$names, fit$x$categories)
 
 unscaled_design <- function(fit, data) {
-  base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
-  formula_design(fit$model$base_rates, data, base)$matrix
+  formula_design(fit$model$base_rates, data,
+    replace(fit$known$base, c("centre", "scale"), list(0, 1)))$matrix
 }
 
 # Returns logarithms of base rates, a matrix (rows of the design x categories).
