@@ -357,7 +357,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
       disagreement_error(draft$fit$x),
     centre = interval$centre %||%
-      robust_error_from_parts(draft, point$value, sampling, average_results)$centre
+      robust_error(draft, point$value, sampling, average_results)$centre
   )
   bins <- stack_systems(systems, point$bins)
   # Removes rounding errors of limits such as 1 - 0.7.

@@ -99,7 +99,7 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 # of simulated ratings, a number per draw.
 predictive_row <- function(observed_values, simulated) {
   ends <- stats::quantile(simulated, c(0.05, 0.95), names = FALSE)
-  tibble::tibble(observed = mean(observed_values), expected = mean(simulated), low = ends[[1L]],
+  columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = ends[[1L]],
     high = ends[[2L]], p.value = mean(simulated >= observed_values))
 }
 
@@ -151,9 +151,8 @@ pattern_check <- function(fit, draws, weight) {
   populations <- seq_len(nrow(draws[[1L]]$base_rates))
   population <- populations_in(fit$task, x)
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
-  counts <- vapply(populations, function(k) {
-    rowsum_codes(row_number, weight * (population == k), nrow(possible_rows))
-  }, numeric(nrow(possible_rows)))
+  counts <- rowsum_rows(row_number, weight * outer(population, populations, `==`),
+    nrow(possible_rows))
   pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
   statistics <- vapply(draws, function(draw) {
     # Probability of each possible row, rows x populations.
@@ -161,7 +160,7 @@ pattern_check <- function(fit, draws, weight) {
       t(draw$base_rates)
     expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
     simulated <- vapply(populations, function(k) {
-      as.vector(stats::rmultinom(1L, sum(counts[, k]), probability[, k]))
+      stats::rmultinom(1L, sum(counts[, k]), probability[, k])
     }, numeric(nrow(possible_rows)))
     c(pearson(counts, expected), pearson(simulated, expected))
   }, c(0, 0))
@@ -186,13 +185,11 @@ resolve_priors <- function(priors, fit) {
 
 # Raises all densities of a prior to a power.
 raised_prior <- function(prior, power) {
-  raise_density <- function(a) {
+  densities <- c("raters", "system", "base_rates")
+  prior[densities] <- rapply(prior[densities], function(a) {
     # replace(), and not pmax() only, because NULL must stay NULL.
     replace(a, TRUE, pmax(1 + power * (a - 1), min_parameter))
-  }
-  prior["raters"] <- list(lapply(prior$raters, raise_density))
-  prior["system"] <- list(raise_density(prior$system))
-  prior$base_rates <- raise_density(prior$base_rates)
+  }, how = "replace")
   prior
 }
 
@@ -206,9 +203,9 @@ prior_shifts <- function(fit, priors) {
     colMeans(refit$draws)[match(terms, refit$terms$term)]
   }, numeric(length(terms)))
   shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, stats::sd)))
-  tibble::tibble(
+  columns_tibble(
     term = rep(terms, length(priors)),
-    prior = rep(as.character(names(priors)), each = length(terms)),
+    prior = rep(names2(priors), each = length(terms)),
     shift = shift, flagged = !is.na(shift) & abs(shift) > max_shift
   )
 }
@@ -250,8 +247,9 @@ view_of_terms <- function(x, is_shown) {
     table[[name]] <- paste0(decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
   table$note <- ifelse(terms$mostly_prior, "mostly prior", "")
-  headings <- c(parameter = "term", prior = "prior_mean", posterior = "estimate")
-  view(table, c(headings, names(table)[-(1:3)]), most = 15L)
+  view(table, most = 15L, columns = c(
+    parameter = "term", prior = "prior_mean", posterior = "estimate", names(table)[-(1:3)]
+  ))
 }
 
 fit_check_notes <- function(fit, mixing, x) {
@@ -344,12 +342,10 @@ alternative_rows <- function(x, alternative, settings) {
   fits <- fit_models(x)
   observed_gains <- gains(fits)
   bar <- progress_bar("Alternatives", settings$replicates)
-  simulated_gains <- vapply(seq_len(settings$replicates), function(i) {
+  simulated_gains <- matrix(vapply(seq_len(settings$replicates), function(i) {
     bar$tick(i)
-    gains(fit_models(stats::simulate(fits[[1L]])[[1L]]))
-  }, observed_gains)
-  bar$close()
-  simulated_gains <- matrix(simulated_gains, length(alternative))
+    gains(fit_models(simulate(fits[[1L]])[[1L]]))
+  }, observed_gains), length(alternative))
   Map(function(name, model, fit, gain, i) {
     if (is.na(gain)) {
       return(model_row(name, reason = reason_of_parameters(model, n_categories(x))))

@@ -92,7 +92,6 @@ advice_of <- function(x, about) {
   problems <- c(x$property[is_violated], x$test[is_violated])
   violated <- vapply(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
     `%in%`, NA, problems)
-  has_two_categories <- about$size[["categories"]] == 2L
   advice <- c(
     if (any(violated)) c(
       sprintf("Fit %s, and use it in estimate_accuracy().", better_model(x, violated)),
@@ -101,7 +100,7 @@ advice_of <- function(x, about) {
         "of rater accuracy and base rates."
       )
     ),
-    if (violated[["difficulty"]] && has_two_categories) paste(
+    if (violated[["difficulty"]] && about$size[["categories"]] == 2L) paste(
       "With two categories, unequal difficulty of cases cannot be distinguished from unequal",
       "accuracy in the two categories: compare with rater_model(errors = \"free\")."
     ),
@@ -133,9 +132,9 @@ advice_of <- function(x, about) {
 # The call of rater_model() without the properties that are violated. `violated`: a logical vector
 # named accuracy, errors, difficulty.
 better_model <- function(x, violated) {
-  by_distance <- x$test == "likelihood ratio, distance" & x$verdict == "violated"
-  errors <- if (any(by_distance)) "distance" else "free"
-  arguments <- sprintf("%s = \"%s\"", names(violated), c("rater", errors, "strata"))
+  by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
+  arguments <- sprintf("%s = \"%s\"", names(violated),
+    c("rater", if (by_distance) "distance" else "free", "strata"))
   sprintf("rater_model(%s)", toString(arguments[violated]))
 }
 
@@ -144,7 +143,7 @@ caveats_of <- function(x, about) {
   if (n_tests == 0L) return(NULL)
   # The smallest possible p-value is 1 / (replicates + 1). If it is not significant after adjustment
   # for all tests, more replicates are needed.
-  low_unadjusted <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha
+  low_unadjusted <- x$p.value <= about$alpha & x$p.adjusted > about$alpha
   too_few <- any(low_unadjusted, na.rm = TRUE) && n_tests > about$alpha * (about$replicates + 1)
   c(
     paste(
@@ -194,24 +193,23 @@ favourite_categories <- function(x) {
   rater <- rating_rater(x)
   weight <- pattern_weights(x)[pattern]
   n <- n_categories(x)
-  raters <- seq_along(x$raters)
-  counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, length(raters) * n)
-  counts <- matrix(counts, length(raters), n, byrow = TRUE)
+  counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, n_raters(x) * n)
+  counts <- matrix(counts, ncol = n, byrow = TRUE)
   favourite <- max.col(counts, "first")
   # For each rater, the number of ratings of the same cases by others (`comparable`), and how many
   # of them are in the rater's favourite category (`others_same`). Sums over patterns, times
   # weights.
-  case_and_rater <- pattern * (length(raters) + 1) + rater
+  case_and_rater <- pattern * (n_raters(x) + 1) + rater
   first <- match(case_and_rater, case_and_rater)
   sum_by_both <- function(value) rowsum_codes(first, as.double(value), length(first))[first]
-  sum_by_rater <- function(value) rowsum_codes(rater, weight * value, length(raters))
+  sum_by_rater <- function(value) rowsum_codes(rater, weight * value, n_raters(x))
   in_favourite <- rating_category(x) == favourite[rater]
   comparable <- sum_by_rater(pattern_lengths(x)[pattern] - sum_by_both(1 + 0 * rater))
   others_same <- sum_by_rater(
     pattern_counts(x)[cbind(pattern, favourite[rater])] - sum_by_both(in_favourite)
   )
   ratings <- rowSums(counts)
-  favourite_count <- counts[cbind(raters, favourite)]
+  favourite_count <- row_maximum(counts)
   data.frame(
     rater = x$raters, category = x$categories[favourite], ratings = ratings,
     share = favourite_count / ratings, others = comparable,
@@ -252,9 +250,10 @@ below_chance_row <- function(x, alpha) {
 # index) is not 0, that system as the last one.
 judge_pairs <- function(x, system = 0L) {
   n <- n_raters(x)
-  patterns <- pick_systems(x$patterns, system)
   check_pair_numbers(n, 4)
-  counts <- core_pair_counts(patterns, pattern_weights(x), seq_len(n), n)
+  counts <- core_pair_counts(
+    pick_systems(x$patterns, system), pattern_weights(x), seq_len(n), n
+  )
   pairs <- which(upper.tri(counts$pairs) & counts$pairs >= min_ratings, arr.ind = TRUE)
   data.frame(
     judge1 = pairs[, 1L], judge2 = pairs[, 2L], cases = counts$pairs[pairs],

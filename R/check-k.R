@@ -101,11 +101,8 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   settings <- list(
     properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
     system = check_joined(system, x),
-    errors = if (is.null(errors)) {
-      c(if (x$ordered) "distance", if (n_raters(x) <= 20L) "free")
-    } else {
-      sort_strings(check_choices(errors, c("distance", "free"), "errors"))
-    },
+    errors = if (is.null(errors)) c(if (x$ordered) "distance", if (n_raters(x) <= 20L) "free") else
+      sort_strings(check_choices(errors, c("distance", "free"), "errors")),
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),
     threads = check_threads(resampling$threads)
@@ -126,10 +123,9 @@ k_properties <- c("accuracy", "errors", "difficulty", "independence", "one categ
 
 # Returns the index of the system that is used as an additional rater; 0 for none.
 check_joined <- function(system, x) {
-  if (is.atomic(system) && length(system) == 1L && is.na(system)) return(0L)
+  if (is.atomic(system) && isTRUE(is.na(system))) return(0L)
   if (is.null(system)) {
-    rated <- pattern_weights(x) * rated_patterns(x)
-    answers <- colSums((pattern_answers(x) > 0L) * rated)
+    answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * rated_patterns(x))
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
   check_string(system, "system")
@@ -152,19 +148,17 @@ run_k <- function(x, plan, settings) {
   results <- vector("list", length(plan))
   if (!any(has_model)) return(results)
   tests <- lapply(plan[has_model], function(test) {
-    c(lapply(list(null = test$null, alternative = test$alternative), unclass),
-      test[c("pairs", "residual")])
+    lapply(test[c("null", "alternative", "pairs", "residual")], unclass)
   })
-  bar <- progress_bar("Checks", length(tests) * settings$replicates)
   options <- c(settings[c("replicates", "threads", "alpha")],
     list(seed = draw_seed(), clusters = NULL))
   results[has_model] <- core_check_k(
-    x$patterns, pattern_weights(x), settings$system - 1L, tests, options, bar$tick
+    x$patterns, pattern_weights(x), settings$system - 1L, tests, options,
+    progress_bar("Checks", length(tests) * settings$replicates)$tick
   )
-  bar$close()
-  not_converged <- !vapply(results[has_model], `[[`, NA, "converged")
+  not_converged <- vapply(results, function(result) isFALSE(result$converged), NA)
   if (any(not_converged)) {
-    warn_convergence(shorten(unique(vapply(plan[has_model][not_converged], `[[`, "", "property"))))
+    warn_convergence(shorten(unique(vapply(plan[not_converged], `[[`, "", "property"))))
   }
   results
 }
@@ -189,10 +183,10 @@ label_axes <- function(model) {
 }
 
 # Bootstrap p-value: (1 + number of simulated statistics that are at least as large) / (1 + number
-# of simulated statistics). Panels for which the statistic is NA count as large. `slack` allows for
-# rounding errors.
-bootstrap_p <- function(observed, simulated, slack = 1e-6) {
-  (1 + sum(is.na(simulated) | simulated >= observed - slack)) / (length(simulated) + 1)
+# of simulated statistics). Panels for which the statistic is NA count as large. The difference 1e-6
+# allows for rounding errors.
+bootstrap_p <- function(observed, simulated) {
+  (1 + sum(is.na(simulated) | simulated >= observed - 1e-6)) / (length(simulated) + 1)
 }
 
 # Replaces statistics very close to 0 by 0, and negative likelihood ratios, which occur if a fit did
@@ -249,7 +243,7 @@ odd_categories <- function(result, x) {
 disagreement_cells <- function(result, x) {
   observed <- as.double(result$cells$observed)
   pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
-  tibble::tibble(
+  columns_tibble(
     category1 = pairs[1L, ], category2 = pairs[2L, ], observed = observed,
     expected = as.double(result$cells$expected)
   )
@@ -261,15 +255,15 @@ disagreement_cells <- function(result, x) {
 closest_pair <- function(pairs, judges) {
   largest <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
-  shown <- c(list(pair), if (length(judges) == 4L) list(seq_along(judges)[-pair]))
-  paste(vapply(shown, function(at) paste(judges[at], collapse = " and "), ""), collapse = ", or ")
+  shown <- c(judges[pair], if (length(judges) == 4L) judges[-pair])
+  paste(shown[c(TRUE, FALSE)], shown[c(FALSE, TRUE)], sep = " and ", collapse = ", or ")
 }
 
 # Creates the result of check_k_properties(): sorts the rows by property, adjusts p-values and adds
 # verdicts. `rows`: list of rows, see k_row(). `results`: of the core, for each test in `plan`.
 result_of_rows <- function(rows, plan, results, x, settings) {
-  rows <- rows[order(match(vapply(rows, `[[`, "", "property"), k_properties))]
-  table <- stack_tables(rows)
+  table <- tibble::as_tibble(stack_tables(rows))
+  table <- table[order(match(table$property, k_properties)), ]
   adjusted <- stats::p.adjust(table$p.value, "holm")
   is_significant <- !is.na(adjusted) & adjusted <= settings$alpha
   verdict <- ifelse(is_significant, "violated", "not significant")
@@ -281,10 +275,8 @@ result_of_rows <- function(rows, plan, results, x, settings) {
     if (!is.na(at)) results[[at]]
   }
   new_k_check(
-    tibble::as_tibble(c(
-      table[seq_len(match("p.value", names(table)))],
-      list(p.adjusted = adjusted, verdict = verdict), table[c("concerns", "reason")]
-    )),
+    tibble::add_column(table[names(table) != "contradiction"], p.adjusted = adjusted,
+      verdict = verdict, .after = "p.value"),
     list(
       header = format_header(x)[[1L]], system = x$systems[settings$system],
       alpha = settings$alpha, replicates = settings$replicates, silent = abstain_note(x),
@@ -305,7 +297,7 @@ pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
   excess <- as.double(pairs$excess)
-  tibble::tibble(
+  columns_tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
     observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
     p.value = vapply(excess, bootstrap_p, 0, simulated = drawn_statistics(result, "residual"))

@@ -7,7 +7,7 @@
 compare_with_gold <- function(comparison, estimate, pairs) {
   options <- comparison$options
   options$interval <- estimate$options$interval
-  options$clusters <- if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)
+  options$clusters <- count_gold_clusters(estimate)
   comparison$options <- options
   comparison$accuracy <- estimate$table[c("system", "estimate")]
   gold <- gold_of_pairs(estimate, pairs)

@@ -20,17 +20,16 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   fit$posterior <- compute_expectations(problem, problem$theta)$posterior
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights) fit$log_likelihood <- NA_real_
-  inverse <- if (has_count_weights && !fit$agreement %in% 1) problem$inverse
-  fit["covariance"] <- list(if (!is.null(inverse)) {
+  inverse <- problem$inverse
+  if (has_count_weights && !fit$agreement %in% 1 && !is.null(inverse)) {
     jacobian <- t(central_differences(function(at) quantities_at(at)$coefficients, problem$theta))
-    is_unidentified <- colSums((jacobian * attr(inverse, "flat"))^2) > 1e-12
-    is_on_boundary <- is_probability_term(names(fit$coefficients), fit) &
-      on_boundary(fit$coefficients)
     covariance <- unname(crossprod(jacobian, inverse %*% jacobian))
-    covariance[is_unidentified | is_on_boundary, ] <-
-      covariance[, is_unidentified | is_on_boundary] <- NA_real_
-    covariance
-  })
+    is_unidentified <- colSums((jacobian * attr(inverse, "flat"))^2) > 1e-12
+    is_unknown <- is_unidentified |
+      is_probability_term(names(fit$coefficients), fit) & on_boundary(fit$coefficients)
+    covariance[is_unknown, ] <- covariance[, is_unknown] <- NA_real_
+    fit$covariance <- covariance
+  }
   if (identified) fit else without_numbers(fit)
 }
 
@@ -45,12 +44,10 @@ reported_quantities <- function(fit, problem, theta) {
     ncol = shape[[4L]]) %*% problem$family$strata
   rates <- exp(log_base_rates(problem$base$matrix, parameters$base)) * problem$weight
   rates <- colSums(rates) / sum(problem$weight)
-  rater <- as.integer(problem$judged$rater)
   ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
-  sums <- rowsum_rows(rater, cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings),
-    n_raters(fit$x))
-  n_ratings <- replace(sums[, 1L], sums[, 1L] == 0, NA)
-  matrices <- array(sums[, -1L] / n_ratings, c(nrow(sums), shape[2:3]))
+  sums <- rowsum_rows(as.integer(problem$judged$rater),
+    cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings), n_raters(fit$x))
+  matrices <- array(na_real(sums[, -1L] / sums[, 1L]), c(nrow(sums), shape[2:3]))
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
   # Base rates have coefficients only if they depend on covariates. They refer to the covariates in
   # their original units.
@@ -107,7 +104,7 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 #
 # `system` is the number of a system that joins the raters, 0 for none. `like` and `theta` are the
 # design and the parameters of an earlier fit; without them, the problem has starting values.
-family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
+family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
   answered_patterns <- which(answer > 0L)
@@ -164,8 +161,8 @@ log_cells <- function(problem, parameters) {
   abort_argument_if(length(probabilities) != prod(shape), "law",
     "{.arg law} of the family of models must always return an array of the same shape.",
     x = "It returned {describe(probabilities)}.", call = NULL)
-  logs <- array(log(pmax(probabilities, .Machine$double.xmin)), shape)
-  matrix(aperm(logs, c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
+  probabilities <- aperm(array(probabilities, shape), c(1L, 3L, 2L, 4L))
+  log(pmax(matrix(probabilities, shape[[1L]] * shape[[3L]]), .Machine$double.xmin))
 }
 
 # Computes the E-step of the EM algorithm. Returns `classes`, posterior probabilities of classes,
@@ -217,8 +214,8 @@ log_likelihood_gradient <- function(problem, theta) {
   shape <- problem$shape
   rows <- shape[[1L]]
   parameters <- split_parameters(problem, theta)$family
-  weighted <- (expected$classes * problem$weight)[problem$pattern, , drop = FALSE]
-  counts <- rowsum_rows(problem$cell, weighted, rows * shape[[3L]])
+  counts <- rowsum_rows(problem$cell,
+    (expected$classes * problem$weight)[problem$pattern, , drop = FALSE], rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
     step <- step_sizes(parameters)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
@@ -293,8 +290,7 @@ inverse_curvature <- function(problem, theta) {
 
 # Returns the derivatives of the log likelihood of each pattern, a matrix (patterns x parameters).
 pattern_scores <- function(problem, theta) {
-  log_likelihoods <- function(at) as.vector(compute_expectations(problem, at)$log_likelihood)
-  central_differences(log_likelihoods, theta)
+  central_differences(function(at) compute_expectations(problem, at)$log_likelihood, theta)
 }
 
 # Checks whether ratings of the same raters, with the same covariates, can identify the parameters.

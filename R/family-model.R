@@ -79,14 +79,8 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
   check_string(words, "words")
   abort_argument_if(!is_distribution(strata) || any(strata == 0), "strata",
     "must be probabilities above 0 that sum to one.", not = strata)
-  structure(
-    list(
-      accuracy = "rater", errors = "own", difficulty = "own", system = "shared", prior = list(),
-      words = words, base_rates = check_formula(base_rates),
-      family = list(law = law, start = start, gradient = gradient, strata = strata)
-    ),
-    class = c("family_model", "rater_model", "fallible_result")
-  )
+  user_model("family_model", "rater", words, base_rates = check_formula(base_rates),
+    family = list(law = law, start = start, gradient = gradient, strata = strata))
 }
 
 #' @export

@@ -45,21 +45,21 @@ decide_abstain <- function(x) {
     decision$depends <- decision$gain > min_gain
     return(decision)
   }
-  is_uninformative <- max(abs(
-    fit_modelled$posterior - rep(fit_modelled$base_rates, each = n_patterns(replying))
-  )) < 0.01
-  is_unidentified <- reply_association$identified == 0
-  n_repliers <- length(unique(c(rating_rater(x), x$abstained$rater)))
-  decision$depends <- decision$by_replies <- !is_unidentified && reply_association$excess > 1e-9 &&
-    !is_uninformative
+  is_identified <- reply_association$identified != 0
+  posterior_shift <- fit_modelled$posterior -
+    rep(fit_modelled$base_rates, each = n_patterns(replying))
+  decision$depends <- decision$by_replies <- is_identified && reply_association$excess > 1e-9 &&
+    max(abs(posterior_shift)) >= 0.01
   decision$identified <- if (decision$depends) {
     "yes"
   } else if (reply_association$pairs == 0) {
     "no_pairs"
-  } else if (is_unidentified) {
-    if (n_used > 2L && n_repliers > 2L) "few_sources" else decision$identified
-  } else {
+  } else if (is_identified) {
     "replies"
+  } else if (n_used > 2L && length(unique(c(rating_rater(x), x$abstained$rater))) > 2L) {
+    "few_sources"
+  } else {
+    decision$identified
   }
   decision
 }
@@ -80,8 +80,8 @@ store_abstain_decision <- function(x) {
 identified_by_answers <- function(x) {
   code <- identified_for_labels(fit_algebraic(x))
   rater_answers <- unique(cbind(rating_rater(x), rating_category(x)))
-  uses_one_answer <- anyDuplicated(rater_answers[, 1L]) == 0L
-  if (code == "yes" && uses_one_answer && agrees_on_all(x)) "unrelated" else code
+  is_unrelated <- code == "yes" && anyDuplicated(rater_answers[, 1L]) == 0L && agrees_on_all(x)
+  if (is_unrelated) "unrelated" else code
 }
 
 # Drops constant raters who never abstain, and splits patterns by abstentions. Constant raters who
@@ -95,7 +95,7 @@ keep_replying_raters <- function(x, constant) {
 # `depends` on the truth, `abstained`, the abstaining raters of each pattern.
 abstention_arguments <- function(x, depends, constant = character()) {
   c(
-    list(constant = match(intersect(constant, x$raters), x$raters)),
+    list(constant = which(x$raters %in% constant)),
     if (depends) list(abstained = abstaining_raters(x))
   )
 }
@@ -106,17 +106,16 @@ abstention_arguments <- function(x, depends, constant = character()) {
 replies_worth <- function(x, fit) {
   used <- fit$centre$categories
   p_answered <- fit$answering$answered[, used, drop = FALSE]
-  log_range <- function(logs) do.call(pmax, asplit(logs, 2L)) - do.call(pmin, asplit(logs, 2L))
+  log_range <- function(logs) row_maximum(logs) + row_maximum(-logs)
   abstention_range <- log_range(log(pmax(1 - p_answered, 1e-300))) # 0 for raters who never abstain
   # Raters x truths x ratings.
   p_rating <- fit$confusion[, used, , drop = FALSE] * as.vector(p_answered)
   answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
-  answer_range <- answer_range[cbind(rating_rater(x), rating_category(x))]
-  mean_range <- stats::weighted.mean(answer_range, pattern_weights(x)[rating_pattern(x)])
+  mean_range <- stats::weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
+    pattern_weights(x)[rating_pattern(x)])
   abstained <- abstaining_raters(x)
-  pattern <- rep.int(seq_len(n_patterns(x)), diff(abstained$start))
-  pattern_lengths(x) +
-    rowsum_codes(pattern, pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
+  pattern_lengths(x) + rowsum_codes(rep.int(seq_len(n_patterns(x)), diff(abstained$start)),
+    pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
 }
 
 # ---- Fits ---------------------------------------------------------------------------------------
@@ -135,14 +134,14 @@ resolve_abstain <- function(x, model, method, known_raters) {
   if (has_abstained && identical(method, "bayes")) {
     inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
   }
-  if (!can_model || !has_abstained) {
+  if (can_model && has_abstained) {
+    x <- store_abstain_decision(x)
+    decision <- x$panel$abstain
+    model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
+    if (uses_abstentions(model)) x <- keep_replying_raters(x, decision$constant)
+  } else {
     model$abstain <- NULL
-    return(list(x = x, model = model))
   }
-  x <- store_abstain_decision(x)
-  decision <- x$panel$abstain
-  model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
-  if (uses_abstentions(model)) x <- keep_replying_raters(x, decision$constant)
   list(x = x, model = model)
 }
 
@@ -156,8 +155,7 @@ add_answering <- function(fit) {
   p_answered[is.na(fit$matrices[, 1L, 1L]), ] <- NA # raters who never answer
   answered_rates <- rep(fit$base_rates, each = nrow(p_answered)) *
     ifelse(is.na(p_answered), 0, p_answered)
-  p_right <- t(apply(fit$matrices, 1L, diag))
-  accuracy <- rowSums(answered_rates * p_right) / rowSums(answered_rates)
+  accuracy <- rowSums(answered_rates * t(apply(fit$matrices, 1L, diag))) / rowSums(answered_rates)
   fit$coefficients[rater_terms(x)] <- accuracy
   fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
   terms <- sprintf("answered[%s: %s]", x$raters[row(p_answered)], x$categories[col(p_answered)])

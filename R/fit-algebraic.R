@@ -64,7 +64,7 @@ rating_probabilities <- function(fit) UseMethod("rating_probabilities")
 rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
 
 rating_probabilities.k_fit <- function(fit) {
-  array(confusion(fit)[[1L]], c(n_categories(fit$x) * c(1L, 1L), n_raters(fit$x)))
+  unname(simplify2array(confusion(fit)))
 }
 
 # Models with rater_model(confidence = TRUE). A rating consists of a category and a level of
@@ -122,17 +122,15 @@ split_by_confidence <- function(x) {
   if (is.null(x$confidence)) return(x)
   unfolded <- unfold_ratings(x)
   level <- confidence_of_ratings(x, unfolded$row, unfolded$rater) + 1L # coded like a category
-  confidence_group <- core_patterns_long(unfolded$row, unfolded$rater, level, list(),
-    length(x$index))$index
-  split_patterns(x, list(.confidence = confidence_group))
+  groups <- core_patterns_long(unfolded$row, unfolded$rater, level, list(), length(x$index))
+  split_patterns(x, list(.confidence = groups$index))
 }
 
 # Returns the level of confidence of each rating of each pattern, 0 if it is missing. Patterns must
 # have been split by confidence.
 rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
-  first <- first_cases(x)
-  confidence_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
+  confidence_of_ratings(x, first_cases(x)[rating_pattern(x)], rating_rater(x))
 }
 
 level_terms <- function(levels) {
@@ -146,7 +144,7 @@ level_terms <- function(levels) {
 # rating; `at` is the index of the original rating.
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
-  probability <- t(matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L))
+  probability <- t(matrix(coef(fit)[level_terms(levels)], ncol = 2L))
   with_level <- which(rating_levels(fit$x, fit$model)[at] > 0L)
   list(levels = levels, case = row[with_level], rater = rater[with_level],
     code = draw_categories(probability, 2L - right[with_level]))
@@ -210,8 +208,8 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 # Creates the fit. `posterior` has a row per case. Patterns of ratings are split by posterior, so
 # that all cases of a pattern have the same posterior probabilities.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
-  columns <- split_columns(posterior, x$categories)
-  posterior_group <- number_combinations(rep(1, nrow(posterior)), columns)
+  posterior_group <- number_combinations(rep(1, nrow(posterior)),
+    split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
   posterior <- unname(
     posterior[match(x$patterns$values$.posterior, posterior_group), , drop = FALSE]
@@ -219,15 +217,8 @@ new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior
   weight <- pattern_weights(x)[rating_pattern(x)]
   p_right <- posterior[cbind(rating_pattern(x), rating_category(x))]
   accuracy <- sum(weight * p_right) / sum(weight)
-  # Functions that describe the model of a fit expect an object with the fields of a rater_model().
-  model_description <- structure(
-    list(
-      accuracy = if (has_counts(x)) "common" else "own", errors = "own", difficulty = "own",
-      system = "shared", prior = list(), words = model
-    ),
-    class = c("own_model", "rater_model", "fallible_result")
-  )
-  new_rater_fit(kind, x, model_description, "own", ...,
+  model <- user_model("own_model", if (has_counts(x)) "common" else "own", model)
+  new_rater_fit(kind, x, model, "own", ...,
     identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
     posterior = posterior, matrices = matrices_from_posterior(x, posterior), converged = TRUE,
     coefficients = named_coefficients(accuracy, rates, x)
@@ -242,8 +233,7 @@ matrices_from_posterior <- function(x, posterior) {
   n <- n_categories(x)
   rater_number <- rater_identity(x)
   cell <- rater_number[rating_rater(x)] + raters * (rating_category(x) - 1L)
-  weighted <- (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
-  sums <- apply(weighted, 2L, rowsum_codes, code = cell, n = raters * n)
+  sums <- rowsum_rows(cell, weighted_posterior(x, posterior), raters * n)
   sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[rater_number, , , drop = FALSE]
   na_real(sums / as.vector(rowSums(sums, dims = 2L)))
 }

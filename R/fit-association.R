@@ -25,9 +25,8 @@ shown_by_association <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
   association <- rater_association(x)
-  agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
   is_associated <- association$excess > 1e-9 || association$statistic > association$df ||
-    agrees_beyond_chance(x, agreement) || agrees_on_all(x)
+    agrees_beyond_chance(x) || agrees_on_all(x)
   if (is_associated) "yes" else "unrelated"
 }
 
@@ -90,8 +89,8 @@ warn_association_untested <- function(fit) {
   if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
-    key <- list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x))))
-    pattern_table <- tapply(pattern_weights(x), key, sum, default = 0)
+    pattern_table <- tapply(pattern_weights(x),
+      list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x)))), sum, default = 0)
     p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")
@@ -111,13 +110,11 @@ warn_weak <- function(why) {
 
 # Do the ratings have less information about base rates than the prior? The information in the
 # ratings is the inverse of the covariance of the estimates minus the information in the prior.
-# Returns FALSE if the covariance would take too long to compute, that is, more than `max_steps`
-# steps.
-rates_are_prior <- function(fit, max_steps = 2e6) {
+# Returns FALSE if the covariance would take too long to compute, that is, more than 2e6 steps.
+rates_are_prior <- function(fit) {
   positive <- which(fit$base_rates > 0)
   n_steps <- length(fit$theta)^2 * n_patterns(fit$x) * length(positive)
-  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || n_steps > max_steps)
-    return(FALSE)
+  if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || n_steps > 2e6) return(FALSE)
   rates <- fit$base_rates[positive[-1L]]
   coefficient_index <- match(rate_terms(fit$x)[positive[-1L]], names(fit$coefficients))
   covariance <- covariance_of(fit)$covariance[coefficient_index, coefficient_index, drop = FALSE]
@@ -127,12 +124,17 @@ rates_are_prior <- function(fit, max_steps = 2e6) {
   max(Re(eigen(relative_covariance, only.values = TRUE)$values)) > 0.5
 }
 
+# Returns the posterior probabilities of the case of each rating, times the weight of the case, a
+# matrix (ratings x categories).
+weighted_posterior <- function(x, posterior) {
+  (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
+}
+
 # Returns the expected number of ratings by each rater of cases in each category, a matrix (raters x
 # true categories).
 ratings_by_truth <- function(fit) {
   x <- fit$x
-  weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
-  rowsum_rows(rating_rater(x), weighted, n_raters(x))
+  rowsum_rows(rating_rater(x), weighted_posterior(x, fit$posterior), n_raters(x))
 }
 
 # Returns the number of observations from which each row of a confusion matrix is estimated, a
@@ -172,7 +174,7 @@ share_of_opposite <- function(fit) {
 # the fit in the new order of classes, NULL if the order does not change.
 renamed_theta <- function(core, x, model, known) {
   n <- n_categories(x)
-  agreement <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
+  agreement <- colSums(core$confusion * ratings_of_raters(x)) # classes x ratings
   class_name <- core_best_names(as.vector(t(agreement)), n)
   if (identical(class_name, seq_len(n))) return(NULL)
   class_order <- order(class_name)
@@ -181,15 +183,13 @@ renamed_theta <- function(core, x, model, known) {
   # Coefficients of the logits of base rates (categories x columns), relative to the last category.
   n_rate_parameters <- (n - 1L) * max(1L, length(known$base$names))
   rates <- rbind(
-    matrix(core$theta[seq_len(n_rate_parameters)], n - 1L), 0
+    matrix(head(core$theta, n_rate_parameters), n - 1L), 0
   )[class_order, , drop = FALSE]
-  rates <- as.vector(rates[-n, , drop = FALSE] - rep(rates[n, ], each = n - 1L))
+  rates <- rates[-n, ] - rep(rates[n, ], each = n - 1L)
   accuracy <- apply(matrices, 1L, diag) # categories x raters
-  log_errors <- safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
-  is_correct <- rep(diag(n) == 1, n_raters(x))
-  log_errors[is_correct] <- NA
-  log_errors <- log_errors - rep(colMeans(log_errors, na.rm = TRUE), each = n)
-  log_errors[is_correct] <- 0
+  is_error <- as.vector(diag(n) == 0)
+  log_errors <- is_error * safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
+  log_errors <- is_error * (log_errors - rep(colSums(log_errors) / (n - 1), each = n))
   mean_logit <-
     if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(accuracy, 1e-6), 1 - 1e-6)))
   levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
@@ -210,7 +210,7 @@ constant_raters <- function(x) {
 # `only_constant` to TRUE.
 without_constant_raters <- function(x) {
   x$panel$constant <- constant_raters(x)
-  left_out <- match(intersect(x$panel$constant, x$raters), x$raters)
+  left_out <- which(x$raters %in% x$panel$constant)
   if (length(left_out) == 0L) return(x)
   if (length(left_out) < n_raters(x)) {
     other_raters <- x[, -left_out]
@@ -226,13 +226,14 @@ without_constant_raters <- function(x) {
 # Do the ratings carry no information about accuracy? They need a case with two ratings, two
 # categories, and an association between raters.
 lacks_information <- function(x) {
-  fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
-  fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||
-    (rater_association(x)$df == 0 && !agrees_beyond_chance(x, fit$agreement))
+  core_fit_algebraic(x$patterns, pattern_weights(x))$identified == "no_pairs" ||
+    length(unique(rating_category(x))) < 2L ||
+    (rater_association(x)$df == 0 && !agrees_beyond_chance(x))
 }
 
 # Is Fleiss' kappa positive, apart from rounding?
-agrees_beyond_chance <- function(x, agreement) {
+agrees_beyond_chance <- function(x) {
+  agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
   isTRUE(kappa_of_agreement(x, agreement) > 1e-9)
 }
 

@@ -8,10 +8,9 @@ NULL
 # Returns the diagnostics of all parameters, a matrix with a row per parameter. Columns of `draws`
 # are parameters; its rows are ordered by chain.
 diagnose_all <- function(draws, chains) {
-  template <- c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)
   t(vapply(colnames(draws), function(term) {
     diagnose(matrix(draws[, term], ncol = chains))
-  }, template))
+  }, c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)))
 }
 
 # Returns the diagnostics of one parameter: Rhat, effective sample sizes for the centre (bulk) and
@@ -19,7 +18,11 @@ diagnose_all <- function(draws, chains) {
 # chains). All diagnostics are NA if all draws are equal.
 diagnose <- function(x) {
   if (anyNA(x) || max(x) - min(x) < 1e-300) return(rep(NA_real_, 4L))
-  halves <- split_chains(x)
+  # Splits each chain into halves, which become columns. With an odd number of draws per chain, the
+  # middle draw is left out.
+  half <- nrow(x) %/% 2L
+  is_middle <- seq_len(nrow(x)) == half + 1L & nrow(x) > 2L * half
+  halves <- matrix(x[!is_middle, ], half)
   bulk <- z_scale(halves)
   quantiles <- stats::quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
   c(
@@ -28,14 +31,6 @@ diagnose <- function(x) {
     ess_tail = min(vapply(quantiles[-2L], function(limit) plain_ess(1 * (halves <= limit)), 0)),
     mcse = stats::sd(x) / sqrt(plain_ess(halves))
   )
-}
-
-# Splits each chain into halves, which become columns. With an odd number of draws per chain, the
-# middle draw is left out.
-split_chains <- function(x) {
-  half <- nrow(x) %/% 2L
-  if (nrow(x) > 2L * half) x <- x[-(half + 1L), , drop = FALSE]
-  matrix(x, half)
 }
 
 # Replaces draws by the normal scores of their average ranks over all chains. Radix sorting is much
@@ -52,22 +47,20 @@ z_scale <- function(x) {
 # within chains.
 plain_rhat <- function(x) {
   n <- nrow(x)
-  means <- colMeans(x)
   within <- mean(apply(x, 2L, stats::var))
-  sqrt((n * stats::var(means) / within + n - 1) / n)
+  sqrt((n * stats::var(colMeans(x)) / within + n - 1) / n)
 }
 
 # Returns autocovariances of lags 0 to n - 1 with divisor n, averaged over chains. Uses the Fourier
 # transform. To halve the number of transforms, two chains are the real and the imaginary part of
-# one sequence. The number of chains is even, because split_chains() has split each chain.
+# one sequence. The number of chains is even, because diagnose() has split each chain.
 mean_autocovariance <- function(x) {
   n <- nrow(x)
   size <- stats::nextn(2L * n)
   padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, size - n, ncol(x)))
   odd <- seq.int(1L, ncol(x), 2L)
   pairs <- matrix(complex(real = padded[, odd], imaginary = padded[, -odd]), size)
-  spectrum <- stats::mvfft(pairs)
-  power <- rowSums(Re(spectrum)^2 + Im(spectrum)^2)
+  power <- rowSums(Mod(stats::mvfft(pairs))^2)
   Re(stats::fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
 
@@ -81,8 +74,7 @@ plain_ess <- function(x) {
   total <- covariance[[1L]] + stats::var(colMeans(x))
   rho <- 1 - (within - covariance) / total
   rho[[1L]] <- 1
-  tau <- integrated_time(rho, n)
-  n_draws / max(tau, 1 / log10(n_draws))
+  n_draws / max(integrated_time(rho, n), 1 / log10(n_draws))
 }
 
 # Returns the integrated autocorrelation time by Geyer's initial monotone sequence. Autocorrelations
@@ -92,8 +84,7 @@ integrated_time <- function(rho, n) {
   pair <- seq.int(1L, n - 1L, by = 2L)
   sums <- rho[pair] + rho[pair + 1L]
   max_pairs <- sum(2L * (seq_along(sums) - 1L) < n - 5L)
-  nonpositive <- which(!sums > 0)
-  last <- min(nonpositive, max_pairs + 1L)
+  last <- min(which(!sums > 0), max_pairs + 1L)
   next_even <- rho[pair[[last]]]
   -1 + 2 * sum(cummin(sums[seq_len(last - 1L)])) +
     if (next_even > 0 || sums[[last]] >= 0) next_even else 0
@@ -103,24 +94,15 @@ integrated_time <- function(rho, n) {
 # cross-validation of package loo. Cases with the same ratings, population and known truth have the
 # same likelihood. It is computed once for a row of such cases.
 
-# Repeats the draws with the same seed and computes log likelihoods. Returns a list: `values`, the
-# log likelihood of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
+# Repeats the draws with the same seed and computes log likelihoods. Returns a list that contains
+# `log_likelihood` of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
 # the row of each pattern of ratings.
 log_likelihood_draws <- function(fit) {
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
     "Use fewer draws, by {.code sampling = list(draws = )}.")
   options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
-  drawn <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
-  list(values = drawn$log_likelihood, weight = drawn$weight, row = drawn$row)
-}
-
-# Returns a matrix with a row per row of cases: `elpd`, the expected log predictive density of a
-# case by WAIC, and `p`, its effective number of parameters. `values` contains log likelihoods
-# (draws x rows).
-waic_rows <- function(values) {
-  p <- apply(values, 2L, stats::var)
-  cbind(elpd = log_sum_exp(t(values)) - log(nrow(values)) - p, p = p)
+  run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
 }
 
 # Returns the sum of a value over all cases, and the standard error of the sum. `value` has an
@@ -136,10 +118,14 @@ sum_over_cases <- function(value, weight) {
 # for cases without ratings or known truth.
 criteria_of_fit <- function(fit) {
   likelihoods <- log_likelihood_draws(fit)
-  waic <- waic_rows(likelihoods$values)
+  values <- likelihoods$log_likelihood
+  # For each row of cases, the effective number of parameters and the expected log predictive
+  # density of a case by WAIC.
+  parameters <- apply(values, 2L, stats::var)
+  density <- log_sum_exp(t(values)) - log(nrow(values)) - parameters
   row <- function(criterion, elpd, p, worst_k) {
     total <- sum_over_cases(elpd, likelihoods$weight)
-    tibble::tibble(
+    columns_tibble(
       criterion = criterion, elpd = total[["estimate"]], std.error = total[["std.error"]],
       parameters = sum(likelihoods$weight * p), worst_k = worst_k
     )
@@ -151,16 +137,19 @@ criteria_of_fit <- function(fit) {
   } else {
     row("loo", NA_real_, NA_real_, NA_real_)
   }
-  table <- rbind(row("waic", waic[, "elpd"], waic[, "p"], NA_real_), loo)
-  row <- replace(likelihoods$row, likelihoods$row == 0L, NA)
-  list(table = table, of_case = waic[row[fit$x$index], "elpd"])
+  row_of_pattern <- replace(likelihoods$row, likelihoods$row == 0L, NA)
+  list(
+    table = rbind(row("waic", density, parameters, NA_real_), loo),
+    of_case = density[row_of_pattern[fit$x$index]]
+  )
 }
 
 # Runs loo::loo() on rows of cases. `likelihoods` is a result of log_likelihood_draws().
 loo_rows <- function(fit, likelihoods, ...) {
-  chain <- rep(seq_len(fit$sampling$chains), each = fit$sampling$kept)
-  size <- loo::relative_eff(exp(likelihoods$values - max(likelihoods$values)), chain_id = chain)
-  suppressWarnings(loo::loo(likelihoods$values, r_eff = size, ...))
+  values <- likelihoods$log_likelihood
+  size <- loo::relative_eff(exp(values - max(values)),
+    chain_id = rep(seq_len(fit$sampling$chains), each = fit$sampling$kept))
+  suppressWarnings(loo::loo(values, r_eff = size, ...))
 }
 
 # Expands a result of package loo from rows of cases to cases, in the order of the ratings. Package
@@ -171,9 +160,9 @@ expand_to_cases <- function(result, likelihoods, fit) {
   result$pointwise <- result$pointwise[row_of_case, , drop = FALSE]
   result$diagnostics <- lapply(result$diagnostics, `[`, row_of_case)
   columns <- rownames(result$estimates)
-  result$estimates[] <- t(vapply(columns, function(column) {
-    sum_over_cases(result$pointwise[, column], rep(1, length(row_of_case)))
-  }, c(0, 0)))
+  result$estimates[] <- t(
+    apply(result$pointwise[, columns], 2L, sum_over_cases, rep(1, length(row_of_case)))
+  )
   result[columns] <- result$estimates[, 1L]
   result[paste0("se_", columns)] <- result$estimates[, 2L]
   result["psis_object"] <- list(NULL)
@@ -189,7 +178,7 @@ loo.draws_fit <- function(x, ...) { # nolint: object_name.
 #' @rawNamespace S3method(loo::waic,draws_fit)
 waic.draws_fit <- function(x, ...) { # nolint: object_name.
   likelihoods <- log_likelihood_draws(x)
-  expand_to_cases(suppressWarnings(loo::waic(likelihoods$values, ...)), likelihoods, x)
+  expand_to_cases(suppressWarnings(loo::waic(likelihoods$log_likelihood, ...)), likelihoods, x)
 }
 
 facts_of_fit <- function(fit) {
@@ -200,7 +189,7 @@ facts_of_fit <- function(fit) {
     chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy, cases = nrow(x),
     raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     patterns = n_patterns(x), logLik = as.double(log_likelihood),
-    AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = stats::nobs(fit)
+    AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = nobs(fit)
   )
   if (is.null(fit$centre)) return(facts)
   pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]

@@ -52,7 +52,7 @@ draws <- function(x, ...) {
       .chain = rep(seq_len(chains), each = kept), .iteration = rep(seq_len(kept), chains),
       .draw = seq_len(chains * kept)
     ),
-    as.data.frame(x$draws, optional = TRUE), as.data.frame(x$systems, optional = TRUE)
+    x$draws, x$systems
   ))
 }
 
@@ -73,8 +73,8 @@ parameter_table <- function(fit, conf_level, mixing) {
   draws <- unname(fit$draws)
   quantiles <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   mixing <- unname(mixing)
-  table <- tibble::as_tibble(fit$terms[c("term", "rater", "truth", "rating", "population")])
-  tibble::add_column(table,
+  tibble::tibble(
+    fit$terms[c("term", "rater", "truth", "rating", "population")],
     estimate = quantiles[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = quantiles[1L, ],
     conf.high = quantiles[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
     rhat = mixing[, 1L], ess_bulk = mixing[, 2L], ess_tail = mixing[, 3L],
@@ -91,8 +91,8 @@ view_of_draws <- function(fit) {
   fit$terms <- fit$terms[watched, ]
   level <- default_conf_level()
   table <- parameter_table(fit, level, fit$diagnostics)
-  is_mostly_prior <- !is.na(table$contraction) & table$contraction < min_contraction
-  table$prior <- ifelse(is_mostly_prior, "mostly prior", "")
+  table$prior <- ""
+  table$prior[which(table$contraction < min_contraction)] <- "mostly prior"
   view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
 }
 
@@ -136,8 +136,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
 # errors are not independent.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
-    shift <- format_sensitivity_to_lean(fit, fit$x$categories[[2L]])
-    return(paste("Assumed:", calibration_assumption(fit), shift))
+    return(paste("Assumed:", calibration_assumption(fit),
+      format_sensitivity_to_lean(fit, fit$x$categories[[2L]])))
   }
   c(
     paste0(
@@ -167,7 +167,7 @@ parameters_of_draws <- function(fit, n_draws) {
 parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
-  size <- length(x$categories)
+  size <- n_categories(x)
   is_matrix_term <- grepl("^(right|sens|spec|p)\\b", terms$term)
   has_common_matrix <- all(is.na(terms$rater))
   matrices <- lapply(x$raters, function(rater) {
@@ -175,11 +175,10 @@ parameters_of_values <- function(fit, values) {
     if (size > 2L && length(right) > 1L) return(matrix(right, size, byrow = TRUE))
     matrix_with_equal_errors(right, size)
   })
-  rates <- values[startsWith(terms$term, "base_rate")]
   shared <- values[is_shared_term(terms$term)]
   list(
-    base_rates = matrix(rates, ncol = size, byrow = TRUE), matrices = matrices,
-    shared = if (length(shared) > 0L) matrix(shared, size)
+    base_rates = matrix(values[startsWith(terms$term, "base_rate")], ncol = size, byrow = TRUE),
+    matrices = matrices, shared = if (length(shared) > 0L) matrix(shared, size)
   )
 }
 
@@ -200,12 +199,11 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
 # Returns posterior probabilities (patterns x categories) for given confusion matrices, if errors
 # are independent. `rates` are the base rates of each pattern (patterns x categories).
 posterior_of_law <- function(rates, matrices, x) {
-  probabilities <- simplify2array(matrices) # truths x ratings x raters
-  log_rows <- vapply(seq_len(ncol(rates)), function(k) {
-    log(probabilities[cbind(k, rating_category(x), rating_rater(x))])
-  }, numeric(length(rating_rater(x))))
-  sums <- rowsum_rows(rating_pattern(x), matrix(log_rows, ncol = ncol(rates)), n_patterns(x))
-  softmax(sums + log(rates))
+  # A row per rating of each rater, a column per true category.
+  log_probabilities <- log(stack_rows(matrices, t))
+  row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)
+  softmax(log(rates) +
+    rowsum_rows(rating_pattern(x), log_probabilities[row, , drop = FALSE], n_patterns(x)))
 }
 
 # Returns the number of the population of each row of `values`, a data frame of covariates. Raises
@@ -225,8 +223,7 @@ population_in_fit <- function(fit, values) {
 
 # Base rates of cases are posterior means.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
-  rates <- colMeans(fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE])
-  rates <- matrix(rates, ncol = n_categories(fit$x), byrow = TRUE)
+  rates <- parameters_of_values(fit, colMeans(fit$draws))$base_rates
   rates[population_in_fit(fit, data), , drop = FALSE]
 }
 
@@ -235,14 +232,10 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
 }
 
 # Measures of tests are computed in each draw, and summarised by quantiles.
-tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nolint: object_name.
+tested.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
-  weight <- if (is.null(group)) {
-    rowsum_codes(populations_in(fit$task, fit$x), pattern_weights(fit$x), populations)
-  } else {
+  weight <- if (is.null(group)) population_shares(fit$task, fit$x, populations) else
     as.double(seq_len(populations) == population_in_fit(fit, group))
-  }
-  weight <- weight / sum(weight)
   laws <- parameters_of_draws(fit, nrow(fit$draws))
   base_rates <- vapply(laws, function(law) drop(weight %*% law$base_rates), fit$base_rates)
   matrices <- vapply(laws, function(law) {

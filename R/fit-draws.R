@@ -39,17 +39,6 @@ fit_draws <- function(model, checked, prior, sampling) {
   fit
 }
 
-fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
-  task <- sampler_task(x, model, known, prior)
-  # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
-  check_memory(
-    3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
-    "Use fewer draws, by {.code sampling = list(draws = )}."
-  )
-  drawn <- draw_until_mixed(x, task, sampling, seed)
-  draws_fit(x, model, known, prior, drawn, task, sampling, seed)
-}
-
 # Raises an error if the sampler does not support the model. It supports common or separate
 # accuracies of raters, uniform or free errors, cases of equal difficulty, and base rates that
 # differ between groups of cases.
@@ -63,7 +52,7 @@ check_drawn_model <- function(model, x) {
     i = "Choose another model, or {.code method = \"likelihood\"}.")
   formula_design(model$base_rates %||% ~1, pattern_covariates(x))
   numeric_covariates <- Filter(is.numeric, x$covariates[covariates_used(model, x)])
-  abort_argument_if(length(numeric_covariates) > 0L, "model",
+  abort_argument_if(numeric_covariates, "model",
     "With {.code method = \"bayes\"}, the covariates of a formula must be factors, strings or
         logicals: each combination of their values is a population.",
     x = "{.val {names(numeric_covariates)}} {?is/are} numeric.",
@@ -84,9 +73,9 @@ check_sampling <- function(sampling) {
     check_count(settings[[name]] %||% default, name, least, most)
   }
   chains <- count("chains", 4L, 1L, 1000L)
-  draws <- count("draws", 4000L, 4L * chains, 1e7)
   list(
-    chains = chains, kept = as.integer(ceiling(draws / chains)),
+    chains = chains,
+    kept = as.integer(ceiling(count("draws", 4000L, 4L * chains, 1e7) / chains)),
     warmup = count("warmup", 1000L, 0L, 1e7),
     thin = if (!is.null(settings$thin)) count("thin", 1L, 1L, 1e6),
     threads = check_threads(settings$threads %||% default_threads())
@@ -115,18 +104,17 @@ sampler_task <- function(x, model, known, prior) {
   raters <- seq_along(x$raters)
   matrix_of <- if (common) rep(1L, length(raters)) else raters
   first_rater <- match(unique(matrix_of), matrix_of)
-  size <- length(x$categories)
+  size <- n_categories(x)
   rows <- lapply(first_rater, function(j) {
     prior_counts <- prior$raters[[j]] %||% plain_parameters("vague", size, FALSE)
-    prior_counts + (if (length(known$counts) > 0L) known$counts[[j]]) %||% 0
+    prior_counts + (known$counts[[j]] %||% 0)
   })
   system_prior <- prior$system %||% plain_parameters("vague", size, model$errors == "uniform")
   pooled <- prior$others == "partial" && !common
   list(
     prior = list(
-      matrix_of = matrix_of, rows = rows,
-      fixed = if (length(known$raters) > 0L) known$raters[first_rater] else list(),
-      system = rep(list(system_prior), length(x$systems)), base_rates = unname(prior$base_rates),
+      matrix_of = matrix_of, rows = rows, fixed = known$raters[first_rater],
+      system = rep(list(system_prior), n_systems(x)), base_rates = unname(prior$base_rates),
       pooled = pooled, raters = length(raters), order = prior$order,
       dependence = dependence_type(model), pairs = pair_indices(model, x$raters)
     ),
@@ -137,7 +125,8 @@ sampler_task <- function(x, model, known, prior) {
 
 # Returns the number of the population of each pattern of ratings, which is a row of
 # population_table(). Returns an empty vector if there is only one population.
-population_of_patterns <- function(x, model, table = population_table(model, x)) {
+population_of_patterns <- function(x, model) {
+  table <- population_table(model, x)
   if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
 }
 
@@ -163,22 +152,22 @@ sufficient_sample_size <- 1000
 # Runs the sampler. Runs it again with more thinning (sweeps per draw) until the effective sample
 # sizes suffice or the cost is too high.
 draw_until_mixed <- function(x, task, sampling, seed) {
-  steps_per_sweep <- length(rating_rater(x)) * length(x$categories) + length(task$terms$term)
+  steps_per_sweep <- length(rating_rater(x)) * n_categories(x) + length(task$terms$term)
   # With correlated errors, each update of a parameter evaluates the likelihood about six times.
   if (task$prior$dependence != "none") steps_per_sweep <- 6 * steps_per_sweep *
     length(task$terms$term)
-  bar <- progress_bar("Chains", sampling$chains)
-  on.exit(bar$close())
+  tick <- progress_bar("Chains", sampling$chains)$tick
   thin <- sampling$thin %||% 1L
   required_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
     drawn <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
-      tick = bar$tick)
+      tick = tick)
     drawn$thin <- thin
     drawn$kept <- named_draws(drawn$draws, task$terms)
-    watched <- drawn$kept[, is_watched(task$terms), drop = FALSE]
-    drawn$diagnostics <- diagnose_all(watched, sampling$chains)
-    smallest_size <- min(drawn$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+    drawn$diagnostics <- diagnose_all(
+      drawn$kept[, is_watched(task$terms), drop = FALSE], sampling$chains
+    )
+    smallest_size <- worst_mixing(drawn)[[2L]]
     # Thinning is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to
     # increase in proportion.
     factor <- 2^max(1, ceiling(log2(required_size / smallest_size)))
@@ -201,9 +190,8 @@ is_watched <- function(terms) {
 # Returns a data frame with a row per reported parameter: its name `term`; the `rater`, `truth`,
 # `rating` and `population` that it describes; `place`, its column in the core's draws; and its
 # prior, of which `a` is the Dirichlet parameter and `total` the sum of the Dirichlet parameters.
-new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
-                      rating = NA_character_, population = NA_character_, a = NA_real_,
-                      total = NA_real_) {
+new_terms <- function(term, place, rater = NA_character_, truth, rating = NA_character_,
+                      population = NA_character_, a = NA_real_, total = NA_real_) {
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
@@ -211,21 +199,22 @@ new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
 # raters, and their mean over raters (if `pooled`) or their correlated errors. In the core's draws,
 # matrices of systems follow the matrices of raters; they are not reported.
 draw_terms <- function(x, raters, rows, prior, pooled, model) {
-  size <- length(x$categories)
+  size <- n_categories(x)
   rates <- prior$base_rates
   population <- rep(rownames(rates) %||% NA_character_, each = size)
   truth <- rep(x$categories, nrow(rates))
   population_suffix <- ifelse(is.na(population), "", paste0(",", population))
-  matrices <- Map(matrix_terms, raters, rows, length(rates) + (seq_along(raters) - 1L) * size^2,
-    MoreArgs = list(x = x, pooled = pooled))
-  n_before <- length(rates) + (length(raters) + length(x$systems)) * size^2
-  do.call(rbind, unname(c(
-    list(new_terms(
+  n_before <- length(rates) + (seq_along(raters) - 1L) * size^2
+  matrices <- stack_rows(unname(Map(matrix_terms, raters, rows, n_before, list(x))))
+  if (pooled) matrices[c("a", "total")] <- NA_real_
+  n_before <- length(rates) + (length(raters) + n_systems(x)) * size^2
+  rbind(
+    new_terms(
       paste0("base_rate[", truth, population_suffix, "]"), seq_along(rates), truth = truth,
       population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
-    )),
-    matrices, if (pooled) list(centre_terms(x, n_before)), list(shared_terms(x, model, n_before))
-  )))
+    ),
+    matrices, if (pooled) centre_terms(x, n_before), shared_terms(x, model, n_before)
+  )
 }
 
 # Returns a data frame with a row per cell of a confusion matrix, row by row.
@@ -235,11 +224,10 @@ cells_of <- function(categories) {
 
 # Returns the rows of new_terms() for one confusion matrix. `rows` contains the Dirichlet parameters
 # of its prior, a vector if errors are uniform. `n_before` is the number of preceding columns.
-matrix_terms <- function(rater, rows, n_before, x, pooled) {
-  size <- length(x$categories)
+matrix_terms <- function(rater, rows, n_before, x) {
+  size <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else paste0("[", rater, "]")
   new_row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
-    if (pooled) a <- total <- NA_real_
     new_terms(term, n_before + place, rater, truth, rating, a = a, total = total)
   }
   if (!is.matrix(rows)) return(new_row(paste0("right", rater_suffix), 1, rows[[1L]], sum(rows)))
@@ -260,7 +248,7 @@ centre_terms <- function(x, n_before) {
     paste0("nu[", x$categories, "]"), paste0("mu[", cells$truth, ",", cells$rating, "]")
   )
   new_terms(terms, n_before + seq_along(terms), truth = c(x$categories, cells$truth),
-    rating = c(rep(NA_character_, length(x$categories)), cells$rating))
+    rating = c(rep(NA_character_, n_categories(x)), cells$rating))
 }
 
 # Selects the reported parameters from the core's draws, and names the columns.
@@ -272,8 +260,16 @@ named_draws <- function(draws, terms) {
 
 # ---- The fit ------------------------------------------------------------------------------------
 
-draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
-  size <- length(x$categories)
+# Draws from the posterior, and creates the fit. The arguments have been checked before.
+fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
+  task <- sampler_task(x, model, known, prior)
+  # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
+  check_memory(
+    3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
+    "Use fewer draws, by {.code sampling = list(draws = )}."
+  )
+  drawn <- draw_until_mixed(x, task, sampling, seed)
+  size <- n_categories(x)
   populations <- nrow(prior$base_rates)
   rates <- mean_rates(drawn$draws, x, task, populations)
   means <- colMeans(drawn$draws)
@@ -285,7 +281,6 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
     rowSums(rates$draws * drawn$draws[, columns, drop = FALSE])
   }, numeric(nrow(drawn$draws)))
   coefficient_draws <- cbind(accuracy, rates$draws)
-  has_separate_raters <- ncol(accuracy) > 1L || length(x$raters) == 1L
   posterior <- drawn$posterior
   is_empty <- is.na(posterior[, 1L])
   population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
@@ -294,7 +289,8 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = named_coefficients(colMeans(accuracy), rates$mean, x, has_separate_raters),
+    coefficients = named_coefficients(colMeans(accuracy), rates$mean, x,
+      by_rater = ncol(accuracy) > 1L || n_raters(x) == 1L),
     covariance = if (ncol(coefficient_draws) <= 2000L) unname(stats::cov(coefficient_draws)),
     draws = drawn$kept,
     terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
@@ -306,7 +302,7 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
     switched = drawn$switched, stuck = drawn$stuck,
-    converged = all(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
+    converged = worst_mixing(drawn)[[1L]] <= 1.01
   )
   fit$shown <- view_of_draws(fit)
   fit
@@ -315,14 +311,17 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
 # Computes base rates of the whole panel: means over populations, weighted by their numbers of
 # cases. Returns their `draws` (draws x categories) and posterior `mean`.
 mean_rates <- function(draws, x, task, populations) {
-  size <- length(x$categories)
-  weight <- rowsum_codes(populations_in(task, x), pattern_weights(x), populations)
-  weight <- weight / sum(weight)
-  weighted_draws <- lapply(seq_len(populations), function(p) {
+  size <- n_categories(x)
+  weight <- population_shares(task, x, populations)
+  rate_draws <- Reduce(`+`, lapply(seq_len(populations), function(p) {
     weight[[p]] * draws[, (p - 1L) * size + seq_len(size), drop = FALSE]
-  })
-  rate_draws <- Reduce(`+`, weighted_draws)
+  }))
   list(draws = rate_draws, mean = colMeans(rate_draws))
+}
+
+# Returns the share of the cases that are in each population.
+population_shares <- function(task, x, populations) {
+  prop.table(rowsum_codes(populations_in(task, x), pattern_weights(x), populations))
 }
 
 # Returns the columns of the core's draws that contain confusion matrix number `m`, row by row.

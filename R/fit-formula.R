@@ -123,22 +123,20 @@ formula_design <- function(formula, data, like = NULL) {
         "The formula for {.arg base_rates} cannot be used with these covariates.", parent = cnd)
     }
   )
-  distinct_rows <- if (is.null(like)) unique(model_matrix) else model_matrix
-  centre <- like$centre %||% c(0, unname(colMeans(distinct_rows[, -1L, drop = FALSE])))
-  standard_deviation <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
-  scale <- like$scale %||% c(1, replace(standard_deviation, standard_deviation == 0, 1)[-1L])
-  list(
-    matrix = unname(sweep(sweep(model_matrix, 2L, centre), 2L, scale, `/`)),
-    names = colnames(model_matrix),
-    terms = terms, xlev = like$xlev %||% stats::.getXlevels(terms, frame), centre = centre,
-    scale = scale
-  )
+  if (is.null(like)) {
+    # The intercept is not standardised: its centre is 0, and its scale is then 1.
+    distinct_rows <- unique(model_matrix)
+    centre <- replace(unname(colMeans(distinct_rows)), 1L, 0)
+    scale <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
+    like <- list(terms = terms, xlev = stats::.getXlevels(terms, frame), centre = centre,
+      scale = replace(scale, scale == 0, 1))
+  }
+  standardised <- sweep(sweep(model_matrix, 2L, like$centre), 2L, like$scale, `/`)
+  c(list(matrix = unname(standardised), names = colnames(model_matrix)),
+    like[c("terms", "xlev", "centre", "scale")])
 }
 
 # ---- Base rates of populations ------------------------------------------------------------------
-
-# Returns the base rates of each pattern of `x`, a matrix (patterns x categories).
-pattern_rates <- function(fit, x = fit$x) rates_of_cases(fit, pattern_covariates(x))
 
 # Returns base rates, a matrix (rows of `data` x categories). `data` is a data frame of covariates.
 rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
@@ -153,8 +151,8 @@ rates_of_cases.rater_fit <- function(fit, data) {
 terms_of_rates <- function(fit) coefficient_terms(fit$known$base$names, fit$x$categories)
 
 unscaled_design <- function(fit, data) {
-  base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
-  formula_design(fit$model$base_rates, data, base)$matrix
+  formula_design(fit$model$base_rates, data,
+    replace(fit$known$base, c("centre", "scale"), list(0, 1)))$matrix
 }
 
 # Returns logarithms of base rates, a matrix (rows of the design x categories).

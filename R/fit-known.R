@@ -12,8 +12,7 @@ nothing_known <- list(truth = integer(), raters = list())
 resolve_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
-    code <- check_known_truth(truth, x)
-    x <- split_patterns(x, list(.truth = code))
+    x <- split_patterns(x, list(.truth = check_known_truth(truth, x)))
     known$truth <- x$patterns$values$.truth
   }
   if (!is.null(raters)) {
@@ -42,8 +41,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
 # calibration sample, or NULL if the rater is not known.
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
-  ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
-  abort_argument_if(!ok || !is_uniquely_named(raters), "known_raters",
+  is_vector <- is.list(raters) || is.numeric(raters) && is.null(dim(raters))
+  abort_argument_if(!is_vector || !is_uniquely_named(raters), "known_raters",
     "must be a list with the names of raters, each once.", not = raters,
     i = "Give a confusion matrix, or the probability of a correct rating, for each known rater.")
   unknown <- setdiff(names(raters), x$raters)
@@ -57,19 +56,17 @@ check_known_raters <- function(raters, x) {
 check_known_matrix <- function(matrix, rater, categories) {
   n <- length(categories)
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
-    accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1)
-    return(matrix_with_equal_errors(accuracy, n))
+    return(matrix_with_equal_errors(check_number(matrix, paste0("known_raters$", rater), 0, 1), n))
   }
   has_shape <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
     all(matrix >= 0)
   is_count_table <- has_shape && are_counts(matrix)
-  ok <- has_shape && (is_count_table || all(abs(rowSums(matrix) - 1) < 1e-6))
-  abort_argument_if(!ok, "known_raters",
+  is_valid <- is_count_table || has_shape && all(abs(rowSums(matrix) - 1) < 1e-6)
+  abort_argument_if(!is_valid, "known_raters",
     "An element of {.arg known_raters} must be a probability in [0, 1], or a {n} x {n} matrix of
         probabilities (true categories in rows, which sum to one) or of counts (true categories in
         rows, answers in columns).", x = "The element for {.val {rater}} is {describe(matrix)}.")
   matrix <- sort_matrix(categories, matrix, rater)
-  matrix <- matrix(as.double(matrix), n)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }
 
@@ -79,18 +76,17 @@ are_counts <- function(x) {
     (inherits(x, "table") || any(rowSums(x) > 1))
 }
 
-# Puts named rows and columns of a matrix into the order of the categories.
+# Puts named rows and columns of a matrix into the order of the categories, and drops the names.
 sort_matrix <- function(categories, matrix, rater) {
-  labels <- dimnames(matrix)
-  for (names in labels) {
-    abort_if(!is.null(names) && !setequal(names, categories), "category",
+  order <- lapply(1:2, function(margin) {
+    names <- dimnames(matrix)[[margin]] %||% categories
+    abort_if(!setequal(names, categories), "category",
       "The matrix of rater {.val {rater}} must have the categories of {.arg x}.",
       x = "It has {.val {names}}.", row = NA_integer_, column = rater,
       found = setdiff(names, categories))
-  }
-  positions <-
-    function(names) if (is.null(names)) seq_along(categories) else match(categories, names)
-  matrix[positions(labels[[1L]]), positions(labels[[2L]]), drop = FALSE]
+    match(categories, names)
+  })
+  matrix(as.double(matrix[order[[1L]], order[[2L]]]), length(categories))
 }
 
 # Returns the default model of fit_raters(). Counts of a calibration sample need a model with a
@@ -99,24 +95,16 @@ model_for_known <- function(raters) {
   if (is.list(raters) && any(vapply(raters, are_counts, NA))) dawid_skene() else k_model()
 }
 
-abort_counts_need_pooled <- function() {
-  abort_argument("known_raters",
-    "{.arg known_raters} can contain counts only with {.code model = dawid_skene()} and weights of
-        cases that are whole numbers.",
-    i = "Use this model and such weights, or give matrices of probabilities.",
-    call = NULL)
-}
-
 # Returns the number of rated cases with known truth, a matrix (raters x true categories). For one
 # judge with a calibration sample, these are the cases of the sample.
 known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
-  n <- n_raters(x) * n_categories(x)
   rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   rated <- rated[known_patterns(fit)[rated$pattern], ]
-  cell <- rated$rater + n_raters(x) * (fit$known$truth[rated$pattern] - 1L)
-  matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), n_raters(x))
+  # Weights of known cases, in the column of their truth (patterns x true categories).
+  weights <- pattern_weights(x) * outer(fit$known$truth, seq_len(n_categories(x)), `==`)
+  rowsum_rows(rated$rater, weights[rated$pattern, , drop = FALSE], n_raters(x))
 }
 
 # Returns, for each coefficient, the number of cases with known truth that inform it; NA if there
@@ -211,8 +199,7 @@ with_truth <- function(x, truth, expected = NULL, ...) {
 
 # Returns the code of the true category of each case, NA if it is not known.
 case_truth <- function(truth, x) {
-  is_unnamed <- is.atomic(truth) && !is.null(truth) && is.null(names(truth)) && is.null(dim(truth))
-  if (!is_unnamed) {
+  if (is.null(truth) || !is.atomic(truth) || !is.null(c(names(truth), dim(truth)))) {
     code <- check_known_truth(truth, x, "truth")
     return(replace(code, code == 0L, NA))
   }
@@ -225,10 +212,9 @@ case_truth <- function(truth, x) {
 
 check_expected <- function(expected, systems) {
   expected <- expected %||% rep(NA_real_, length(systems))
-  if (is.logical(expected) && all(is.na(expected))) expected <- expected + 0
-  ok <- is.numeric(expected) && length(expected) == length(systems) &&
-    all(is.na(expected) | (expected >= 0 & expected <= 1))
-  position <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
+  ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
+    length(expected) == length(systems) && all(is.na(expected) | (expected >= 0 & expected <= 1))
+  position <- match(systems, names(expected) %||% systems)
   abort_argument_if(!ok || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
     x = if (ok) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",

@@ -31,8 +31,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   fit[fields] <- core[fields]
   fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
   fit <- drop_undetermined(fit, core$naturals)
-  accuracies <- fit$coefficients[core$naturals$term == "rater_accuracy"]
-  fit$rater_accuracy <- mean(accuracies, na.rm = TRUE)
+  fit$rater_accuracy <- mean(fit$coefficients[core$naturals$term == "rater_accuracy"], na.rm = TRUE)
   # Fits by method "pairs" do not maximise the likelihood. Weights that are not counts have none.
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
@@ -66,15 +65,20 @@ fit_core <- function(x, model, method, known, start, tick) {
   # The stopping rule must not depend on the scale of weights that are not counts.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
+    # Only ratings with abstentions have a model with the field `abstain`.
     abstain_arguments <- if (!is.null(model$abstain)) abstention_arguments(
-      x, uses_abstentions(model) && has_abstentions(x), x$panel$abstain$constant
+      x, uses_abstentions(model), x$panel$abstain$constant
     )
     # Convergence tolerance of probabilities: 1e-8
     return(core_fit_pooled(
       x$patterns, weight, known, c(model, abstain_arguments), FALSE, 1e-8, max_pooled_iterations,
       1L, tick)[[1L]])
   }
-  if (length(known$counts) > 0L) abort_counts_need_pooled()
+  abort_argument_if(known$counts, "known_raters",
+    "{.arg known_raters} can contain counts only with {.code model = dawid_skene()} and weights of
+        cases that are whole numbers.",
+    i = "Use this model and such weights, or give matrices of probabilities.",
+    call = NULL)
   fit <- function(start) {
     core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
@@ -92,14 +96,13 @@ max_pooled_iterations <- 20000L # largest number of iterations of a pooled fit
 
 # Raises an error if a fit would need too much memory. Fits have about twelve tables with a number
 # for each rater, true category and rating.
-check_model_size <- function(x, max_parameters = 1e7) {
-  raters <- n_raters(x)
-  categories <- n_categories(x)
-  abort_argument_if(raters * categories^2 > max_parameters, "x",
+check_model_size <- function(x) {
+  n_parameters <- n_raters(x) * n_categories(x)^2
+  abort_argument_if(n_parameters > 1e7, "x",
     "A model of errors has a parameter for each
-        rater, true category and rating, and can have at most {number(max_parameters)} parameters.",
-    x = "{count_noun(raters, 'rater')} and {number(categories)} categories have
-        {number(raters * categories^2)}.", i = "Merge rare categories.
+        rater, true category and rating, and can have at most {number(1e7)} parameters.",
+    x = "{count_noun(n_raters(x), 'rater')} and {number(n_categories(x))} categories have
+        {number(n_parameters)}.", i = "Merge rare categories.
         {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
 }
 
@@ -159,17 +162,14 @@ drop_undetermined <- function(fit, naturals) {
   is_probability <- !naturals$term %in%
     c("dispersion", "slope", "threshold", "base_rate_coefficient")
   fit$unsure <- which(on_boundary(fit$coefficients) & is_probability)
-  has_weight <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
-  rated <- tabulate(rating_rater(fit$x)[has_weight], n_raters(fit$x)) > 0L
-  is_uninformed <- !fit$informed & !is_pooled(fit$model)
-  unknown_raters <- which((!rated | is_uninformed) & !is_known_rater(fit) & !is_counted_rater(fit))
-  if (fit$model$accuracy == "rater" && length(unknown_raters) > 0L) {
-    is_rater_term <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
-    unknown_coefficients <- which(is_rater_term & naturals$of %in% unknown_raters)
-    fit$coefficients[unknown_coefficients] <- NA_real_
-    fit$matrices[unknown_raters, , ] <- NA_real_
-    fit$unsure <- c(fit$unsure, unknown_coefficients)
-  }
+  if (fit$model$accuracy != "rater") return(fit)
+  is_uninformed <- ratings_of_raters(fit$x) == 0 | !fit$informed & !is_pooled(fit$model)
+  unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_counted_rater(fit))
+  is_rater_term <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
+  unknown_coefficients <- which(is_rater_term & naturals$of %in% unknown_raters)
+  fit$coefficients[unknown_coefficients] <- NA_real_
+  fit$matrices[unknown_raters, , ] <- NA_real_
+  fit$unsure <- c(fit$unsure, unknown_coefficients)
   fit
 }
 
@@ -250,7 +250,7 @@ logLik.rater_fit <- function(object, ...) {
     if (has_likelihood) object$log_likelihood else NA_real_,
     # With a pooled prior the effective number of parameters is not known.
     df = if (has_likelihood && is.null(object$centre)) object$parameters else NA_integer_,
-    nobs = stats::nobs(object), class = "logLik"
+    nobs = nobs(object), class = "logLik"
   )
 }
 

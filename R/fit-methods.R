@@ -80,7 +80,7 @@ as_new_cases <- function(fit, x) {
     column = NA_character_, found = strange)
   x <- recode_levels(recode_ratings(x, new_code, fitted$categories), fit)
   x$ordered <- fitted$ordered
-  if (!distinguishes_raters(fit)) return(x)
+  if (fit$model$accuracy != "rater" && !any(is_known_rater(fit))) return(x)
   requirement <- "must have ratings by the raters of the fit."
   check_named_raters(x, "newdata", requirement)
   recode_raters(x, match_to_fit(x$raters, fitted$raters, rating_rater(x), requirement),
@@ -97,8 +97,6 @@ match_to_fit <- function(labels, known, used, must) {
     x = "{.val {strange}} {?is/are} not among {.val {known}}.")
   position
 }
-
-distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
 
 # Returns a list with an element per row of a matrix of probabilities: `category`, the first
 # category with the highest probability; `probability`; and `tied`, the number of categories with
@@ -166,10 +164,10 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
 
 # Raises an error if a panel would have too many ratings for the memory. A weight can represent
 # many cases.
-check_panel_size <- function(x, max_ratings = 1e8) {
+check_panel_size <- function(x) {
   n_ratings <- sum(pattern_cases(x) * pattern_lengths(x))
-  abort_if(n_ratings > max_ratings, "weights",
-    "A panel with more than {number(max_ratings)} ratings cannot be drawn.",
+  abort_if(n_ratings > 1e8, "weights",
+    "A panel with more than {number(1e8)} ratings cannot be drawn.",
     x = "The weights of its cases represent {number(n_ratings)} ratings.",
     i = "Fit with smaller weights, or draw from a {.fun rater_design} with
         {.fun simulate_ratings}.", row = which.max(x$weights))
@@ -182,7 +180,11 @@ draw_from_fit <- function(fit) {
   pattern <- pattern_of_case(x)[cases]
   categories <- n_categories(x)
   distribution <- drawing_law(fit)
-  truth <- draw_truth(fit, pattern)
+  truth <- if (has_formula(fit$model)) {
+    draw_categories(rates_of_cases(fit, pattern_covariates(x)), pattern)
+  } else {
+    sample.int(categories, length(pattern), TRUE, fit$base_rates)
+  }
   has_known_truth <- known_patterns(fit)[pattern]
   truth[has_known_truth] <- fit$known$truth[pattern[has_known_truth]]
   stratum <- sample.int(length(distribution$strata), length(cases), replace = TRUE,
@@ -220,12 +222,6 @@ draw_from_fit <- function(fit) {
   x
 }
 
-# Draws the true category of each case. `pattern` is the pattern of ratings of each case.
-draw_truth <- function(fit, pattern) {
-  if (has_formula(fit$model)) return(draw_categories(pattern_rates(fit), pattern))
-  sample.int(n_categories(fit$x), length(pattern), TRUE, fit$base_rates)
-}
-
 # Draws a category for each element of `rows`, which are rows of the matrix `probability`.
 draw_categories <- function(probability, rows) {
   cumulative <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
@@ -240,13 +236,11 @@ drawing_law <- function(fit) UseMethod("drawing_law")
 drawing_law.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
     "Ratings cannot be drawn from a model with {.field dependence}.", call = NULL)
-  x <- fit$x
-  n <- n_categories(x)
   probability <- rating_probabilities(fit) # classes x ratings x raters
-  strata <- nrow(probability) / n
+  strata <- nrow(probability) / n_categories(fit$x)
   list(
     strata = rep(1 / strata, strata),
-    probability = function(class, k, at) probability[cbind(class, k, rating_rater(x)[at])]
+    probability = function(class, k, at) probability[cbind(class, k, rating_rater(fit$x)[at])]
   )
 }
 
@@ -319,7 +313,7 @@ fit_again <- function(fit, x = fit$x, model = fit$model,
 # default method of the model. Known truths and known raters need the method "likelihood".
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
-  has_known <- !is.null(known_truth) || !is.null(known_raters)
+  has_known <- !is.null(c(known_truth, known_raters))
   can_refit <- switch(fit$method,
     algebraic = is_k_model(model) && !has_known, pairs = has_pairs(model) && !has_known, TRUE
   )

@@ -192,7 +192,7 @@ rater_model <- function(accuracy = c("common", "rater"),
                         dependence = c("none", "easy", "pairs"), pairs = NULL, abstain = NULL,
                         ...) {
   check_call()
-  dependence_field <- check_dependence(dependence, pairs, errors, difficulty, confidence)
+  dependence <- check_dependence(dependence, pairs, errors, difficulty, confidence)
   check_flag(confidence, "confidence")
   check_no_formula(accuracy, "accuracy")
   check_no_formula(difficulty, "difficulty")
@@ -217,11 +217,11 @@ rater_model <- function(accuracy = c("common", "rater"),
       i = "Leave {.arg prior} out.")
     prior <- "none"
   }
-  default_prior <- if (can_pool) "pooled" else if (uses_formula) "none" else "weak"
-  model$prior <- check_prior(prior %||% default_prior, can_pool)
+  prior <- prior %||% if (can_pool) "pooled" else if (uses_formula) "none" else "weak"
+  model$prior <- check_prior(prior, can_pool)
   class(model) <- c("rater_model", "fallible_result")
   model$confidence <- if (confidence) TRUE
-  model$dependence <- dependence_field
+  model$dependence <- dependence
   if (!is.null(abstain)) model$abstain <- check_choice(abstain, c("depends", "ignored"), "abstain")
   abort_argument_if(uses_abstentions(model) && !is_pooled(model), "abstain",
     "{.code abstain = \"depends\"} needs {.code prior = \"pooled\"}: free errors of each rater, on
@@ -234,14 +234,6 @@ check_no_formula <- function(value, arg) {
   abort_argument_if(rlang::is_formula(value), arg,
     "{.arg {arg}} cannot be a formula; only {.arg base_rates} can.",
     i = "Define a model with {.fun rater_family}, or use {.arg by} of {.fun estimate_accuracy}.")
-}
-
-# Raises an error if the model has ordinal errors and the categories have no order.
-check_order <- function(model, x) {
-  abort_argument_if(model$errors == "ordinal" && !x$ordered && n_categories(x) > 2L, "model",
-    "A model with {.code errors = \"ordinal\"} needs ordered categories.",
-    x = "Categories of {.arg x} are not ordered: {.val {x$categories}}.",
-    i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
 }
 
 #' @rdname rater_model
@@ -302,6 +294,16 @@ has_k_properties <- function(model) {
   model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
 }
 
+# Creates an object with the fields of a rater_model(), for a model of the user. Functions that
+# describe the model of a fit expect these fields. `words`: name of the model. `...`: other fields.
+user_model <- function(class, accuracy, words, ...) {
+  structure(
+    list(accuracy = accuracy, errors = "own", difficulty = "own", system = "shared",
+      prior = list(), words = words, ...),
+    class = c(class, "rater_model", "fallible_result")
+  )
+}
+
 #' @export
 format.rater_model <- function(x, ...) {
   name <- if (has_k_properties(x) && !model_is_dependent(x)) {
@@ -309,12 +311,11 @@ format.rater_model <- function(x, ...) {
   } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
     "Dawid-Skene model"
   } else {
-    axes <- toString(c(
+    sprintf("rater model (%s)", toString(c(
       if (x$accuracy == "common") "equal raters" else "unequal raters",
       if (x$errors == "distance") "errors by distance" else paste(x$errors, "errors"),
       if (x$difficulty != "none") "unequal cases"
-    ))
-    sprintf("rater model (%s)", axes)
+    )))
   }
   paste0(
     name, if (uses_confidence(x)) " with confidence", format_dependence(x), formula_words(x)
@@ -343,20 +344,20 @@ model_lines.rater_model <- function(x) {
     none = "all cases are equally difficult",
     strata = "a third of the cases is easier, a third harder"
   )
-  prior <- if (length(x$prior) == 0L) {
-    "none"
-  } else if (is_pooled(x)) {
-    "pooled  matrices vary around mean rows of the panel, which are also estimated"
-  } else if (identical(x$prior, weak_prior)) {
-    "weak"
-  } else {
-    paste(names(x$prior), vapply(x$prior, toString, ""), sep = " = ", collapse = "; ")
-  }
   value <- unlist(x[c("accuracy", "errors", "difficulty")])
   c(
     paste0("<rater_model> ", format(x)),
     paste0("  ", format(c(names(value), "prior")), "  ", c(
-      paste0(format(value), "  ", meaning[value]), prior
+      paste0(format(value), "  ", meaning[value]),
+      if (length(x$prior) == 0L) {
+        "none"
+      } else if (is_pooled(x)) {
+        "pooled  matrices vary around mean rows of the panel, which are also estimated"
+      } else if (identical(x$prior, weak_prior)) {
+        "weak"
+      } else {
+        paste(names(x$prior), vapply(x$prior, toString, ""), sep = " = ", collapse = "; ")
+      }
     )),
     if (uses_confidence(x)) {
       "  confidence  the more sure a rater is, the more often right"

@@ -6,9 +6,9 @@
 # the counts of the calibration sample (true categories x verdicts).
 fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
-  weight <- pattern_weights(x)[rating_pattern(x)]
   sample <- list(
-    counts = counts[[1L]], verdicts = rowsum_codes(rating_category(x), weight, n)
+    counts = counts[[1L]],
+    verdicts = rowsum_codes(rating_category(x), pattern_weights(x)[rating_pattern(x)], n)
   )
   sample$lack <- why_no_calibration(sample, x$categories)
   solution <- if (is.null(sample$lack)) calibrated_rates(sample) else
@@ -74,10 +74,10 @@ calibrated_rates <- function(sample) {
 }
 
 # Maximises the likelihood by EM. Estimates the judge's matrix and base rates; with `fixed`, only
-# the matrix, given the base rates `rates`. `max_iterations` is the largest number of iterations.
-maximise_calibrated <- function(sample, rates, fixed = FALSE, max_iterations = 1e5) {
+# the matrix, given the base rates `rates`.
+maximise_calibrated <- function(sample, rates, fixed = FALSE) {
   matrix <- smoothed_rates(sample$counts)
-  for (iteration in seq_len(max_iterations)) {
+  for (iteration in seq_len(1e5)) {
     shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
     joint <- rates * matrix * rep(sample$verdicts / shares, each = length(rates))
     before <- c(rates, matrix)
@@ -102,7 +102,7 @@ calibrated_covariance <- function(fit, numbers) {
     numbers(rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE))
   }
   jacobian <- central_differences(numbers_after, numeric(n * (n + 1L)))
-  shares <- rbind(sample$verdicts / sum(sample$verdicts), smoothed_rates(counts))
+  shares <- rbind(prop.table(sample$verdicts), smoothed_rates(counts))
   sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sizes), function(i) {
     slopes <- jacobian[, (i - 1L) * n + seq_len(n)]
@@ -112,8 +112,9 @@ calibrated_covariance <- function(fit, numbers) {
 
 # Draws base rates (draws x categories). Shares of verdicts and rows of the matrix are drawn from
 # Dirichlet distributions. Base rates are computed by the inverse of the drawn matrix, or by EM if a
-# rate would be negative. `max_iterations` is the largest number of iterations.
-calibrated_draws <- function(sample, draws = 1000L, max_iterations = 1e4) {
+# rate would be negative.
+calibrated_draws <- function(sample) {
+  draws <- 1000L
   n <- length(sample$verdicts)
   dirichlet <- function(counts) {
     rate_draws <- matrix(stats::rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
@@ -128,14 +129,12 @@ calibrated_draws <- function(sample, draws = 1000L, max_iterations = 1e4) {
   negative_draws <- which(rowSums(rate_draws < 0) > 0)
   if (length(negative_draws) == 0L) return(rate_draws)
   rates <- pmax(rate_draws[negative_draws, , drop = FALSE], 1e-3)
-  for (iteration in seq_len(max_iterations)) {
+  matrices <- matrices[negative_draws, , , drop = FALSE]
+  for (iteration in seq_len(1e4)) {
     before <- rates
-    verdict_probability <- Reduce(`+`,
-      lapply(seq_len(n), function(k) rates[, k] * matrices[negative_draws, , k]))
-    by_verdict <- shares[negative_draws, ] / verdict_probability
-    rates <- rates * vapply(seq_len(n), function(k) {
-      rowSums(matrix(by_verdict * matrices[negative_draws, , k], ncol = n))
-    }, rates[, 1L])
+    joint <- matrices * as.vector(rates[, rep(seq_len(n), each = n)]) # draws x verdicts x truths
+    joint <- joint * as.vector(shares[negative_draws, ] / rowSums(joint, dims = 2L))
+    rates <- rowSums(aperm(joint, c(1L, 3L, 2L)), dims = 2L)
     if (max(abs(rates - before)) < 1e-6) break
   }
   rate_draws[negative_draws, ] <- rates
@@ -145,11 +144,10 @@ calibrated_draws <- function(sample, draws = 1000L, max_iterations = 1e4) {
 # Returns the standard errors of the judge's measures in test_numbers(), in the shape of
 # `estimates`, which contains their estimates.
 standard_errors_of_judge <- function(fit, estimates, rates) {
-  variance <- calibrated_covariance(fit, function(base_rates, matrix) {
+  covariance <- calibrated_covariance(fit, function(base_rates, matrix) {
     as.vector(test_numbers(array(matrix, c(1L, dim(matrix))), base_rates, rates))
   })
-  estimates[] <- ifelse(is.finite(estimates), sqrt(diag(variance)), NA)
-  estimates
+  replace(sqrt(diag(covariance)) + 0 * estimates, !is.finite(estimates), NA)
 }
 
 # Returns a sentence about the calibration sample; NULL if there is none.
@@ -160,12 +158,12 @@ format_calibration <- function(fit) {
 }
 
 # Returns a sentence on the sensitivity of the estimate, for two categories. It gives the shift if
-# the judge rated a further share `share` of the cases as `category`, whatever their truth.
-format_sensitivity_to_lean <- function(fit, category, share = 0.05) {
+# the judge rated 5% more of the cases as `category`, whatever their truth.
+format_sensitivity_to_lean <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
-    "If it rated ", category, " in ", 100 * share, " of 100 more of these cases, whatever their ",
-    "truth, the estimate would be ", decimals(share / (sum(diag(matrix)) - 1)), " too high."
+    "If it rated ", category, " in 5 of 100 more of these cases, whatever their truth, the ",
+    "estimate would be ", decimals(0.05 / (sum(diag(matrix)) - 1)), " too high."
   )
 }
 
@@ -191,14 +189,10 @@ calibrated_interval <- function(sample, level) {
   for (k in seq_len(nrow(out))) {
     # Joins all categories except k, so that there are two categories.
     indicator <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k)
-    two_categories <- list(
-      counts = crossprod(indicator, sample$counts %*% indicator),
-      verdicts = drop(sample$verdicts %*% indicator)
-    )
-    swapped <- list(counts = two_categories$counts[2:1, 2:1],
-      verdicts = rev(two_categories$verdicts))
-    out[k, 1L] <- min(out[k, 1L], profile_limit(two_categories, z))
-    out[k, 2L] <- max(out[k, 2L], 1 - profile_limit(swapped, z))
+    counts <- crossprod(indicator, sample$counts %*% indicator)
+    verdicts <- drop(sample$verdicts %*% indicator)
+    out[k, 1L] <- min(out[k, 1L], profile_limit(counts, verdicts, z))
+    out[k, 2L] <- max(out[k, 2L], 1 - profile_limit(counts[2:1, 2:1], rev(verdicts), z))
   }
   out
 }
@@ -222,15 +216,13 @@ adjusted_interval <- function(sample, z) {
 
 # Returns the lower limit of the second of two base rates if its estimate is 1: the rate at which
 # the profile log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is below 1.
-profile_limit <- function(sample, z) {
-  counts <- sample$counts
-  verdicts <- sample$verdicts
+profile_limit <- function(counts, verdicts, z) {
   if (verdicts[[2L]] / sum(verdicts) < counts[2L, 2L] / sum(counts[2L, ])) return(1)
+  n <- rbind(counts, verdicts)
   log_likelihood <- function(rate) {
-    matrix <- maximise_calibrated(sample, c(1 - rate, rate), fixed = TRUE)$matrix
-    p <- rbind(matrix, c(1 - rate, rate) %*% matrix)
-    n <- rbind(counts, verdicts)
-    sum((n * log(p))[n > 0])
+    rates <- c(1 - rate, rate)
+    matrix <- maximise_calibrated(list(counts = counts, verdicts = verdicts), rates, TRUE)$matrix
+    sum((n * log(rbind(matrix, rates %*% matrix)))[n > 0])
   }
   excess <- function(rate) 2 * (log_likelihood(1) - log_likelihood(rate)) - z^2
   if (excess(0) <= 0) 0 else stats::uniroot(excess, c(0, 1), tol = 1e-10)$root

@@ -99,17 +99,6 @@ wants_regression <- function(what) {
   !is.null(what) && nzchar(check_choice(what, "regression", "what"))
 }
 
-# Returns the influence of one case of each pattern of ratings on each coefficient, a matrix
-# (patterns x coefficients).
-influence_of <- function(fit) {
-  x <- fit$x
-  check_memory(as.double(n_patterns(x)) * length(fit$theta), "scores of cases",
-    "Use fewer cases or raters.")
-  na_real(core_latent_influence(
-    x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
-  ))
-}
-
 # Returns the robust `covariance` matrix of the regression coefficients, and `df`, the degrees of
 # freedom of their intervals.
 regression_errors <- function(fit, cluster = NULL) {
@@ -124,9 +113,15 @@ regression_errors <- function(fit, cluster = NULL) {
   terms <- terms_of_rates(fit)
   out <- matrix(NA_real_, length(terms), length(terms), dimnames = list(terms, terms))
   if (fit$identified != "yes") return(list(covariance = out, df = Inf))
-  influence <- influence_of(fit)[x$index, match(terms, names(fit$coefficients))] *
-    # A row whose weight is a count represents independent cases, whose squares are summed.
-    weights_of_cases(x)^(if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1)
+  check_memory(as.double(n_patterns(x)) * length(fit$theta), "scores of cases",
+    "Use fewer cases or raters.")
+  # The influence of one case of each pattern on each coefficient (patterns x coefficients).
+  influence <- na_real(core_latent_influence(
+    x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
+  ))
+  # A row whose weight is a count represents independent cases, whose squares are summed.
+  power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
+  influence <- influence[x$index, match(terms, names(fit$coefficients))] * weights_of_cases(x)^power
   if (!is.null(design)) {
     influence[design$row, ] <- influence
     design <- design$survey
@@ -151,24 +146,24 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
   cell <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
   out <- columns_tibble(
     term = as.character(cell$term), category = category_factor(cell$category, x$x),
-    !!!normal_columns(x$coefficients[rownames(errors$covariance)], errors$covariance, errors$df,
-      conf_level)
+    !!!normal_columns(x$coefficients[terms_of_rates(x)], errors, conf_level)
   )
   scaled_columns <- c("estimate", "conf.low", "conf.high")
   if (exponentiate) out[scaled_columns] <- exp(out[scaled_columns])
   out
 }
 
-# Returns columns of a table of estimates: estimates, standard errors, intervals and tests. The
-# distribution is t with `df` degrees of freedom (normal if `df` is Inf).
-normal_columns <- function(estimate, covariance, df, conf_level) {
+# Returns columns of a table of estimates: estimates, standard errors, intervals and tests.
+# `errors`: their `covariance` and `df`, the degrees of freedom of the t distribution (normal if
+# `df` is Inf).
+normal_columns <- function(estimate, errors, conf_level) {
   check_level(conf_level)
-  std_error <- sqrt(diag(covariance))
-  half_width <- stats::qt((1 + conf_level) / 2, df) * std_error
+  std_error <- sqrt(diag(errors$covariance))
+  half_width <- stats::qt((1 + conf_level) / 2, errors$df) * std_error
   statistic <- estimate / std_error
   list(estimate = estimate, std.error = std_error, conf.low = estimate - half_width,
     conf.high = estimate + half_width, statistic = statistic,
-    p.value = 2 * stats::pt(-abs(statistic), df))
+    p.value = 2 * stats::pt(-abs(statistic), errors$df))
 }
 
 tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
@@ -195,13 +190,11 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
     }
     coefficients <- x$coefficients[terms_of_rates(x)]
     jacobian <- central_differences(difference, coefficients)
+    errors$covariance <- jacobian %*% errors$covariance %*% t(jacobian)
     cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
       category = category_factor(cell$category, x$x),
-      !!!normal_columns(difference(coefficients), jacobian %*% errors$covariance %*% t(jacobian),
-        errors$df,
-        conf_level)
-    )
+      !!!normal_columns(difference(coefficients), errors, conf_level))
   })
 }
 
@@ -218,8 +211,7 @@ tidy_differential <- function(x) {
     length(x$model$prior) == 0L && weights_are_counts(x$x) &&
     (length(unique(rating_rater(x$x))) > 2L || knows_some(x$known))
   rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
-  ratios <- stack_rows(seq_along(rater),
-    function(i) likelihood_ratio_of_groups(x, rater[[i]], out$term[[i]]))
+  ratios <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, out$term))
   out$statistic <- ratios[, 1L]
   out$df <- ratios[, 2L]
   out$p.value <- stats::pchisq(out$statistic, out$df, lower.tail = FALSE)
@@ -235,7 +227,7 @@ tidy_differential <- function(x) {
 upper_half <- function(value, x) {
   weight <- pattern_weights(x)
   order <- order(value)
-  cut_value <- value[order][[which(2 * cumsum(weight[order]) >= sum(weight))[[1L]]]]
+  cut_value <- value[order][[which.max(2 * cumsum(weight[order]) >= sum(weight))]]
   if (any(value > cut_value)) value > cut_value else value >= cut_value
 }
 
@@ -255,8 +247,8 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   n_added <- max(group)
   if (n_added == 0L) return(no_test)
   x$patterns$rater <- rater + n_added * (rater > j) + group[rating_pattern(x)] * (rater == j)
-  x$raters <- seq_len(n_raters(x) + n_added)
-  x$patterns$raters <- n_raters(x)
+  x$patterns$raters <- n_raters(x) + n_added
+  x$raters <- seq_len(x$patterns$raters)
   known <- fit$known
   if (length(known$raters) > 0L) known$raters <- append(known$raters, vector("list", n_added), j)
   core <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
@@ -265,11 +257,11 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
 }
 
-# Adds the tests to a fit, and warns if a test rejects. Fits that take more than `max_steps` steps
-# are not tested here; users can test them with tidy(fit, "differential").
-add_differential_test <- function(fit, max_steps = 1e8) {
+# Adds the tests to a fit, and warns if a test rejects. Fits that take more than 1e8 steps are not
+# tested here; users can test them with tidy(fit, "differential").
+add_differential_test <- function(fit) {
   n_steps <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
-  if (!is_regression(fit) || n_steps > max_steps) return(fit)
+  if (!is_regression(fit) || n_steps > 1e8) return(fit)
   fit$differential <- tidy_differential(fit)
   rejected_raters <- unique(fit$differential$rater[which(fit$differential$p.adjusted < 0.05)])
   warn_if(rejected_raters, "differential", "Errors seem to depend on the covariates of
@@ -285,11 +277,9 @@ add_differential_test <- function(fit, max_steps = 1e8) {
 note_of_regression <- function(fit) {
   if (!is_regression(fit)) return(NULL)
   p_values <- stats::na.omit(fit$differential$p.adjusted)
-  test_text <- if (length(p_values) > 0L) paste("smallest p-value of tests by rater",
-    show_p(min(p_values))) else
-    "not tested"
   sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
-    toString(all.vars(fit$model$base_rates)), test_text)
+    toString(all.vars(fit$model$base_rates)), if (length(p_values) > 0L)
+      paste("smallest p-value of tests by rater", show_p(min(p_values))) else "not tested")
 }
 
 # ---- Survey designs -----------------------------------------------------------------------------

@@ -39,9 +39,9 @@ line_of_fit <- function(fit, title = title_of_fit(fit)) {
 title_of_fit <- function(fit) {
   x <- fit$x
   # If weights are counts, a row of the ratings represents that number of cases.
-  cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
+  n_cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
   toString(c(
-    format(fit$model), fit$method, count_noun(cases, "case"), count_noun(ncol(x), "rater")
+    format(fit$model), fit$method, count_noun(n_cases, "case"), count_noun(ncol(x), "rater")
   ))
 }
 
@@ -65,7 +65,7 @@ format_accuracy <- function(fit) {
   }
   raters <- fit$x$raters
   if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean_accuracy))
-  accuracy <- stats::coef(fit)[seq_along(raters)]
+  accuracy <- coef(fit)[seq_along(raters)]
   extremes <- c(which.min(accuracy), which.max(accuracy))
   extremes <- paste(sprintf("%.3f (%s)", accuracy[extremes], raters[extremes]),
     collapse = " to ")
@@ -76,7 +76,7 @@ format_accuracy <- function(fit) {
 format_modelled_confidence <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   highest_level <- utils::tail(fit$x$confidence$levels, 1L)
-  share <- percent(stats::coef(fit)[level_terms(highest_level)])
+  share <- percent(coef(fit)[level_terms(highest_level)])
   sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level, share[[1L]],
     share[[2L]])
 }
@@ -97,7 +97,7 @@ likelihood_lines.judge_fit <- function(fit) {
 }
 
 likelihood_lines.rater_fit <- function(fit) {
-  value <- stats::coef(fit)
+  value <- coef(fit)
   centre <- fit$centre
   raters_mostly_prior <- mostly_prior(fit)
   c(
@@ -189,8 +189,7 @@ base_rates <- function(fit, newdata = NULL, ...) {
   check_call()
   fit <- as_fit(fit)
   if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
-  rates <- setNames(as.list(fit$base_rates), fit$x$categories)
-  tibble::new_tibble(rates, nrow = 1L)
+  tibble::new_tibble(setNames(as.list(fit$base_rates), fit$x$categories), nrow = 1L)
 }
 
 #' @rdname base_rates
@@ -225,8 +224,8 @@ confusion.k_fit <- function(x, ...) {
 }
 
 named_matrices <- function(fit, matrices) {
-  labels <- list(truth = fit$x$categories, rating = fit$x$categories)
-  matrices <- lapply(matrices, `dimnames<-`, labels)
+  categories <- fit$x$categories
+  matrices <- lapply(matrices, `dimnames<-`, list(truth = categories, rating = categories))
   setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
 }
 
@@ -250,7 +249,7 @@ coef.rater_fit <- function(object, ...) object$coefficients
 #' @export
 vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
   if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
-  terms <- names(stats::coef(object))
+  terms <- names(coef(object))
   errors <- covariance_of(object)
   out <- errors$covariance
   if (is.null(out)) {
@@ -273,14 +272,11 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
 #' @export
 confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
-  out <- if (wants_regression(what)) {
-    table <- tidy_regression(object, FALSE, cluster, level)
-    interval_matrix(table, terms_of_rates(object), level)
-  } else {
-    table <- tidy(object, conf_level = level)
-    interval_matrix(table, table$term, level)
-  }
-  chosen_rows(out, parm)
+  is_regression <- wants_regression(what)
+  table <- if (is_regression) tidy_regression(object, FALSE, cluster, level) else
+    tidy(object, conf_level = level)
+  terms <- if (is_regression) terms_of_rates(object) else table$term
+  chosen_rows(interval_matrix(table, terms, level), parm)
 }
 
 # Largest number of parameters for which vcov() returns a matrix without covariances (NA outside the
@@ -373,9 +369,9 @@ NULL
 tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
   z <- normal_quantile(check_level(conf_level))
-  value <- unname(stats::coef(x))
+  value <- unname(coef(x))
   error <- standard_errors(x)
-  terms <- names(stats::coef(x))
+  terms <- names(coef(x))
   names <- x$x$raters
   rater <- names[match(terms, rater_terms(x$x))]
   is_probability <- is_probability_term(terms, x)
@@ -390,8 +386,8 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   is_answering_term <- startsWith(terms, "answered[")
   rater[is_answering_term] <- rep_len(names, sum(is_answering_term))
   n <- count_ratings_of_raters(x$x)[match(rater, names)]
-  tibble::tibble(
+  columns_tibble(
     term = terms, rater = rater, estimate = value, std.error = error, conf.low = limits[, 1L],
-    conf.high = limits[, 2L], n = ifelse(is.na(rater), stats::nobs(x), n)
+    conf.high = limits[, 2L], n = ifelse(is.na(rater), nobs(x), n)
   )
 }

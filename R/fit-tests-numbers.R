@@ -66,13 +66,13 @@ measure_test <- function(right, rate) {
 }
 
 # Returns the standard errors of the results `at` of test_numbers(), that is, of logarithms and
-# logits. With more than `max_parameters` parameters, the true categories are treated as known.
-test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_parameters = 500L) {
+# logits. With more than 500 parameters, the true categories are treated as known.
+test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
   out <- array(NA_real_, dim(at))
   if (fit$identified != "yes") return(out)
   if (!is.null(fit$calibrated)) return(standard_errors_of_judge(fit, at, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
-  if (length(fit$theta) > max_parameters) return(errors_given_truth(fit, rates, both))
+  if (length(fit$theta) > 500L) return(errors_given_truth(fit, rates, both))
   # Directions without curvature are left out: parameters are not identified there.
   hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
@@ -89,19 +89,18 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, max_para
   jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
   variance <- rowSums(jacobian^2 /
     rep(scale * spectrum$values[has_curvature], each = nrow(jacobian)))
-  out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
-  out
+  sqrt(ifelse(is.finite(at), variance, NA))
 }
 
 # Returns the base rates (of one population, or the mean over cases) and confusion matrices for
 # given parameters `theta`. The core computes them as predictions for cases without ratings.
-predict_parameters <- function(fit, theta, group = NULL) {
+predict_parameters <- function(fit, theta, group) {
   x <- fit$x
   n <- n_categories(x)
   known <- fit$known
   if (!is.null(group)) {
-    design <- formula_design(fit$model$base_rates, group, known$base)$matrix
-    known$design <- design[, -1L, drop = FALSE]
+    known$design <-
+      formula_design(fit$model$base_rates, group, known$base)$matrix[, -1L, drop = FALSE]
   }
   n_populations <- max(1L, nrow(known$design))
   unrated_patterns <- x$patterns

@@ -128,7 +128,7 @@ tested_table <- function(fit, rows, numbers, notes) {
   rescale <- function(x) scale * x - (scale - 1)
   on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
   reason <- ifelse(is.null(fit$answered) | is.na(numbers$value), NA, reason_abstain_errors)
-  tibble::tibble(
+  columns_tibble(
     rater = as.character(rows$rater), category = rows$category,
     measure = as.character(rows$measure), estimate = rescale(numbers$value),
     std.error = scale * numbers$error, conf.low = rescale(numbers$low),
@@ -157,7 +157,7 @@ yield_table <- function(fit, rates, notes) {
       specificity_best = 1 - p_answered_other * (1 - specificity)
     )
     estimate <- as.vector(value)
-    tibble::tibble(
+    columns_tibble(
       rater = fit$x$raters[row(value)], category = category_factor(k, fit$x),
       measure = colnames(value)[col(value)], estimate = estimate, std.error = NA_real_,
       conf.low = NA_real_, conf.high = NA_real_, note = notes[row(value)],
@@ -170,13 +170,14 @@ yield_table <- function(fit, rates, notes) {
 # `error` (standard error), and `low` and `high`, limits of the interval. Youden's index is replaced
 # by the probability (index + 1) / 2. `both` contains the numbers of two raters to combine, or none.
 # `group` is a row of covariates, which selects the population whose base rates are used.
-tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested")
+tested <- function(fit, rates, both, conf_level, group) UseMethod("tested")
 
-tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
+tested.rater_fit <- function(fit, rates, both, conf_level, group) {
   base_rates <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
   answered <- fit$answered
   if (length(both) > 0L && !is.null(answered)) {
-    answered <- rbind(answered, answered[rep(both[[1L]], 2L), ] * answered[rep(both[[2L]], 2L), ])
+    both_answered <- answered[both[[1L]], ] * answered[both[[2L]], ]
+    answered <- rbind(answered, both_answered, both_answered)
   }
   transformed <- test_numbers(add_combined_tests(fit$matrices, both), base_rates, rates, answered)
   error <- test_errors(fit, transformed, rates, both, group)
@@ -258,13 +259,16 @@ add_combined_tests <- function(p, both, variance = NULL) {
   if (length(both) == 0L) return(out)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
-  combined <- if (is.null(variance)) {
-    c(a * b, 1 - (1 - a) * (1 - b))
+  n <- nrow(p)
+  out <- out[c(seq_len(n), both), , ]
+  if (is.null(variance)) {
+    out[n + 1L, , ] <- a * b
+    out[n + 2L, , ] <- 1 - (1 - a) * (1 - b)
   } else {
     variance_a <- variance[both[[1L]], , ]
     variance_b <- variance[both[[2L]], , ]
-    c(b^2 * variance_a + a^2 * variance_b, (1 - b)^2 * variance_a + (1 - a)^2 * variance_b)
+    out[n + 1L, , ] <- b^2 * variance_a + a^2 * variance_b
+    out[n + 2L, , ] <- (1 - b)^2 * variance_a + (1 - a)^2 * variance_b
   }
-  raters_last <- c(aperm(out, c(2L, 3L, 1L)), combined) # raters last
-  aperm(array(raters_last, (dim(p) + c(2L, 0L, 0L))[c(2L, 3L, 1L)]), c(3L, 1L, 2L))
+  out
 }

@@ -199,12 +199,10 @@ hint_of_models <- "To choose a model, use {.arg model}, as in {.code model = daw
 # contains starting values of start_of(), or NULL.
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
-  if (inherits(model, "rater_model")) {
-    resolved <- resolve_abstain(x, model, method, known_raters)
-    x <- resolved$x
-    model <- resolved$model
-  }
-  checked <- check_fitted(x, model, method, known_truth, known_raters)
+  check_model(model)
+  resolved <- resolve_abstain(x, model, method, known_raters)
+  model <- resolved$model
+  checked <- check_fitted(resolved$x, model, method, known_truth, known_raters)
   given <- list(prior = prior, sampling = sampling)
   given_args <- names(Filter(length, given))
   abort_argument_if(checked$method != "bayes" && length(given_args) > 0L, given_args[[1L]],
@@ -218,19 +216,24 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   fit$given <- c(checked$given, given)
   # Printing uses the stored standard error and does not compute it again.
   if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
-  warn_fit(fit)
+  if (fit$identified == "yes") {
+    warn_kind(fit)
+  } else {
+    reason <- reason_of_fit(fit)
+    warn_fallible("not_identified", "Accuracy cannot be estimated: {reason}.",
+      i = "Base rates and all results that depend on them are {.code NA}.", reason = reason)
+  }
   fit
 }
 
 # Checks the arguments of fit_raters(). Returns the list of resolve_known() with an additional
 # element `method`.
 check_fitted <- function(x, model, method, known_truth, known_raters) {
-  check_model(model)
   check_memory(
     as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
     "Use fewer cases, or merge categories."
   )
-  has_known <- !is.null(known_truth) || !is.null(known_raters)
+  has_known <- !is.null(c(known_truth, known_raters))
   if (!has_known) check_several_raters(x)
   method <- check_method(method, model, x, has_known)
   abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
@@ -256,12 +259,15 @@ fit_model <- function(model, checked, start) UseMethod("fit_model")
 # Checks `method`, replaces NULL by the default, and raises an error if the method cannot fit the
 # model. `has_known`: are cases or raters known?
 check_method <- function(method, model, x, has_known) {
-  if (is.null(method)) method <- if (is_k_model(model) && !has_known) "algebraic" else "likelihood"
+  method <- method %||% if (is_k_model(model) && !has_known) "algebraic" else "likelihood"
   check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method", hint_of_models)
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
     "A model with {.field dependence} needs {.code method = \"bayes\"}.",
     x = "{.arg model} is the {format(model)}.")
-  check_order(model, x)
+  abort_argument_if(model$errors == "ordinal" && !x$ordered && n_categories(x) > 2L, "model",
+    "A model with {.code errors = \"ordinal\"} needs ordered categories.",
+    x = "Categories of {.arg x} are not ordered: {.val {x$categories}}.",
+    i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
   check_has_confidence(model, x)
   has_no_likelihood <- method %in% c("algebraic", "pairs")
   is_impossible <- c(
@@ -327,13 +333,6 @@ named_coefficients <- function(accuracy, rates, x, by_rater = FALSE) {
 rater_terms <- function(x) sprintf("rater_accuracy[%s]", x$raters)
 rate_terms <- function(x) sprintf("base_rate[%s]", x$categories)
 
-warn_fit <- function(fit) {
-  if (fit$identified == "yes") return(warn_kind(fit))
-  reason <- reason_of_fit(fit)
-  warn_fallible("not_identified", "Accuracy cannot be estimated: {reason}.",
-    i = "Base rates and all results that depend on them are {.code NA}.", reason = reason)
-}
-
 # Gives the warnings about a fit that is identified.
 warn_kind <- function(fit) UseMethod("warn_kind")
 
@@ -383,9 +382,8 @@ reason_of_fit <- function(fit) {
 }
 
 reason_of_parameters <- function(model, categories) {
-  what_ratings_allow <- sprintf("ratings by these raters into %s categories can distinguish",
-    categories)
-  sprintf("the %s has more parameters than %s", format(model), what_ratings_allow)
+  paste("the", format(model), "has more parameters than ratings by these raters into", categories,
+    "categories can distinguish")
 }
 
 # Returns the fit that an argument represents: a fit, the fit of an accuracy estimate, or a fit of

@@ -8,11 +8,9 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
     as.double(options$replicates) * n_systems(fit$x), "replicates of estimates",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
-  bar <- progress_bar("Bootstrap", options$replicates)
+  tick <- progress_bar("Bootstrap", options$replicates)$tick
   settings <- resampling(fit$x, options, inherits(estimator, "case_estimator"))
-  replicates <- compute_replicates(estimator, quantity, settings, bar$tick)
-  bar$close()
-  structure(replicates, seed = settings$seed)
+  structure(compute_replicates(estimator, quantity, settings, tick), seed = settings$seed)
 }
 
 # Replicates for the correlation of systems (or categories). Methods that are slow to refit have a
@@ -33,14 +31,11 @@ stand_in_replicates <- function(estimate, quantity) {
   if (for_accuracy && uses_stand_in && n_systems(fit$x) <= many_systems) {
     options$replicates <- max(options$replicates, paired_replicates)
   }
-  estimator <- if (for_accuracy) {
-    replicating_estimator(fit, method, options, uses_stand_in)
-  } else {
+  estimator <- if (for_accuracy) replicating_estimator(fit, method, options, uses_stand_in) else
     make_estimator(fit, method, options)
-  }
-  correction <- estimate$details$common
-  if (!uses_stand_in && !is.null(method$common) && is_corrected(correction)) {
-    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options), correction)
+  if (!uses_stand_in && !is.null(method$common)) {
+    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options),
+      estimate$details$common)
   }
   bootstrap_replicates(estimator, fit, options, quantity)
 }
@@ -104,16 +99,18 @@ bootstrap_interval <- function(draft, table) {
 bootstrap_note <- function(x) {
   failed_range <- range(x$details$failed)
   paste0(
-    "sampling error only; ", resampling_note(x), ", ",
-    number(x$options$replicates), " replicates",
-    if (failed_range[[2L]] > 0L) {
-      paste0(
-        ", ", paste(unique(failed_range), collapse = " to "), " of them without an estimate",
-        if (failed_range[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates)
-          " (too narrow)"
-      )
-    }
+    "sampling error only; ", replicates_note(x),
+    if (failed_range[[2L]] > 0L) paste0(
+      ", ", paste(unique(failed_range), collapse = " to "), " of them without an estimate",
+      if (failed_range[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates)
+        " (too narrow)"
+    )
   )
+}
+
+# Words such as "case bootstrap, 200 replicates".
+replicates_note <- function(x) {
+  paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
 }
 
 # Percentiles of replicates from resampled cases or clusters.
@@ -173,40 +170,7 @@ interval_posterior <- new_interval(
 profile_interval <- function(draft, table) {
   fit <- draft$fit
   options <- draft$options
-  no_profile <- why_no_profile(fit)
-  if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
-  known <- !is.na(table$estimate)
-  bar <- progress_bar("Profiles", length(known))
-  deviance <- stats::qchisq(options$conf_level, 1)
-  # Fields, with an element per system: `low` and `high`, limits of the profile interval;
-  # `converged`, did all fits along the profile converge? `moved`, was a higher maximum found than
-  # the fit? The profile is then around that maximum.
-  profile <- core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
-    deviance, options$threads, bar$tick
-  )
-  bar$close()
-  if (any(known & profile$moved) && is.null(options$deviance)) {
-    better <- draft_estimate(fit, c(options, deviance = deviance))
-    better_interval <- profile_interval(better,
-      result_table(better$point$value, reason = better$reason))
-    return(c(better_interval, list(draft = better)))
-  }
-  is_usable <- known & profile$converged
-  table$conf.low[is_usable] <- profile$low[is_usable]
-  table$conf.high[is_usable] <- profile$high[is_usable]
-  # The standard error is computed from the width of the interval. The curvature at the maximum is
-  # not used, because it is wrong if another parameter is on its boundary.
-  table$std.error[is_usable] <- ((profile$high - profile$low) / (2 * sqrt(deviance)))[is_usable]
-  failed <- known & !is_usable
-  table$reason[failed] <- paste0(no_interval, "a fit did not converge")
-  if (any(failed)) warn_convergence("profile")
-  new_interval_found(table)
-}
-
-# Reason why there are no profile intervals for a fit, or NULL.
-why_no_profile <- function(fit) {
-  if (is_pooled(fit$model)) {
+  no_profile <- if (is_pooled(fit$model)) {
     paste0(
       "the prior of the ", format(fit$model), " is estimated from the same ratings (use ",
       "prior = \"none\", or interval = \"bootstrap\")"
@@ -214,6 +178,31 @@ why_no_profile <- function(fit) {
   } else if (fit$method == "pairs") {
     "a fit to pairs of ratings has no likelihood"
   }
+  if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
+  known <- !is.na(table$estimate)
+  deviance <- stats::qchisq(options$conf_level, 1)
+  # Fields, with an element per system: `low` and `high`, limits of the profile interval;
+  # `converged`, did all fits along the profile converge? `moved`, was a higher maximum found than
+  # the fit? The profile is then around that maximum.
+  profile <- core_latent_profile(
+    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
+    deviance, options$threads, progress_bar("Profiles", length(known))$tick
+  )
+  if (any(known & profile$moved) && is.null(options$deviance)) {
+    better <- draft_estimate(fit, c(options, deviance = deviance))
+    table <- result_table(better$point$value, reason = better$reason)
+    return(c(profile_interval(better, table), list(draft = better)))
+  }
+  is_usable <- known & profile$converged
+  table$conf.low[is_usable] <- profile$low[is_usable]
+  table$conf.high[is_usable] <- profile$high[is_usable]
+  # The standard error is computed from the width of the interval. The curvature at the maximum is
+  # not used, because it is wrong if another parameter is on its boundary.
+  table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(deviance))
+  failed <- known & !is_usable
+  table$reason[failed] <- paste0(no_interval, "a fit did not converge")
+  if (any(failed)) warn_convergence("profile")
+  new_interval_found(table)
 }
 
 interval_profile <- new_interval(

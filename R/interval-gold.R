@@ -44,11 +44,12 @@ relative_error_variance <- function(x, target) {
 }
 
 # Student's interval for differences between accuracies. `x`: result of correct_difference().
-# Degrees of freedom are one less than the number of gold cases.
-difference_interval <- function(x, target, conf_level) {
+# Degrees of freedom are one less than the number of gold cases. `times`: half width of the interval
+# in standard errors.
+difference_interval <- function(x, target, conf_level, times = quantile_of_few(x, conf_level)) {
   size <- effective_gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
-  half_width <- error * quantile_of_few(x, conf_level)
+  half_width <- error * times
   estimate <- pmin(pmax(x$estimate, -1), 1)
   list(
     estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - half_width),
@@ -131,7 +132,7 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
     measured <- list(value = corrected_share, size = size)
     interval <- blended_interval(x, measured, prior, size, NULL, target, conf_level)
     half_width <- normal_quantile(conf_level) * prior$sd
-    extend_to_ends(interval, x, prior$centre - half_width <= 0, prior$centre + half_width >= 1)
+    extend_to_ends(interval, x, prior$centre <= half_width, prior$centre + half_width >= 1)
   })
 }
 
@@ -145,8 +146,7 @@ case_variance_of_ratings <- function(x, from_ratings) {
 # the contradiction increases from 0.5 to 1.5 times 1 - `conf_level`. With a step, small random
 # differences in standard errors could change the estimate much.
 weight_of_ratings <- function(x, prior, estimate, error, conf_level, widen) {
-  p_value <- contradiction(prior, estimate, error)$p.value
-  weight <- clip01(p_value / (1 - conf_level) - 0.5)
+  weight <- clip01(contradiction(prior, estimate, error)$p.value / (1 - conf_level) - 0.5)
   replace(weight, !is.null(widen) | x$gold < min_tested, 1)
 }
 
@@ -187,14 +187,13 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
   lower_bound <- if (is.null(variance)) 0 else -1
   variance <- variance %||% (blend$mean * (1 - blend$mean))
   sampling <- if (target == "cases") 0 else variance * x$at_hand / x$cases
-  sampling_width <- normal_quantile(conf_level) * sqrt(sampling)
+  half_width <- function(end) {
+    add_error_to_half_width(normal_quantile(conf_level) * sqrt(sampling), end, blend$mean)
+  }
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
-    conf.low = pmax(lower_bound,
-      blend$mean - add_error_to_half_width(sampling_width, blend$low, blend$mean)),
-    conf.high = pmin(
-      1, blend$mean + add_error_to_half_width(sampling_width, blend$high, blend$mean)
-    ),
+    conf.low = pmax(lower_bound, blend$mean - half_width(blend$low)),
+    conf.high = pmin(1, blend$mean + half_width(blend$high)),
     weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
@@ -229,8 +228,9 @@ min_tested <- 5L # number of gold cases from which they can contradict the ratin
 # Tests whether gold cases contradict the estimate from ratings: z statistic and p-value per system,
 # NA with fewer than five gold cases.
 gold_test <- function(x, from_ratings) {
-  case_variance <- case_variance_of_ratings(x, from_ratings)
-  prior <- ratings_prior(from_ratings, 0, case_variance, x$cases, 0, unit = x$at_hand)
+  prior <- ratings_prior(
+    from_ratings, 0, case_variance_of_ratings(x, from_ratings), x$cases, 0, unit = x$at_hand
+  )
   test <- contradiction(prior, clip01(x$estimate), x$variance * relative_error_variance(x, "cases"))
   lapply(test, replace, x$gold < min_tested, NA_real_)
 }
@@ -290,9 +290,8 @@ average_likelihood_ratio <- function(share, size, from_ratings, cases) {
 # `range` that is 0 or 1.
 crossing <- function(f, range) {
   end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
-  values <- c(f(end_points[[1L]]), f(end_points[[2L]]))
-  if (prod(sign(values)) > 0) return(range[range %in% c(0, 1)][[1L]])
-  stats::uniroot(f, end_points, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-9)$root
+  if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
+  stats::uniroot(f, end_points, tol = 1e-9)$root
 }
 
 narrowest_at <- 100 # number of gold cases at which anytime intervals of differences are narrowest
@@ -301,14 +300,10 @@ narrowest_at <- 100 # number of gold cases at which anytime intervals of differe
 # martingale of a normal mixture is used (Robbins 1970). Its variance is estimated from gold cases,
 # so that coverage is approximate.
 sequence_difference <- function(x, target, conf_level) {
-  interval <- difference_interval(x, target, conf_level)
   log_term <- 2 * log(1 / (1 - conf_level))
   ratio <- x$gold / narrowest_at * (log_term + log(1 + log_term))
-  half_width <- sqrt((1 + 1 / ratio) * (log1p(ratio) + log_term)) * interval$std.error *
-    quantile_of_few(x, conf_level) / normal_quantile(conf_level)
-  interval$conf.low <- pmax(-1, interval$estimate - half_width)
-  interval$conf.high <- pmin(1, interval$estimate + half_width)
-  interval
+  difference_interval(x, target, conf_level, sqrt((1 + 1 / ratio) * (log1p(ratio) + log_term)) *
+    quantile_of_few(x, conf_level) / normal_quantile(conf_level))
 }
 
 # ---- Records -------------------------------------------------------------------------------------
@@ -320,11 +315,10 @@ sequence_difference <- function(x, target, conf_level) {
 # after every gold case? `believes`: is the estimate from ratings a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
                           believes = FALSE) {
-  stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
   call_with <- function(interval) {
     function(x, from_ratings, settings) {
       arguments <- c(list(x = x, from_ratings = from_ratings), settings)
-      do.call(interval, arguments[names(formals(interval))])
+      do.call(interval, arguments[names(arguments) %in% names(formals(interval))])
     }
   }
   new_interval(
@@ -337,9 +331,8 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
     uncounted = "so gold cases are not a sample of cases and are not used",
     find = function(draft, table) robust_interval(draft, table),
     note = function(estimate) {
-      paste0(note, "; ", gold_interval_words(estimate$gold$settings,
-        if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate),
-        if (is_pass_rate(estimate)) "pass rate in the "))
+      paste0(note, "; ", gold_interval_words(estimate$gold$settings, count_gold_clusters(estimate),
+        if (is_pass_rate(estimate)) "pass rate in the " else "accuracy in the "))
     },
     explain = paste("On the cases with known truth, the mean error of the predictions from
       ratings was measured. The mean prediction over all cases was corrected by this error
@@ -369,15 +362,16 @@ interval_anytime <- gold_interval(
 )
 
 # Words for the quantity that an interval refers to, such as "accuracy in the population; gold in 12
-# clusters". `quantity`: words that replace "accuracy in the ".
-gold_interval_words <- function(settings, clusters, quantity = NULL) {
+# clusters". `quantity`: words such as "accuracy in the ".
+gold_interval_words <- function(settings, clusters, quantity) {
   paste0(
-    quantity %||% "accuracy in the ", settings$target,
+    quantity, settings$target,
     if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
   )
 }
 
-# Number of clusters that contain gold cases.
+# Number of clusters that contain gold cases; NULL without clusters.
 count_gold_clusters <- function(estimate) {
-  length(unique(estimate$options$cluster[estimate$gold$case]))
+  cluster <- estimate$options$cluster
+  if (!is.null(cluster)) length(unique(cluster[estimate$gold$case]))
 }

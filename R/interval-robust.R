@@ -10,15 +10,19 @@
 
 # Returns, with an element per system, the centre of the robust interval, its total standard error,
 # and the part due to shared errors (`hidden`). All formulas are in core_robust_error(). `estimate`:
-# an estimate or a draft of one. `value`: accuracies. `sampling`: their sampling errors. `gap`:
-# distances to the accuracies if all errors are shared. `parts`: result of parts_of_average(). If
-# the user gives the share of shared errors, there is no hidden error. For machines the core also
-# moves the centre. This is used for the averaged method only, because other methods have not been
-# compared with known truth.
-robust_error <- function(estimate, value, sampling, gap, parts) {
+# an estimate or a draft of one. `value`: accuracies. `sampling`: their sampling errors. `parts`:
+# result of parts_of_average(). If the user gives the share of shared errors, there is no hidden
+# error. For machines the core also moves the centre. This is used for the averaged method only,
+# because other methods have not been compared with known truth.
+robust_error <- function(estimate, value, sampling, parts) {
   if (has_fixed_common(estimate$options)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
+  # Distances to the accuracies if all errors are shared. Metrics of scores have no values for
+  # shared and for independent errors.
+  independent <- if (is_averaged(estimate)) parts$independent else value
+  gap <- independent - (parts$average_shared %||% parts$shared)
+  if (!is.null(estimate$fit$scored)) gap <- 0 * value
   out <- core_robust_error(
     value, sampling, gap, parts$dependence_weight, parts$rater_error, parts$base_rate_range,
     unknown_truth_share(estimate$fit), panel_kind(estimate$fit)
@@ -27,28 +31,18 @@ robust_error <- function(estimate, value, sampling, gap, parts) {
   out
 }
 
-# The same, with `gap` computed from `parts`. Metrics of scores have gap 0, because they have no
-# values for shared and for independent errors.
-robust_error_from_parts <- function(estimate, value, sampling, parts) {
-  independent <- if (is_averaged(estimate)) parts$independent else value
-  gap <- independent - (parts$average_shared %||% parts$shared)
-  if (!is.null(estimate$fit$scored)) gap <- 0 * value
-  robust_error(estimate, value, sampling, gap, parts)
-}
-
 # Adds robust intervals to `table`. The averaged method has a formula for the sampling error; other
 # methods use a bootstrap.
 robust_interval <- function(draft, table) {
-  from_scores <- !is.null(draft$fit$scored)
-  if (is.null(draft$average) && !from_scores) return(new_interval_found(table))
+  if (is.null(draft$average) && is.null(draft$fit$scored)) return(new_interval_found(table))
   if (is_averaged(draft)) {
-    sampling <- average_sampling_error(draft) * cluster_widening(draft)
-    interval <- new_interval_found(table, sampling = sampling)
+    interval <- new_interval_found(table,
+      sampling = average_sampling_error(draft) * cluster_widening(draft))
   } else {
     interval <- bootstrap_interval(draft, table)
     interval$sampling <- interval$table$std.error # NA, with a reason, if the bootstrap has none
   }
-  error <- robust_error_from_parts(draft, table$estimate, interval$sampling, draft$parts)
+  error <- robust_error(draft, table$estimate, interval$sampling, draft$parts)
   interval$centre <- error$centre
   interval$table$std.error <- error$std.error
   interval$table <- with_limits(
@@ -66,8 +60,7 @@ with_limits <- function(table, centre, times) {
 
 # Share of the cases answered by each system whose truth is unknown. Only these have hidden errors.
 unknown_truth_share <- function(fit) {
-  n_cases <- pattern_weights(fit$x) * judged_patterns(fit)
-  answered_cases <- (pattern_answers(fit$x) > 0L) * n_cases
+  answered_cases <- (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * judged_patterns(fit)
   unname(colSums(answered_cases * !known_patterns(fit)) / colSums(answered_cases))
 }
 
@@ -87,18 +80,17 @@ hidden_correlation_power <- 3
 # attribute `times`. The number of draws is so large that chance hardly changes the second decimal
 # of a probability.
 robust_draws <- function(estimate, replicates) {
-  centre <- estimate$details$centre
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
   hidden <- hidden_error(estimate)
   same_answers <- same_answer_share(estimate$fit)
   correlation <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
-  sampling <- ifelse(is.na(diag(correlation)), 0, sampling)
+  sampling[is.na(diag(correlation))] <- 0
   correlation[is.na(correlation)] <- 0
   unknown_systems <- estimate$table$system[is.na(sampling + hidden)]
-  if (length(unknown_systems) > 0L) return(
-    paste("the sampling error of", shorten(unknown_systems), "is not known")
-  )
+  if (length(unknown_systems) > 0L) {
+    return(paste("the sampling error of", shorten(unknown_systems), "is not known"))
+  }
   error <- normal_draws(
     correlation * outer(sampling, sampling) +
       same_answers^hidden_correlation_power * outer(hidden, hidden)
@@ -106,9 +98,9 @@ robust_draws <- function(estimate, replicates) {
   # Systems with equal answers get exactly the same draws.
   error <- error[, max.col(same_answers == 1, "first"), drop = FALSE]
   n_draws <- nrow(error)
-  has_heavy_tails <- !has_fixed_common(estimate$options)
-  factors <- if (has_heavy_tails) heavy_tail_factors(n_draws) else rep(1, n_draws)
-  structure(rep(centre, each = n_draws) + factors * error, times = factors)
+  factors <- if (has_fixed_common(estimate$options)) rep(1, n_draws) else
+    heavy_tail_factors(n_draws)
+  structure(rep(estimate$details$centre, each = n_draws) + factors * error, times = factors)
 }
 
 # Normal draws (draws x systems) whose sample covariance matrix is exactly `covariance`.
@@ -138,18 +130,16 @@ hidden_error <- function(estimate) {
   details <- estimate$details
   all_parts <- c(estimate$table["independent"], details)
   details[["hidden"]] %||% # set for other metrics
-    robust_error_from_parts(estimate, estimate$table$estimate, details$sampling, all_parts)$hidden
+    robust_error(estimate, estimate$table$estimate, details$sampling, all_parts)$hidden
 }
 
 # Normal draws with variance 1 (draws x systems), correlated like hidden errors, and uncorrelated
 # with the columns of `centred`. `same`: result of same_answer_share().
 hidden_error_noise <- function(centred, same) {
   n_draws <- nrow(centred)
-  n_systems <- ncol(same)
-  noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n_draws * n_systems), n_draws))
+  noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n_draws * ncol(same)), n_draws))
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
-  eigen_parts <- eigen(same^hidden_correlation_power, symmetric = TRUE)
-  noise <- noise %*% scaled_vectors(eigen_parts)
+  noise <- noise %*% scaled_vectors(eigen(same^hidden_correlation_power, symmetric = TRUE))
   # Systems with equal answers get exactly the same draws.
   noise[, max.col(same == 1, "first"), drop = FALSE]
 }
@@ -161,19 +151,16 @@ same_answer_share <- function(fit) {
   answer <- pattern_answers(fit$x)[judged, , drop = FALSE]
   weight <- pattern_weights(fit$x)[judged]
   weight[rowSums(answer == 0L) > 0L] <- 0
-  share_equal <- function(column) colSums(weight * (answer == answer[, column])) / sum(weight)
-  vapply(seq_len(ncol(answer)), share_equal, double(ncol(answer)))
+  vapply(seq_len(ncol(answer)), function(column) {
+    colSums(weight * (answer == answer[, column])) / sum(weight)
+  }, double(ncol(answer)))
 }
 
 # Note on the sources of error that the interval contains, and how sampling error was computed.
 robust_note <- function(x) {
-  resampling_words <- if (!is.null(x$replicates)) {
-    paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
-  } else if (!is.null(x$options$cluster)) {
-    count_noun(count_clusters(x), "cluster")
-  }
-  resampling_words <- paste0(" (", resampling_words, ")", recycle0 = TRUE)
-  paste0("sampling error", resampling_words, allowance_words(x), ".")
+  words <- if (!is.null(x$replicates)) replicates_note(x) else
+    if (!is.null(x$options$cluster)) count_noun(count_clusters(x), "cluster")
+  paste0("sampling error", paste0(" (", words, ")", recycle0 = TRUE), allowance_words(x), ".")
 }
 
 # End of a sentence that begins with "sampling error": the other errors that the interval contains.

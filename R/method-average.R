@@ -38,17 +38,15 @@ of_average <- function(average, field, n_systems) {
   average$point$numbers[[field]] %||% rep(NA_real_, n_systems)
 }
 
-estimate_average <- function(fit, options, average) {
-  new_point(
-    of_average(average, "estimate", n_systems(fit$x)), average$estimator,
-    posterior = if (!is.null(average)) named_posteriors(average$point, fit$x)
-  )
-}
-
 method_average <- new_method(
   "average", "averaged over models",
   model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
-  estimate = estimate_average,
+  estimate = function(fit, options, average) {
+    new_point(
+      of_average(average, "estimate", n_systems(fit$x)), average$estimator,
+      posterior = if (!is.null(average)) named_posteriors(posteriors_of(average$point), fit$x)
+    )
+  },
   explain = "The system was taken as one more rater in a set of latent class models of all answers
     (raters equally accurate or not; errors equally probable, by distance between categories, or
     with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene 1979).
@@ -56,12 +54,13 @@ method_average <- new_method(
     depend on the marginal likelihood of each model (Hoeting et al. 1999). {common}"
 )
 
-# Posterior probabilities as a list named by system, of matrices patterns x categories.
-named_posteriors <- function(point, x) {
-  setNames(lapply(point$systems, function(system) {
-    colnames(system$posterior) <- x$categories
-    system$posterior
-  }), x$systems)
+# Posterior probabilities of each system in a result of compute_estimate(), a list of matrices
+# patterns x categories.
+posteriors_of <- function(point) lapply(point$systems, `[[`, "posterior")
+
+# Names a list of matrices by system, and their columns by category.
+named_posteriors <- function(posteriors, x) {
+  setNames(lapply(posteriors, `colnames<-`, x$categories), x$systems)
 }
 
 # Results of the averaged method that estimates of all methods contain, as a list with a number per
@@ -80,8 +79,8 @@ parts_of_average <- function(value, average) {
     return(rlang::rep_named(fields, list(rep(NA_real_, length(value)))))
   }
   usage <- panel_leans(average$x)
-  ranges <- list(base_rate_range = base_rate_ranges(average$x, usage))
-  parts <- c(average$point$numbers, ranges)[fields]
+  average$point$numbers$base_rate_range <- base_rate_ranges(average$x, usage)
+  parts <- average$point$numbers[fields]
   parts[estimate_fields] <- lapply(parts[estimate_fields], replace, is.na(value), NA_real_)
   parts$no_kappa <- has_no_kappa(usage)
   parts
@@ -213,20 +212,18 @@ causes_of_doubt <- function(estimate) {
   }
   cause <- ifelse(base_rate_error > rater_error, usage_words,
     "raters are often wrong, and may be wrong together")
-  range_cause <- paste("it may be", range_words(estimate$table))
   ifelse(abs(independent - details$average_shared) / 2 > pmax(base_rate_error, rater_error),
-    range_cause, cause)
+    paste("it may be", range_words(estimate$table)), cause)
 }
 
 # Note for prints of estimates from raters that are language models or programs.
 machine_words <- function(x) {
-  kinds <- sort_strings(unique(rater_kind(x)))
-  n_sources <- if (length(kinds) > 1L) "20" else "ten"
+  n_sources <- if (length(unique(rater_kind(x))) > 1L) "20" else "ten"
   paste0(
-    "Raters are ", machines_of(x), ", which often err on the same cases. ",
-    "In ", n_sources, " public data sources their agreement was little evidence of accuracy. The ",
-    "interval shows the errors there, and may be too wide for an easy task. 20 random cases with ",
-    "known truth would replace it."
+    "Raters are ", machines_of(x), ", which often err on the same cases. In ", n_sources,
+    " public data sources their agreement was little evidence of accuracy. The interval shows the ",
+    "errors there, and may be too wide for an easy task. 20 random cases with known truth would ",
+    "replace it."
   )
 }
 

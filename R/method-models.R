@@ -36,10 +36,9 @@ estimate_latent <- function(fit, options, average) {
   point <- points[[method_end]]
   if (!point$converged) warn_convergence(options$method)
   correction <- correction_share(options, of_average(average, "typical", length(missing_values)))
-  posterior <- named_posteriors(point, fit$x)
+  posterior <- posteriors_of(point)
   if (is_corrected(correction)) {
-    shared <- named_posteriors(points$shared, fit$x)
-    posterior <- Map(correct_for_shared_errors, posterior, shared, correction)
+    posterior <- Map(correct_for_shared_errors, posterior, posteriors_of(points$shared), correction)
   }
   new_point(
     correct_for_shared_errors(values[[method_end]], values$shared, correction),
@@ -48,7 +47,7 @@ estimate_latent <- function(fit, options, average) {
     reason = if (!point$identified) {
       rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(missing_values))
     },
-    posterior = posterior
+    posterior = named_posteriors(posterior, fit$x)
   )
 }
 
@@ -77,13 +76,24 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
 # Estimates of all systems. `get_posteriors`: a function of pattern weights that returns a list
 # with the posterior for each system (patterns x categories). `bins`: a function that returns a
 # table of bins, or NULL.
-posterior_point <- function(fit, options, rule, get_posteriors, posterior = FALSE, bins = NULL) {
-  estimator <- posterior_estimator(fit, options, rule, get_posteriors)
+posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins) {
+  # The arguments are those of estimators of the core: pattern weights, and the quantity, "accuracy"
+  # or "counts" (expected numbers of cases by truth and answer).
+  estimator <- function(weight, quantity) {
+    unlist(for_systems(fit, weight, get_posteriors(weight), function(answer, posterior, weight) {
+      if (quantity == "counts") {
+        counts_of_answers(answer, posterior, weight)
+      } else if (length(answer) > 0L) {
+        rule(answer, posterior, weight, options)
+      } else {
+        NA_real_
+      }
+    }))
+  }
   weight <- pattern_weights(fit$x)
   posteriors <- get_posteriors(weight)
-  point <- new_point(estimator(weight, "accuracy"), estimator, posterior = if (posterior) {
-    setNames(lapply(posteriors, `colnames<-`, fit$x$categories), fit$x$systems)
-  })
+  point <- new_point(estimator(weight, "accuracy"), estimator,
+    posterior = if (posterior) named_posteriors(posteriors, fit$x))
   if (!is.null(bins)) {
     point$bins <- for_systems(fit, weight, posteriors, function(...) bins(..., options))
     point$uninformative <- na_real(vapply(point$bins, function(table) {
@@ -104,23 +114,6 @@ for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$
   })
 }
 
-# Returns an estimator in R with the same arguments as estimators of the core: pattern weights, and
-# the quantity, "accuracy" or "counts" (expected numbers of cases by truth and answer).
-posterior_estimator <- function(fit, options, rule, get_posteriors) {
-  force(list(fit, options, rule, get_posteriors))
-  function(weight, quantity) {
-    unlist(for_systems(fit, weight, get_posteriors(weight), function(answer, posterior, weight) {
-      if (quantity == "counts") {
-        counts_of_answers(answer, posterior, weight)
-      } else if (length(answer) > 0L) {
-        rule(answer, posterior, weight, options)
-      } else {
-        NA_real_
-      }
-    }))
-  }
-}
-
 # Accuracy of one system: mean posterior probability that its answers are correct. `answer`:
 # category numbers. `posterior`: cases x categories.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
@@ -131,8 +124,8 @@ mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
 # category. `probability`: mean probability of that category. `n`: number of categories. NA if all
 # categories are equally probable.
 accuracy_of_agreement <- function(agreement, probability, n) {
-  accuracy <- ((n - 1) * agreement - 1 + probability) / (n * probability - 1)
-  ifelse(n * probability - 1 < 1e-6, NA_real_, accuracy)
+  excess <- n * probability - 1
+  ifelse(excess < 1e-6, NA_real_, ((n - 1) * agreement - 1 + probability) / excess)
 }
 
 # Accuracy of one system by the unbinned method.
@@ -179,7 +172,7 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
 # Record of a method that calls a user-defined function `run`. It is not registered, but stored in
 # the options of the estimate.
 function_method <- function(run) {
-  estimate <- function(fit, options, average) {
+  record <- new_method("own function", "function of the user's", "none", function(fit, ...) {
     estimator <- function_estimator(fit$x, run)
     result <- estimator(NULL, NULL)
     no_reason <- is.na(result$estimate) & is.na(result$reason)
@@ -187,8 +180,8 @@ function_method <- function(run) {
       result$estimate, estimator,
       reason = replace(result$reason, no_reason, "the function gave no estimate")
     )
-  }
-  c(new_method("own function", "function of the user's", "none", estimate), run = run)
+  })
+  c(record, run = run)
 }
 
 # Returns an estimator that calls the user's function `run`. Its argument `times` is the number of
@@ -196,10 +189,9 @@ function_method <- function(run) {
 # it gets the original ratings with `times` as weights, otherwise the resampled ratings.
 function_estimator <- function(x, run) {
   takes_weights <- "weights" %in% names(formals(args(run)))
-  case_weights <- weights_of_cases(x)
   structure(function(times, quantity) {
     value <- if (takes_weights) {
-      run(x, weights = times %||% case_weights)
+      run(x, weights = times %||% weights_of_cases(x))
     } else if (is.null(times)) {
       run(x)
     } else {
@@ -276,7 +268,7 @@ family_ends <- function(fit, options, end) {
 
 # Accuracy with independent errors (`joint`) or with shared errors. A correction for shared errors
 # (`common`), between the two, is not available.
-family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
+family_point <- function(fit, options, rule, joint = FALSE, posterior, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} cannot be used with user-defined families of models.",
     i = "Use {.code method = \"joint\"} for independent errors and {.code method = \"shared\"} for
@@ -301,7 +293,7 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
     rep_len(lapply(posterior_functions, function(judge) judge(weight)), length(systems))
   }
   point <- posterior_point(fit, options, rule, get_posteriors, posterior, bins)
-  not_identified <- lengths(lapply(problems, `[[`, "lost")) > 0L
+  not_identified <- vapply(problems, function(problem) isTRUE(problem$lost), NA)
   if (any(not_identified)) {
     point$value[not_identified] <- NA_real_
     point$reason <- ifelse(not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)

@@ -25,16 +25,16 @@ resolve_prior <- function(prior, x, model) {
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   kind_of_others <- if (is.list(prior$others)) "own" else prior$others
   default_parameters <- plain_parameters(kind_of_others, length(categories), uniform_errors)
+  resolve <- function(law, rater, base) resolve_law(law, rater, base, categories, uniform_errors)
   system <- if (kind_of_others == "own") {
-    resolve_law(prior$others, "others", default_parameters, categories, uniform_errors)
+    resolve(prior$others, "others", default_parameters)
   } else if (kind_of_others != "partial") {
     default_parameters
   }
   # If only the sensitivity has a prior, the specificity has the prior of other raters.
   raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
-    if (is.null(law)) system else resolve_law(law, rater, system %||% default_parameters,
-      categories, uniform_errors)
+    if (is.null(law)) system else resolve(law, rater, system %||% default_parameters)
   })
   if (model$accuracy == "common") {
     stated <- unique(raters[names(prior$raters)])
@@ -81,7 +81,7 @@ resolve_law <- function(law, rater, base, categories, uniform_errors) {
   if (!is.null(law$matrix)) {
     abort_if(nrow(law$matrix) != n, "prior", "The prior of {.val {rater}} must be a {n} x {n}
       matrix.", x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
-    return(matrix(as.double(sort_matrix(categories, law$matrix, rater)), n))
+    return(sort_matrix(categories, law$matrix, rater))
   }
   if (!is.null(law$right)) {
     parameters <- shares_of_wrong(law$wrong %||% rep(1, n), rater, categories) * law$right[[2L]]

@@ -84,16 +84,12 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   abort_argument_if(length(raters) > 0L && !is_uniquely_named(raters), "...",
     "Priors of raters must be named by rater, with each name once.",
     x = "The names are {.val {names2(raters)}}.")
-  law <- if (is.list(others) || is.matrix(others)) {
-    check_rater_law(others, "others")
-  } else {
-    check_choice(others)
-  }
-  if (missing(order) && identical(law, "flat")) order <- "each"
+  is_law <- is.list(others) || is.matrix(others)
+  others <- if (is_law) check_rater_law(others, "others") else check_choice(others)
+  if (missing(order) && identical(others, "flat")) order <- "each"
   new_result("rater_prior",
-    raters = Map(check_rater_law, raters, names(raters)), others = law,
-    order = check_choice(order, c("mean", "each", "none")),
-    base_rates = check_rate_laws(base_rates)
+    raters = Map(check_rater_law, raters, names(raters)), others = others,
+    order = check_choice(order), base_rates = check_rate_laws(base_rates)
   )
 }
 
@@ -148,9 +144,8 @@ beta_of_range <- function(range, subject) {
   is_range <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
   abort_if(!is_range, "prior", "The range of {subject} must be two probabilities, the lower first.",
     x = "It is {.val {range}}.")
-  mean <- mean(range)
-  total <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
-  c(mean, 1 - mean) * total
+  shares <- c(mean(range), 1 - mean(range))
+  shares * (prod(shares) / (diff(range) / 4)^2 - 1)
 }
 
 # Beta parameters from the mode and a bound. A Beta distribution with this mode has the parameters
@@ -162,7 +157,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     x = "They are {mode} and {sure}.")
   low <- !is.null(at_least)
   mode_of_bound <- if (low) mode else 1 - mode
-  bound <- if (low) at_least else 1 - at_most
+  bound <- at_least %||% (1 - at_most)
   abort_if(bound <= 1 - sure && bound < mode_of_bound, "prior",
     "The prior of {subject} must be more informative than the flat prior.",
     x = "A uniform probability is {if (low) 'above' else 'below'} {at_least %||% at_most} with
@@ -171,16 +166,15 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
          {.field {if (low) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) 1 + c(mode_of_bound, 1 - mode_of_bound) * exp(log_size)
   excess <- function(log_size) {
-    stats::pbeta(bound, beta_parameters(log_size)[[1L]], beta_parameters(log_size)[[2L]]) -
-      (1 - sure)
+    parameters <- beta_parameters(log_size)
+    stats::pbeta(bound, parameters[[1L]], parameters[[2L]]) - (1 - sure)
   }
   abort_if(bound >= mode_of_bound || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
      {if (low) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.")
   # Uses the flat prior (s near 0) if it exceeds the bound with probability `sure`, up to rounding.
-  flat <- excess(-20) <= 0
-  parameters <- beta_parameters(if (flat) -20 else
+  parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
     stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) parameters else rev(parameters)
 }
@@ -198,9 +192,9 @@ check_rater_law <- function(law, rater) {
     return(list(matrix = check_proper(unclass(law), rater)))
   }
   parts <- if (is.list(law)) names2(law)
-  has_sens_or_spec <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
-  has_right <- "right" %in% parts && all(parts %in% c("right", "wrong"))
-  abort_if(!(has_sens_or_spec || has_right) || anyDuplicated(parts) > 0L, "prior",
+  forms <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
+  is_form <- vapply(forms, setequal, NA, parts)
+  abort_if(!any(is_form) || anyDuplicated(parts) > 0L, "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",
     x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(law)}.")
@@ -229,27 +223,18 @@ check_rate_laws <- function(x) {
   lapply(x, check_rate_law)
 }
 
-# Table with a row per prior distribution.
-tidy_prior <- function(x) {
-  laws <- c(x$raters, list(others = x$others))
-  rates <- Map(rate_row, x$base_rates, names2(x$base_rates))
-  rows <- unlist(c(Map(law_rows, laws, names(laws)), list(rates)), recursive = FALSE)
-  tibble::as_tibble(stack_tables(rows))
-}
-
 others_words <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
 )
 
-# A row of tidy(). `shape`: parameters of the Beta distribution of the probability, NULL if they are
-# not known.
-law_row <- function(rater, part, prior, shape) {
-  shape <- shape %||% c(NA_real_, NA_real_)
-  limits <- stats::qbeta(c(0.05, 0.95), shape[[1L]], shape[[2L]])
-  list(
-    rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape),
-    lower = limits[[1L]],
-    upper = limits[[2L]]
+# Rows of tidy(). `shapes`: parameters of the Beta distributions of the probabilities, a matrix with
+# a row per probability; NULL if they are not known.
+new_law_rows <- function(rater, part, prior, shapes) {
+  shapes <- unname(shapes %||% matrix(NA_real_, 1L, 2L))
+  limit <- function(probability) stats::qbeta(probability, shapes[, 1L], shapes[, 2L])
+  tibble::tibble(
+    rater = rater, part = unname(part), prior = unname(prior),
+    mean = shapes[, 1L] / rowSums(shapes), lower = limit(0.05), upper = limit(0.95)
   )
 }
 
@@ -257,21 +242,20 @@ law_row <- function(rater, part, prior, shape) {
 law_rows <- function(law, rater) {
   if (is.character(law)) {
     # The vague prior of a correct rating does not depend on the number of categories.
-    shape <- if (law == "vague") plain_parameters("vague", 2L, TRUE)
-    return(list(law_row(rater, law, others_words[[law]], shape)))
+    shapes <- if (law == "vague") rbind(plain_parameters("vague", 2L, TRUE))
+    return(new_law_rows(rater, law, others_words[[law]], shapes))
   }
   if (!is.null(law$matrix)) {
     labels <- rownames(law$matrix) %||% seq_len(nrow(law$matrix))
-    return(lapply(seq_along(labels), function(k) {
-      row <- unname(law$matrix[k, ])
-      law_row(rater, paste("truth", labels[[k]]), prior_words("Dirichlet", row),
-        c(row[[k]], sum(row[-k])))
-    }))
+    right <- diag(law$matrix)
+    return(new_law_rows(rater, paste("truth", labels),
+      apply(law$matrix, 1L, prior_words, name = "Dirichlet"),
+      cbind(right, rowSums(law$matrix) - right)))
   }
   words <- c(sens = "sensitivity", spec = "specificity", right = "right")
-  lapply(intersect(names(words), names(law)), function(part) {
-    law_row(rater, words[[part]], prior_words("Beta", law[[part]]), law[[part]])
-  })
+  words <- words[names(words) %in% names(law)]
+  shapes <- stack_rows(law[names(words)])
+  new_law_rows(rater, words, apply(shapes, 1L, prior_words, name = "Beta"), shapes)
 }
 
 # Row of tidy() for the base rates of a population.
@@ -281,13 +265,16 @@ rate_row <- function(law, population) {
     if (!is.null(beta)) " (second category)")
   words <- if (is.null(beta)) prior_words("Dirichlet", law$categories) else
     prior_words("Beta", beta)
-  law_row(NA_character_, part, words, beta)
+  new_law_rows(NA_character_, part, words, rbind(beta))
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.
   raters <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
   is_user_defined <- is.list(x$others)
-  table <- tidy_prior(x)
+  laws <- c(x$raters, list(others = x$others))
+  table <- stack_rows(unname(c(
+    Map(law_rows, laws, names(laws)), Map(rate_row, x$base_rates, names2(x$base_rates))
+  )))
   shown <- data.frame(
     rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
     mean = ifelse(is.na(table$mean), "", decimals(table$mean)),

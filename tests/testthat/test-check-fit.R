@@ -32,7 +32,7 @@ test_that("WAIC and leave-one-out are those of package loo, case by case", {
   skip_if_not_installed("loo")
   fit <- drawn_tests()
   found <- log_likelihood_draws(fit)
-  cases <- found$values[, rep(seq_along(found$weight), found$weight)]
+  cases <- found$log_likelihood[, rep(seq_along(found$weight), found$weight)]
   waic <- suppressWarnings(loo::waic(cases))
   ours <- loo::waic(fit)
   expect_equal(ours$estimates, waic$estimates)
@@ -50,7 +50,7 @@ test_that("log likelihoods are of the draws that the fit has", {
   for (d in c(1L, 4000L)) {
     law <- parameters_of_values(fit, fit$draws[d, ])
     given <- codes_given_class(law, pattern_codes(fit$x), fit$model, fit$x$raters)
-    expect_close(found$values[d, found$row], log(drop(given %*% t(law$base_rates))))
+    expect_close(found$log_likelihood[d, found$row], log(drop(given %*% t(law$base_rates))))
   }
 })
 

@@ -281,7 +281,8 @@ test_that("posteriors and base rates of cases are those of their populations", {
     drawn <- simulate(fit, nsim = 40, seed = 1)
     share <- rowMeans(vapply(drawn, function(x) tapply(truth(x)[[2]] == "1", sites$site, mean),
       numeric(3)))
-    expected <- tapply(pattern_rates(fit)[fit$x$index, 2], sites$site, mean)
+    rates <- rates_of_cases(fit, pattern_covariates(fit$x))
+    expected <- tapply(rates[fit$x$index, 2], sites$site, mean)
     expect_lt(max(abs(share - expected)), 0.03)
   }
 })

@@ -235,7 +235,7 @@ test_that("labels of a fit that does not converge are given, with a warning", {
   expect_equal(rowSums(cut$posterior), rep(1, nrow(cut$posterior)))
   fit <- pooled(x)
   fit$converged <- FALSE
-  expect_warning(warn_fit(fit), class = "fallible_warning_no_convergence")
+  expect_warning(warn_kind(fit), class = "fallible_warning_no_convergence")
   expect_false(anyNA(ground_truth(fit)))
 })
 
