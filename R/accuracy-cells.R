@@ -118,15 +118,15 @@ confusion_draws <- function(estimate) {
   replicates <- estimate$options$replicates
   reason <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(reason) && n_cells * nrow(estimate$table) * replicates > max_numbers) {
-    reason <- paste0(
-      "the cells of all replicates take too much memory (use fewer replicates than ",
-      number(replicates), ")"
+    reason <- sprintf(
+      "the cells of all replicates take too much memory (use fewer replicates than %s)",
+      number(replicates)
     )
   }
   if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
     return(list(values = NULL, reason = reason))
   }
-  list(values = stand_in_replicates(estimate, "counts"), cells = n_cells, reason = NULL)
+  list(values = stand_in_replicates(estimate, "counts"), cells = n_cells)
 }
 
 max_block_size <- 1e6 # largest number of matrix elements that are processed at a time
@@ -135,11 +135,8 @@ max_block_size <- 1e6 # largest number of matrix elements that are processed at 
 # truth and answer. Processes a block of rows at a time, to save memory.
 apply_in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
-  replicate_numbers <- seq_len(nrow(draws$values))
-  blocks <- split(
-    replicate_numbers, ceiling(replicate_numbers / ceiling(max_block_size / draws$cells))
-  )
-  stack_rows(unname(blocks), function(block) f(draws$values[block, columns, drop = FALSE]))
+  blocks <- split_in_runs(seq_len(nrow(draws$values)), ceiling(max_block_size / draws$cells))
+  stack_rows(blocks, function(block) f(draws$values[block, columns, drop = FALSE]))
 }
 
 # Table of the confusion matrices, with a row per system, true category and answer.
@@ -148,9 +145,7 @@ apply_in_blocks <- function(draws, s, f) {
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
   blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
-  cells <- stack_rows(blocks, function(truth) {
-    compute_metrics(make_cell_plan(categories, truth))
-  })
+  cells <- stack_rows(blocks, function(truth) compute_metrics(make_cell_plan(categories, truth)))
   cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
     system = cells$system, truth = cells$category,
@@ -164,12 +159,13 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
 recall_and_precision <- function(compute_metrics, counts, categories) {
   metrics <- built_in_metrics[c("recall", "precision")]
   values <- compute_metrics(metric_plan(metrics, categories, NULL, list()))
-  n_cases <- lapply(counts, function(cases) {
-    table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
-  })
   columns_tibble(
     !!!values[c("system", "category")], measure = values$metric,
-    !!!values[c("estimate", interval_columns)], n = unlist(n_cases), reason = values$reason
+    !!!values[c("estimate", interval_columns)],
+    n = unlist(lapply(counts, function(cases) {
+      table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
+    })),
+    reason = values$reason
   )
 }
 
@@ -180,7 +176,7 @@ table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
     truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
-    right = tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
+    right = tables[, on_diagonal(n), drop = FALSE]
   )
 }
 
@@ -196,26 +192,23 @@ cell_probabilities <- function(tables, n) {
 # numbers of the true categories whose cells are computed.
 make_cell_plan <- function(categories, truth) {
   n_labels <- length(categories)
+  truth <- rep(truth, each = n_labels)
   metric <- new_metric("cell", "", "", cell_probabilities, "cell", undefined = no_such_case)
-  metric$cells <- (rep(truth, each = n_labels) - 1L) * n_labels +
-    rep(seq_len(n_labels), length(truth))
+  metric$cells <- (truth - 1L) * n_labels + seq_len(n_labels)
   list(
     records = list(cell = metric), categories = categories, averages = NULL, settings = list(),
-    rows = data.frame(
-      metric = "cell", average = NA_character_, category = rep(categories[truth], each = n_labels)
-    )
+    rows = data.frame(metric = "cell", average = NA_character_, category = categories[truth])
   )
 }
 
 # Shifts replicates on the logit scale so that their medians are `estimate`, which is computed by
 # another method. `values`: replicates x quantities. Replicates of 0 and 1 are not shifted.
 shift_replicates <- function(values, estimate) {
-  logit <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
+  logit <- function(p) stats::qlogis(clamp(p, 1e-9, 1 - 1e-9))
   medians <- apply(values, 2L, stats::median, na.rm = TRUE)
-  logit_shift <- logit(estimate) - logit(medians)
-  shifted <- stats::plogis(sweep(logit(values), 2L, logit_shift, `+`))
-  shifted[values %in% c(0, 1)] <- values[values %in% c(0, 1)]
-  shifted
+  shifted <- stats::plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
+  fixed <- values %in% c(0, 1)
+  replace(shifted, fixed, values[fixed])
 }
 
 # Results of class confusion_estimate.

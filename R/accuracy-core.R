@@ -14,8 +14,10 @@ make_estimator <- function(fit, method, options) {
     on.exit(bar$close())
     tick <- bar$tick
   }
-  pointer <- core_estimator(fit$x$patterns, core_input$weight, core_input$setup, tick)
-  structure(pointer, made_of = list(fit = fit, method = method, options = options))
+  structure(
+    core_estimator(fit$x$patterns, core_input$weight, core_input$setup, tick),
+    made_of = list(fit = fit, method = method, options = options)
+  )
 }
 
 # Returns the arguments of core_estimator() other than the ratings: `weight`, a number per pattern
@@ -23,20 +25,23 @@ make_estimator <- function(fit, method, options) {
 estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
+  is_average <- method$model == "own"
+  any_model <- method$model == "any"
   # Weights that are probabilities sum to one case, which is too little evidence to choose between
   # models. They are scaled to a million cases.
-  if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
+  if (is_average && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
     weight <- many_cases * weight / sum(weight)
   }
   fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # of replicates
-  known_values <- fit$known
-  if (method$model != "any") known_values <- known_values[c("truth", "raters", "counts")]
   setup <- c(
-    list(method = method$id, known = known_values),
+    list(
+      method = method$id,
+      known = if (any_model) fit$known else fit$known[c("truth", "raters", "counts")]
+    ),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
-    if (method$model == "any") list(model = model_for(fit$model, x, fitting), fitting = fitting),
+    if (any_model) list(model = model_for(fit$model, x, fitting), fitting = fitting),
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
-    if (method$model == "own") list(
+    if (is_average) list(
       ordered = x$ordered, common = common_for_core(options), used = used_categories(x)
     )
   )
@@ -45,7 +50,7 @@ estimator_setup <- function(fit, method, options) {
 
 # Creates an estimator that is used only for replicates. If there are many systems, or if `paired`,
 # the replicates are first-order approximations, which are faster.
-replicating_estimator <- function(fit, method, options, paired = FALSE) {
+replicating_estimator <- function(fit, method, options, paired) {
   is_linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
   if (!is_linear) return(make_estimator(fit, method, options))
@@ -102,9 +107,10 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
     stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
   } else if (is.list(estimator)) {
     independent <- compute_replicates(estimator$independent, quantity, resampling, tick)
-    shared <- compute_replicates(estimator$shared, quantity, resampling) # from the same cases
-    correction <- rep(estimator$back, each = length(independent) / length(estimator$back))
-    correct_for_shared_errors(independent, shared, correction)
+    correct_for_shared_errors(
+      independent, compute_replicates(estimator$shared, quantity, resampling), # from the same cases
+      rep(estimator$back, each = length(independent) / length(estimator$back))
+    )
   } else {
     replicates_in_blocks(estimator, quantity, resampling, tick)
   }
@@ -194,12 +200,12 @@ common_note <- function(x) {
   if (no_evidence && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings neither show nor rule out shared errors.")
   }
-  assumption <- switch(if (no_evidence) "none" else as.character(common),
+  sprintf("Assumed: %s; ratings cannot test this.", switch(
+    if (no_evidence) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
-    paste0(if (is.character(common)) "typical ", "shared errors (", correction_words(correction),
-      " of the range)")
-  )
-  paste0("Assumed: ", assumption, "; ratings cannot test this.")
+    sprintf("%sshared errors (%s of the range)", if (is.character(common)) "typical " else "",
+      correction_words(correction))
+  ))
 }
 
 # Smallest and largest correction of the systems, such as "40% to 55%".
@@ -211,7 +217,8 @@ correction_words <- function(correction) {
 explain_common <- function(estimate) {
   correction <- estimate$details$common
   no_evidence <- has_typical_common(estimate$options) && max(correction, na.rm = TRUE) == 0
-  text <- switch(if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
+  sub("{moved}", correction_words(correction), fixed = TRUE, switch(
+    if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings
       neither show nor rule out shared errors, so the average was not corrected.",
     typical = "These models take errors to be independent given the truth; since raters and systems
@@ -222,8 +229,7 @@ explain_common <- function(estimate) {
     none = "Errors of system and raters are taken to be independent given the truth.",
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."
-  )
-  sub("{moved}", correction_words(correction), text, fixed = TRUE)
+  ))
 }
 
 # Sentences about a method or an interval for a methods paragraph. Replaces placeholders in braces,
@@ -236,7 +242,7 @@ explain_estimate <- function(record, estimate) {
     interval = function(estimate) interval_title(estimate$options$conf_level)
   )
   for (name in names(replacements)) {
-    placeholder <- paste0("{", name, "}")
+    placeholder <- sprintf("{%s}", name)
     if (any(grepl(placeholder, sentences, fixed = TRUE))) {
       sentences <- sub(placeholder, replacements[[name]](estimate), sentences, fixed = TRUE)
     }

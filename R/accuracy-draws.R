@@ -75,7 +75,8 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   chosen_ratings <- choose_systems(x$x, systems)
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
-  if (!is.null(gold)) x <- refit_without_truth(x)
+  # Known truths that are a sample must not be used by the sampler as well.
+  if (!is.null(gold) && any(known_patterns(x))) x <- refit_without_truth(x)
   draws_estimate(x, chosen_ratings, options, gold)
 }
 
@@ -91,13 +92,13 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (length(gold$case) > 0L) gold
 }
 
-# Runs the sampler again without known truths, if the fit used any. The truths are then a sample
-# that measures the accuracy.
+# Runs the sampler again without known truths. The truths are then a sample that measures the
+# accuracy.
 refit_without_truth <- function(fit) {
-  if (!any(known_patterns(fit))) return(fit)
-  x <- join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth"))
-  known <- replace(fit$known, "truth", list(integer()))
-  fit_checked_draws(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
+  fit_checked_draws(
+    join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth")), fit$model,
+    replace(fit$known, "truth", list(integer())), fit$prior, fit$sampling, fit$seed
+  )
 }
 
 # Estimates accuracy from a fit by the sampler. `chosen_ratings`: ratings of the fit with the
@@ -123,13 +124,12 @@ draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
 # the same dependence in both.
 draw_accuracies <- function(fit) {
   x <- fit$x
-  n_labels <- length(x$categories)
+  n_labels <- n_categories(x)
   populations <- nrow(fit$prior$base_rates)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
   options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
   draw_cells <- function(draws, matrix_number, task) {
-    base_rates <- mean_rates(draws, x, task, populations)$draws
-    base_rates[, rep(seq_len(n_labels), each = n_labels)] *
+    mean_rates(draws, x, task, populations)$draws[, rep(seq_len(n_labels), each = n_labels)] *
       draws[, matrix_columns(matrix_number, n_labels, populations)]
   }
   accuracy_of <- function(cells) rowSums(cells[, on_diagonal(n_labels)])
@@ -153,9 +153,7 @@ draw_accuracies <- function(fit) {
 
 # Input of the sampler in which one system is one more rater, and other systems are left out.
 make_joint_task <- function(fit, system_number) {
-  x <- fit$x
-  x$systems <- x$systems[system_number]
-  x$patterns$answer <- x$patterns$answer[, system_number, drop = FALSE]
+  x <- keep_systems(fit$x, system_number)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
   prior <- task$prior
   prior$matrix_of <- c(prior$matrix_of, length(prior$rows) + 1L)
@@ -174,9 +172,9 @@ make_joint_task <- function(fit, system_number) {
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
   difference <- unmixed_draws$independent - unmixed_draws$shared
-  mean_position <- if (is.null(options$common)) 1 else switch(as.character(options$common),
-    typical = 1 / sqrt(max(used_categories(x), 2L) - 1), none = 0, all = 1, options$common
-  )
+  common <- common_for_core(options) %||% 1
+  is_typical <- is.character(common)
+  mean_position <- if (is_typical) 1 / sqrt(max(used_categories(x), 2L) - 1) else common
   position <- mean_position + 0 * difference
   accuracy <- unmixed_draws$independent - mean_position * difference
   sampling <- apply(accuracy, 2L, stats::sd)
@@ -184,7 +182,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
     sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
     back = mean_position, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
   )
-  if (has_typical_common(options)) {
+  if (is_typical) {
     mean_accuracy <- colMeans(accuracy)
     zeros <- 0 * mean_accuracy
     unknown_share <- unknown_truth_share(fit)
@@ -209,7 +207,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
   cells <- lapply(seq_len(ncol(difference)), function(s) {
     mixed <- (1 - position[, s]) * unmixed_draws$independent_cells[[s]] +
       position[, s] * unmixed_draws$shared_cells[[s]]
-    rescale_cells(pmax(mixed, 0), accuracy[, s], length(x$categories))
+    rescale_cells(pmax(mixed, 0), accuracy[, s], n_categories(x))
   })
   list(accuracy = accuracy, cells = cells, sizes = sizes, ends = unmixed_draws)
 }
@@ -223,8 +221,7 @@ rescale_cells <- function(cells, accuracy, n_labels) {
   diagonal <- on_diagonal(n_labels)
   right_sum <- rowSums(cells[, diagonal, drop = FALSE])
   wrong_sum <- rowSums(cells) - right_sum
-  wrong_factor <- ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
-  rescaled <- cells * wrong_factor
+  rescaled <- cells * ifelse(wrong_sum > 0, (1 - accuracy) / wrong_sum, 0)
   rescaled[, diagonal] <- cells[, diagonal] * ifelse(right_sum > 0, accuracy / right_sum, 0)
   rescaled / rowSums(rescaled)
 }
@@ -232,8 +229,9 @@ rescale_cells <- function(cells, accuracy, n_labels) {
 # Expected share of wrong ratings, under the posterior probabilities of the fit.
 expected_error_rate <- function(fit) {
   x <- fit$x
-  p_right <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
-  1 - stats::weighted.mean(p_right, pattern_weights(x)[rating_pattern(x)])
+  pattern <- rating_pattern(x)
+  p_right <- fit$posterior[cbind(pattern, rating_category(x))]
+  1 - stats::weighted.mean(p_right, pattern_weights(x)[pattern])
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
@@ -262,11 +260,10 @@ resample_by_gold <- function(draws, x, gold) {
     draw_numbers <- findInterval(
       (seq_len(n_draws) - stats::runif(1L)) / n_draws * sum(weight), cumsum(weight)
     ) + 1L
-    new_accuracy <- sort(
-      accuracy[pmin(draw_numbers, n_draws)]
-    )[rank(old_accuracy, ties.method = "first")]
+    new_accuracy <- sort(accuracy[pmin(draw_numbers, n_draws)])
+    new_accuracy <- new_accuracy[rank(old_accuracy, ties.method = "first")]
     draws$accuracy[, s] <- new_accuracy
-    draws$cells[[s]] <- rescale_cells(draws$cells[[s]], new_accuracy, length(x$categories))
+    draws$cells[[s]] <- rescale_cells(draws$cells[[s]], new_accuracy, n_categories(x))
   }
   draws
 }
@@ -289,18 +286,16 @@ as_draws_estimate <- function(fit, draws, options, gold) {
   average_results <- parts_of_average(mean_accuracy, NULL)
   average_results[c("typical", "rater_error", "base_rate_range")] <-
     sizes[c("back", "rater_error", "range")]
-  draft <- list(
-    fit = fit, options = options, parts = average_results, n = n_rated,
-    point = new_point(mean_accuracy, shared = colMeans(draws$ends$shared),
-      independent = colMeans(draws$ends$independent))
-  )
-  cells <- list(
-    values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
-  )
   show_accuracy(new_accuracy_estimate(
-    draft,
+    list(
+      fit = fit, options = options, parts = average_results, n = n_rated,
+      point = new_point(mean_accuracy, shared = colMeans(draws$ends$shared),
+        independent = colMeans(draws$ends$independent))
+    ),
     c(new_interval_found(table, draws$accuracy, sizes$sampling), list(centre = mean_accuracy)),
-    cells = cells, parts = sizes[c("of_sampling", "of_common", "of_hidden")],
-    drawn_gold = length(gold$case)
+    cells = list(
+      values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
+    ),
+    parts = sizes[c("of_sampling", "of_common", "of_hidden")], drawn_gold = length(gold$case)
   ))
 }

@@ -18,13 +18,11 @@ no_gold_details <- tibble::tibble(
 
 # Printed columns with the estimates from gold cases only and from ratings only, a row per system.
 gold_columns <- function(x) {
-  source_column <- function(interval, column) {
-    x$gold$sources[[column]][x$gold$sources$interval == interval]
-  }
-  labels <- source_column(x$options$interval, "labels")
+  sources <- split(x$gold$sources, x$gold$sources$interval)
+  labels <- sources[[x$options$interval]]$labels
   printed_columns <- list(
-    `gold alone` = decimals(source_column(source_gold_only, "estimate")),
-    `ratings alone` = decimals(source_column(source_ratings_only, "estimate")),
+    `gold alone` = decimals(sources[[source_gold_only]]$estimate),
+    `ratings alone` = decimals(sources[[source_ratings_only]]$estimate),
     p = show_p(x$gold$details$p.value), labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
@@ -110,9 +108,8 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     new_gold[names(gold$settings)] <- gold$settings
     added_gold <- resolve_gold(new_gold, NULL, x)
     gold <- if (length(gold$case) == 0L) added_gold else merge_gold(gold, added_gold, x)
-    if (!is_gold_sample(gold)) {
-      abort_argument("gold_sample", why_no_sample(gold_intervals[[interval]], gold)$message)
-    }
+    abort_argument_if(!is_gold_sample(gold), "gold_sample",
+      why_no_sample(gold_intervals[[interval]], gold)$message)
     warn_gold(gold, x)
   }
   object <- without_gold(object)
@@ -166,7 +163,7 @@ update.result_parts <- function(object, ...) {
 #' @export
 update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ...) {
   if (missing(known_truth)) {
-    object[] <- lapply(unclass(object), stats::update, ...)
+    object[] <- lapply(unclass(object), update, ...)
     return(object)
   }
   truth_table <- as_truth_table(known_truth, "known_truth")
@@ -178,9 +175,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   case_names <- if (is_table) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
     in_group <- case_names %in% cases
-    if (!any(in_group)) return(stats::update(estimate, ...))
+    if (!any(in_group)) return(update(estimate, ...))
     group_truth <- if (is_table) known_truth[in_group, ] else known_truth[in_group]
-    stats::update(estimate, group_truth, gold_sample, ...)
+    update(estimate, group_truth, gold_sample, ...)
   }, unclass(object), group_cases)
   object
 }
@@ -189,10 +186,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
 # NA otherwise.
 why_few_clusters <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
-  reason <- paste0(
-    no_interval, "gold cases are in ", number(n_clusters), " cluster",
-    ifelse(n_clusters == 1, "", "s"),
-    ", but at least ", min_clusters, " are needed to estimate how clusters differ"
+  reason <- sprintf(
+    "%sgold cases are in %s %s, but at least %s are needed to estimate how clusters differ",
+    no_interval, number(n_clusters), ifelse(n_clusters == 1, "cluster", "clusters"), min_clusters
   )
   ifelse(n_clusters < min_clusters, reason, NA_character_)
 }

@@ -100,7 +100,9 @@ resolve_gold <- function(known_truth, gold_sample, x) {
   }
   user_gold <- as_gold_cases(known_truth, gold_sample)
   gold <- read_gold(user_gold$truth, user_gold$sample, x)
-  if (length(gold$case) == 0L) warn_no_gold()
+  warn_if(length(gold$case) == 0L, "gold_none",
+    "{.arg known_truth} contains no truth, so only the ratings are used.",
+    i = "Leave out {.arg known_truth} or check whether all of its values are missing.")
   gold$settings <- user_gold[c("target", "widen")]
   gold$kind <- gold_kind(gold, x)
   gold
@@ -116,32 +118,22 @@ check_no_sample <- function(gold_sample) {
     })
 }
 
-warn_no_gold <- function() {
-  warn_fallible("gold_none", "{.arg known_truth} contains no truth, so only the ratings are used.",
-    i = "Leave out {.arg known_truth} or check whether all of its values are missing.")
-}
-
 # Stops if known truths cannot be used with a fit. Gold cases can only measure an estimate if the
-# fit did not use them.
-check_gold_of <- function(fit, known_truth, gold_sample) UseMethod("check_gold_of")
-
-check_gold_of.rater_fit <- function(fit, known_truth, gold_sample) invisible()
-
-check_gold_of.score_fit <- function(fit, known_truth, gold_sample) {
-  abort_argument_if(any(known_patterns(fit)) && !is.null(known_truth), "known_truth",
-    "The fit already used known truths, so they cannot measure its accuracy.",
-    i = "Call {.fun fit_scores} without {.arg known_truth}, and give {.arg known_truth} here.")
-  abort_argument_if(
-    !is.null(known_truth) && (is.null(gold_sample) || identical(gold_sample, "given")),
-    "known_truth", "Known truths that are not a sample must be given to {.fun fit_scores}.",
-    i = "If they are a random sample, add {.code gold_sample = \"random\"}.")
-}
-
-# A posterior that the user computed may already depend on the known truth.
-check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
-  abort_argument_if(!is.null(known_truth) && !isFALSE(known_truth), "known_truth",
-    "{.arg known_truth} needs a model, but this fit has only a posterior.",
-    i = "Call {.fun estimate_accuracy} with the ratings and {.arg known_truth}.")
+# fit did not use them. A posterior that the user computed may already depend on the known truth.
+check_gold_of <- function(fit, known_truth, gold_sample) {
+  if (is.null(known_truth)) return(invisible())
+  if (inherits(fit, "score_fit")) {
+    abort_argument_if(any(known_patterns(fit)), "known_truth",
+      "The fit already used known truths, so they cannot measure its accuracy.",
+      i = "Call {.fun fit_scores} without {.arg known_truth}, and give {.arg known_truth} here.")
+    abort_argument_if(is.null(gold_sample) || identical(gold_sample, "given"), "known_truth",
+      "Known truths that are not a sample must be given to {.fun fit_scores}.",
+      i = "If they are a random sample, add {.code gold_sample = \"random\"}.")
+  } else {
+    abort_argument_if(inherits(fit, "posterior_fit") && !isFALSE(known_truth), "known_truth",
+      "{.arg known_truth} needs a model, but this fit has only a posterior.",
+      i = "Call {.fun estimate_accuracy} with the ratings and {.arg known_truth}.")
+  }
 }
 
 # Are gold cases a sample, so that they measure the accuracy?
@@ -150,17 +142,17 @@ is_gold_sample <- function(gold) identical(gold$kind, "sample")
 # Message if an interval needs a sample of gold cases and there is none, see misfit_of().
 why_no_sample <- function(interval, gold) {
   n_gold <- length(gold$case)
-  cases <- paste("the", count_noun(n_gold, "case"), "with known truth")
+  cases <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
   was_or_were <- if (n_gold == 1L) "was" else "were"
   reason_and_hint <- switch(gold$kind %||% "none",
     none = c("{.arg known_truth} is not given.", "Give {.arg known_truth} and {.arg gold_sample},
       or use {.code interval = \"robust\"}."),
-    picked = c(paste0(capitalised(cases), " ", was_or_were, " picked by hand."),
+    picked = c(sprintf("%s %s picked by hand.", capitalised(cases), was_or_were),
       "Use {.code interval = \"robust\"}, or a random sample of cases as {.arg known_truth}."),
-    undeclared = c(paste0("It is not known how ", cases, " ", was_or_were, " chosen."),
+    undeclared = c(sprintf("It is not known how %s %s chosen.", cases, was_or_were),
       "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
         which each case was chosen."),
-    unrated = c(paste0("No rater rated ", cases, "."),
+    unrated = c(sprintf("No rater rated %s.", cases),
       "Give the probability with which each case was chosen, if it is known.")
   )
   misfit_of("interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
@@ -173,25 +165,18 @@ why_no_sample <- function(interval, gold) {
 # do not represent its rated cases, and are dropped.
 gold_among <- function(gold, cases, group) {
   if (is.null(gold)) return(NULL)
+  keep_gold <- function(kept) modify_fields(gold, c("case", "truth", "probability"), `[`, kept)
   gold$case <- match(gold$case, cases)
-  keep_gold <- function(gold, kept) {
-    fields <- c("case", "truth", "probability")
-    replace(gold, fields, lapply(gold[fields], `[`, kept))
-  }
-  gold <- keep_gold(gold, !is.na(gold$case))
-  is_unrated <- is_gold_sample(gold) && gold_kind(gold, group) != "sample"
-  if (is_unrated) keep_gold(gold, 0L) else gold
+  gold <- keep_gold(!is.na(gold$case))
+  if (is_gold_sample(gold) && gold_kind(gold, group) != "sample") keep_gold(0L) else gold
 }
 
-# Known truth for fit_raters(), from gold cases that are not a sample; NULL if there is none.
+# Known truth for fit_raters(), from gold cases that are not a sample: a table with the identifiers
+# of cases and the names of categories. NULL if there is none.
 truth_for_fit <- function(gold, x) {
-  if (length(gold$case) > 0L && !is_gold_sample(gold)) gold_table(gold, x)
-}
-
-# Gold cases as a table with the identifiers of cases and the names of categories.
-gold_table <- function(gold, x) {
+  if (length(gold$case) == 0L || is_gold_sample(gold)) return(NULL)
   table <- tibble::tibble(case = x$cases[gold$case], truth = x$categories[gold$truth])
-  if (!is.null(gold$probability)) table$probability <- gold$probability
+  table$probability <- gold$probability
   table
 }
 
@@ -230,14 +215,11 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   has_gold <- measured$known
   from_ratings <- estimates_from_ratings(estimate, which(has_gold))
   estimate$gold <- gold
-  no_gold_reason <- unlist(lapply(
-    system_numbers, function(s) why_no_gold(estimate, s) %||% NA_character_
-  ))
-  few_clusters_reason <- fill_known(has_gold, why_few_clusters(measured))
+  no_gold_reason <- unlist(lapply(system_numbers, why_no_gold, estimate = estimate))
   sources <- source_rows(
     ratings_table["system"], ratings_table, has_gold, measured, from_ratings,
-    ifelse(is.na(no_gold_reason), few_clusters_reason, no_gold_reason), "share", settings,
-    options$interval
+    ifelse(is.na(no_gold_reason), fill_known(has_gold, why_few_clusters(measured)), no_gold_reason),
+    "share", settings, options$interval
   )
   is_finite_target <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
@@ -280,29 +262,31 @@ fill_known <- function(known, value, missing = NA_real_) {
 # rows. `lack`: why gold cases do not measure a row, named by codes. `field`: "share" for
 # accuracies, "difference" for differences.
 source_rows <- function(about, table, known, x, from_ratings, lack, field, settings, interval) {
-  shown_intervals <- Filter(
-    function(record) !record$gold$anytime || record$id == interval, gold_intervals
-  )
-  columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
   rows_of <- function(id, record, x) {
     limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
     limits$weight <- limits$weight %||% 1
-    numbers <- lapply(columns, function(column) fill_known(known, limits[[column]]))
+    columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
     tibble::tibble(
-      about, interval = id, !!!numbers, reason = unname(lack), why = names2(lack)
+      about, interval = id,
+      !!!lapply(columns, function(column) fill_known(known, limits[[column]])),
+      reason = unname(lack), why = names2(lack)
     )
   }
+  shown_intervals <- Filter(
+    function(record) !record$gold$anytime || record$id == interval, gold_intervals
+  )
   without_ratings <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
   tables <- c(
-    list(rows_of(source_gold_only, interval_corrected, without_ratings)),
-    lapply(shown_intervals, function(record) rows_of(record$id, record, x))
+    list(
+      rows_of(source_gold_only, interval_corrected, without_ratings),
+      tibble::tibble(
+        about, interval = source_ratings_only, table[c("estimate", interval_columns)],
+        size = NA_real_, weight = 0, table[c("reason", "why")]
+      )
+    ),
+    unname(lapply(shown_intervals, function(record) rows_of(record$id, record, x)))
   )
-  without_gold_rows <- tibble::tibble(
-    about, interval = source_ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
-    weight = 0, table[c("reason", "why")]
-  )
-  rows <- stack_rows(unname(append(tables, list(without_gold_rows), 1L)))
-  rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
+  stack_rows(tables)[order(rep(seq_len(nrow(about)), length(tables))), ]
 }
 
 # Replaces estimates from ratings (`table`) by those of the chosen interval (`sources`). Rows
@@ -326,38 +310,35 @@ resolve_sources <- function(table, sources, interval) {
 # error. `cases`: number of cases from which they would be drawn if the target is the accuracy of
 # these cases, Inf if it is the accuracy of a population.
 labels_of_sources <- function(rows, cases) {
-  relative_variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
-  labels <- 1 / (ifelse(is.na(rows$size), relative_variance, 1 / rows$size) + 1 / cases)
+  # The squared standard error, relative to the variance of a case.
+  variance <- ifelse(is.na(rows$size),
+    rows$std.error^2 / (rows$estimate * (1 - rows$estimate)), 1 / rows$size)
+  labels <- 1 / (variance + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
-# Reason (named by a code) why gold cases do not measure a system; NULL if they do.
+# Reason (named by a code) why gold cases do not measure a system; NA if they do.
 why_no_gold <- function(estimate, system_number) {
   evidence <- estimate$gold$evidence
   if (estimate$gold$measured$known[[system_number]]) {
-    NULL
+    NA_character_
   } else if (is.null(evidence)) {
     why_no_evidence(estimate)
   } else if (any(evidence$answer[evidence$at, system_number] > 0L)) {
     reason_not_all_drawn
   } else {
-    c(not_asked = paste(
-      "it answered none of the", number(length(estimate$gold$case)), "gold cases"
-    ))
+    c(not_asked = sprintf("it answered none of the %s gold cases",
+      number(length(estimate$gold$case))))
   }
 }
 
 why_no_evidence <- function(estimate) {
   if (length(estimate$gold$case) > 0L) {
-    reason_no_sample
+    c(no_sample = "weights are not counts, so gold cases are not a sample of cases")
   } else {
     c(no_gold = "there are no gold cases")
   }
 }
-
-reason_no_sample <- c(
-  no_sample = "weights are not counts, so gold cases are not a sample of cases"
-)
 
 reason_not_all_drawn <- c(not_drawn = paste(
   "the probabilities of gold cases do not fit its number of cases (the sum of their inverses",
@@ -368,13 +349,11 @@ reason_not_all_drawn <- c(not_drawn = paste(
 # ratings. Column `worth`: number of labels without ratings that are equivalent to one label with
 # ratings.
 gold_details <- function(table, has_gold, measured, from_ratings, settings, no_gold_reason) {
-  test_columns <- list()
-  if (any(has_gold)) {
+  test_columns <- if (any(has_gold)) {
     interval <- corrected_interval(measured, settings$target, settings$conf_level)
-    estimates_from_ratings <- table[has_gold, ]
-    test_columns <- c(
+    c(
       gold_test(measured, from_ratings),
-      gold_common(interval, estimates_from_ratings$independent, estimates_from_ratings$shared)
+      gold_common(interval, table$independent[has_gold], table$shared[has_gold])
     )
   }
   columns_tibble(
@@ -384,8 +363,7 @@ gold_details <- function(table, has_gold, measured, from_ratings, settings, no_g
     !!!lapply(
       rlang::set_names(gold_test_columns), function(name) fill_known(has_gold, test_columns[[name]])
     ),
-    reason = unname(no_gold_reason),
-    why = names2(no_gold_reason)
+    reason = unname(no_gold_reason), why = names2(no_gold_reason)
   )
 }
 
@@ -394,5 +372,5 @@ rests_on_gold <- function(estimate) {
   if (is.null(estimate$gold)) return(rep(FALSE, nrow(estimate$table)))
   sources <- estimate$gold$sources
   weight <- sources$weight[sources$interval == estimate$options$interval]
-  weight >= 0.5 & !is.na(weight)
+  (weight >= 0.5) %in% TRUE
 }

@@ -13,17 +13,15 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   by <- as.character(by)
   # Each group has a seed, so that its result does not depend on the process that computes it.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
-  voted_ratings <- with_votes(x)
   # Properties of the raters that are computed from all cases, for use in each group.
-  panel_properties <- c(
-    list(constant = constant_raters(voted_ratings)),
-    store_abstain_decision(voted_ratings)$panel["abstain"]
+  voted_ratings <- with_votes(x)
+  panel_properties <- list(
+    constant = constant_raters(voted_ratings),
+    abstain = store_abstain_decision(voted_ratings)$panel$abstain
   )
   if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
-  panel_properties <- c(
-    panel_properties,
-    list(leans = rater_leans(voted_ratings), used = used_categories(voted_ratings))
-  )
+  panel_properties$leans <- rater_leans(voted_ratings)
+  panel_properties$used <- used_categories(voted_ratings)
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
     group_ratings <- x[cases, ]
@@ -34,7 +32,6 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
     function() with_run_seed(seed, catch_warnings(estimate(group_ratings, cluster, gold)))
   }, groups, seeds)
   results <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
-  results <- setNames(results, groups)
   warn_groups(lapply(results, `[[`, "warnings"))
   estimates <- lapply(results, `[[`, "value")
   stack_results(estimates, "group", "accuracy_by_group",
@@ -64,14 +61,14 @@ warn_groups <- function(conditions) {
   conditions <- conditions[lengths(conditions) > 0L]
   if (length(conditions) == 0L) return(invisible())
   warnings <- unlist(unname(conditions), recursive = FALSE)
-  group <- rep(names(conditions), lengths(conditions))
   topic <- sub("^fallible_warning_", "", vapply(warnings, function(w) class(w)[[1L]], ""))
-  topic_groups <- lapply(split(group, factor(topic, unique(topic))), unique)
-  topic_lines <- vapply(names(topic_groups), function(one_topic) {
-    message <- cli::ansi_strip(conditionMessage(warnings[[match(one_topic, topic)]]))
-    escape_braces(shorten(topic_groups[[one_topic]], most = 6L), ": ", sub("\n.*", "", message))
-  }, "")
-  warn_fallible(unique(topic),
+  group <- rep(names(conditions), lengths(conditions))
+  topic_groups <- lapply(split(group, factor_in_order(topic)), unique)
+  messages <- vapply(warnings[match(names(topic_groups), topic)], conditionMessage, "")
+  topic_lines <- escape_braces(
+    vapply(topic_groups, shorten, "", most = 6L), ": ", sub("\n.*", "", cli::ansi_strip(messages))
+  )
+  warn_fallible(names(topic_groups),
     c("{length(conditions)} of {n_groups} groups have warnings.", bullets(topic_lines, 5L)),
     i = "The field {.field conditions} of this warning contains them by group.",
     groups = names(conditions), topics = topic_groups, conditions = conditions)
@@ -116,8 +113,8 @@ cluster_widening <- function(estimate) {
   options$seed <- draw_seed()
   estimator <- make_estimator(estimate$fit, method_joint, options)
   sampling_error <- function(options) {
-    resamples <- resampling(estimate$fit$x, options)
-    apply(compute_replicates(estimator, "accuracy", resamples), 2L, stats::sd, na.rm = TRUE)
+    replicates <- compute_replicates(estimator, "accuracy", resampling(estimate$fit$x, options))
+    apply(replicates, 2L, stats::sd, na.rm = TRUE)
   }
   widening <- sampling_error(options) / sampling_error(options[names(options) != "cluster"])
   ifelse(is.finite(widening), widening, 1)
@@ -127,16 +124,14 @@ cluster_widening <- function(estimate) {
 # estimates.
 
 #' @exportS3Method
-labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, # nolint: object_name.
-                              votes = NULL, ...) {
+labels_of.default <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
   x <- with_votes(as_ratings(x, arg = "fit"))
   if (is.null(known_truth)) check_several_raters(x)
   labels_with_gold(x, resolve_gold_for_labels(x, known_truth, gold_sample), votes)
 }
 
 #' @exportS3Method
-labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, # nolint: object_name.
-                                votes = NULL, ...) {
+labels_of.rater_fit <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
   abort_argument_if(!is.null(known_truth), "known_truth",
     "{.arg known_truth} cannot be added to a fit.",
     i = "Give it to {.fun fit_raters}, or give the ratings to {.fun ground_truth}.")
@@ -146,8 +141,8 @@ labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, # nol
 
 # Labels are computed by method "average" unless the user chose another method or model.
 #' @exportS3Method
-labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_name.
-                                        gold_sample = NULL, votes = NULL, ...) {
+labels_of.accuracy_estimate <- function(x, known_truth, # nolint: object_name.
+                                        gold_sample, votes) {
   gold <- x$gold %||% x$fitted_gold
   abort_argument_if(!is.null(known_truth) && length(gold$case) > 0L, "known_truth",
     "{.arg fit} is an estimate that already has gold cases, so {.arg known_truth} cannot be added.",
@@ -178,19 +173,20 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
 # Computes labels by method "average". If at least `min_gold` gold cases are a sample, the result
 # also contains `blind`, labels that do not use them. The comparison of `blind` with the gold cases
 # is used to calibrate the labels of the other cases.
-labels_with_gold <- function(x, gold = NULL, votes = NULL) {
+labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
   }
   x <- split_gold_patterns(x, gold)
   if (is.null(gold)) return(set_average_defaults(average_labels(x)))
-  known <- replace(nothing_known, "truth", list(truth_of_patterns(x)))
-  labels <- set_average_defaults(average_labels(x, known))
+  labels <- set_average_defaults(
+    average_labels(x, replace(nothing_known, "truth", list(truth_of_patterns(x))))
+  )
   labels$certain <- truth_of_patterns(labels$x) > 0L
   labels$one_judge <- all(pattern_lengths(x) < 2L)
   n_rated_gold <- sum(rated_patterns(labels$x)[labels$x$index[gold$case]])
   if (labels$one_judge || n_rated_gold < min_gold || !is_sample(gold, x)) return(labels)
-  blind <- suppressWarnings(average_labels(x), classes = "fallible_warning")
+  blind <- without_warnings(average_labels(x))
   if (is.null(blind$reason)) labels[c("gold", "blind")] <- list(gold, blind)
   labels
 }

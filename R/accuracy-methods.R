@@ -18,14 +18,14 @@ select_systems <- function(x, at) {
   x <- without_gold(x)
   x$fit <- replace_answers(x$fit, join_patterns(keep_systems(all_ratings, at)))
   pattern <- matching_patterns(all_ratings, x$fit$x)
+  of_patterns <- function(posterior) posterior[pattern, , drop = FALSE]
   system_names <- x$table$system[at]
-  x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])
-  x[c("bins", "members")] <- lapply(x[c("bins", "members")], function(table) {
+  x <- modify_fields(x, c("bins", "members"), function(table) {
     table[table$system %in% system_names, ]
   })
-  per_system_fields <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
-  x[per_system_fields] <- lapply(x[per_system_fields], `[`, at)
-  x["posterior"] <- list(lapply(x$posterior[at], function(p) p[pattern, , drop = FALSE]))
+  x <- modify_fields(x, c("table", "details"), function(table) table[at, ])
+  x <- modify_fields(x, intersect(c("typical", "end_counts"), names(Filter(length, x))), `[`, at)
+  x["posterior"] <- list(lapply(x$posterior[at], of_patterns))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
       x$replicates[, at, drop = FALSE], seed = attr(x$replicates, "seed")
@@ -33,15 +33,16 @@ select_systems <- function(x, at) {
   }
   if (is.null(gold)) return(x)
   x$options$interval <- interval
-  with_gold(x, gold, gold$evidence$predicted[pattern, , drop = FALSE])
+  with_gold(x, gold, of_patterns(gold$evidence$predicted))
 }
 
 #' @rdname tidy.accuracy_estimate
 #' @export
 format.accuracy_estimate <- function(x, digits = 0L, ...) {
   digits <- check_digits(digits)
-  as_percent <- function(p) paste0(decimals(100 * p, digits), "%")
-  lines <- estimate_words(x$table, x$options$conf_level, as_percent)
+  lines <- estimate_words(x$table, x$options$conf_level, function(p) {
+    paste0(decimals(100 * p, digits), "%")
+  })
   if (length(lines) > 1L) setNames(lines, x$table$system) else lines
 }
 
@@ -51,18 +52,21 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
 show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
+  fit <- x$fit
   record <- method_of(x)
   facts <- compute_glance_columns(x, record)
-  caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, x$fit$model))
+  caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, fit$model))
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (!all(is.na(table$shared))) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
-    head = c(caption, if (x$fit$identified == "yes") {
-      if (inherits(x$fit, "judge_fit")) format_calibration(x$fit) else rater_words(facts)
+    head = c(caption, if (fit$identified == "yes") {
+      if (inherits(fit, "judge_fit")) format_calibration(fit) else rater_words(facts)
     }),
     shown = view(
       list2DF(c(as.list(table), extra_columns)),
-      c("system", name_printed_columns(x), names(extra_columns), cases = "n"),
+      c("system",
+        setNames("estimate", if (is_pass_rate(x)) pass_rate_heading else "accuracy"),
+        if (has_interval(x)) interval_columns[-1L], names(extra_columns), cases = "n"),
       level = options$conf_level, left = integer()
     ),
     notes = accuracy_notes(x, record),
@@ -73,12 +77,6 @@ show_accuracy <- function(x) {
     summary = make_summary_views
   )
   x
-}
-
-# Names of the printed columns with accuracies and their intervals.
-name_printed_columns <- function(x) {
-  heading <- if (is_pass_rate(x)) pass_rate_heading else "accuracy"
-  c(setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
 
 # Heading of the accuracy of systems that give all cases the same answer, such as
@@ -136,25 +134,25 @@ rerun_reliability <- function(x) {
   n_runs <- pattern_lengths(x)
   answer <- x$patterns$answer[, 1L]
   weight <- pattern_weights(x) * (answer > 0L)
-  n_equal <- predict_answer(pattern_counts(x), answer)
-  n_equal[weight == 0] <- 0
+  n_equal <- replace(predict_answer(pattern_counts(x), answer), weight == 0, 0)
   equal_share <- sum(weight * n_equal) / sum(weight * n_runs)
   disagreement <- sum(weight * n_equal * (n_runs - n_equal)) /
-    sum(weight * n_runs * (n_runs - 1) / 2)
-  na_real(1 - disagreement / (2 * equal_share * (1 - equal_share)))
+    sum(weight * n_runs * (n_runs - 1))
+  na_real(1 - disagreement / (equal_share * (1 - equal_share)))
 }
 
 # Printed line on the raters: their agreement, and their accuracy under the fitted model.
 rater_words <- function(facts) {
-  paste0(
-    "Raters: agreement ", percent(facts$agreement), " (Fleiss' kappa ", decimals(facts$kappa, 2L),
-    "), accuracy ", decimals(facts$rater_accuracy), " if independent"
+  sprintf(
+    "Raters: agreement %s (Fleiss' kappa %s), accuracy %s if independent",
+    percent(facts$agreement), decimals(facts$kappa, 2L), decimals(facts$rater_accuracy)
   )
 }
 
 # Notes below the printed table.
 accuracy_notes <- function(x, record) {
   table <- x$table
+  fit <- x$fit
   shorten_names <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && !all(is.na(table$shared))
   assumption <- if (!all(rests_on_gold(x))) common_note(x)
@@ -163,15 +161,14 @@ accuracy_notes <- function(x, record) {
   # Percentiles of a biased estimator may not contain the estimate.
   outside_interval <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
-    reason_notes(table, table$system),
-    answered_notes(accuracy_table(x)), abstain_note(x$fit$x),
+    reason_notes(table, table$system), answered_notes(accuracy_table(x)), abstain_note(fit$x),
     if (length(left_out) > 0L) paste(
       "Left out, because no category stands out:",
       shorten_names(paste(
         percent(uninformative_share[left_out]), "of the cases of", table$system[left_out]
       ))
     ),
-    if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(x$fit$x)) note_of_one_rater(x)),
+    if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(fit$x)) note_of_one_rater(x)),
     if (has_range) {
       note(paste(c(
         "Range: from errors shared with the raters to independent errors (not bounds).", assumption
@@ -180,10 +177,10 @@ accuracy_notes <- function(x, record) {
       assumption
     },
     if (rests_on_machines(x)) machine_words(x),
-    if (inherits(x$fit, "judge_fit")) calibrated_notes(x) else panel_problems(x$fit),
-    if (x$fit$negative > 0L && record$model == "k") paste(
+    if (inherits(fit, "judge_fit")) calibrated_notes(x) else panel_problems(fit),
+    if (fit$negative > 0L && record$model == "k") paste(
       "Base rates estimated below zero and set to zero:",
-      shorten(x$fit$x$categories[x$fit$base_rates == 0])
+      shorten(fit$x$categories[fit$base_rates == 0])
     ),
     if (length(outside_interval) > 0L) paste(
       "The estimate is outside its interval, which indicates bias:",
@@ -213,17 +210,19 @@ accuracy_table <- function(x) {
 answered_notes <- function(table) {
   if (is.null(table[["answered"]])) return(NULL)
   table <- table[which(table$answered < 0.95 & !is.na(table$estimate)), ]
-  paste0(printable(table$system), " answered ", percent(table$answered),
-    " of its cases. Accuracy over all of them: ", decimals(table$accuracy_all, 2L),
-    " if abstentions are wrong, ", decimals(table$accuracy_all + 1 - table$answered, 2L),
-    " if they are right", recycle0 = TRUE)
+  sprintf(
+    paste("%s answered %s of its cases. Accuracy over all of them: %s if abstentions are wrong,",
+      "%s if they are right"),
+    printable(table$system), percent(table$answered), decimals(table$accuracy_all, 2L),
+    decimals(table$accuracy_all + 1 - table$answered, 2L)
+  )
 }
 
 # Note on the sources of error that the intervals contain.
 interval_note <- function(record, x) {
   words <- record$note(x)
   note(
-    paste0("Interval (", record$id, "): ", words),
+    sprintf("Interval (%s): %s", record$id, words),
     report = paste0("Interval: ", plain_words(words))
   )
 }

@@ -103,16 +103,15 @@ ids_with <- function(property, records) {
 # Names of the intervals that are available for cells of a confusion matrix. Estimates from
 # posterior draws have another interval than estimates from bootstrap replicates.
 cell_intervals <- function(estimate) {
-  percentile_intervals <- Filter(function(record) record$spread == "percentile", accuracy_intervals)
   from_draws <- inherits(estimate$fit, "draws_fit")
-  names(Filter(
-    function(record) record$drawn == from_draws || is.null(record$find), percentile_intervals
-  ))
+  names(Filter(function(record) {
+    record$spread == "percentile" && (record$drawn == from_draws || is.null(record$find))
+  }, accuracy_intervals))
 }
 
 # Names of records as listed in help pages.
 list_ids <- function(records) {
-  ids <- paste0("`\"", names(records), "\"`")
+  ids <- sprintf("`\"%s\"`", names(records))
   paste(toString(head(ids, -1L)), "or", ids[[length(ids)]])
 }
 
@@ -132,15 +131,13 @@ interval_of_model <- function(model) {
 resolve_interval <- function(interval, gold, x) {
   has_gold_sample <- is_gold_sample(gold) && length(gold$case) > 0L
   interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
-  is_combined <- identical(interval, interval_combined$id)
-  if (is_combined && is_one_rater(x)) interval_corrected$id else interval
+  if (identical(interval, interval_combined$id) && is_one_rater(x)) interval_corrected$id else
+    interval
 }
 
 # Record of the method (below: of the interval) of an estimate, or of its options. For user-defined
 # methods and calibrated judges the record is one of the options.
-method_of <- function(x, options = x$options) {
-  options$record %||% accuracy_methods[[options$method]]
-}
+method_of <- function(x, options = x$options) options$record %||% accuracy_methods[[options$method]]
 
 interval_of <- function(x, options = x$options) {
   options$interval_record %||% accuracy_intervals[[options$interval]]
@@ -166,8 +163,7 @@ runs_compiled <- function(options) {
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
   if (is.null(method)) return(id)
-  shows_model <- !is.null(model) && method$model != "own"
-  paste0(method$words, if (shows_model) paste0(", ", format(model)))
+  toString(c(method$words, if (!is.null(model) && method$model != "own") format(model)))
 }
 
 check_accuracy_method <- function(method, arg = "method") {
@@ -176,12 +172,9 @@ check_accuracy_method <- function(method, arg = "method") {
 
 # Converts options of an estimate to the arguments of estimate_accuracy() that give these options.
 as_arguments <- function(options) {
-  resampling <- list(
-    replicates = options$replicates, threads = options$threads, cluster = options$cluster
-  )
   c(options[settled], list(
     bins = list(width = options$bin_width, clip = options$clip),
-    resampling = drop_null(resampling)
+    resampling = drop_null(options[c("replicates", "threads", "cluster")])
   ))
 }
 
@@ -229,9 +222,9 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
     misfit_of("interval",
       "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
         parameter.",
-      x = paste0("{.arg method} is {.val ", method$id, "}."),
-      i = paste0("Use {.code method = \"", methods_with_likelihood[[1L]],
-        "\"}, or {.code interval = \"bootstrap\"}."))
+      x = sprintf("{.arg method} is {.val %s}.", method$id),
+      i = sprintf("Use {.code method = \"%s\"}, or {.code interval = \"bootstrap\"}.",
+        methods_with_likelihood[[1L]]))
   } else if (clustered && !interval$clusters) {
     misfit_of("cluster",
       "A ", interval$words, " assumes independent cases, so it cannot use clusters.",
@@ -243,9 +236,7 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
 
 # A list of the wrong argument and its message. Strings in `...` are pasted together to the first
 # line; `x` is what was found, and `i` is what to do.
-misfit_of <- function(arg, ..., i, x = NULL) {
-  list(arg = arg, message = c(paste0(...), x = x, i = i))
-}
+misfit_of <- function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
 # Models that are fitted in R, outside the C++ core, need a special function of the method. Returns
 # the name of its field in new_method(), "of_family" or "of_posterior"; NULL for models of the core.
@@ -276,7 +267,7 @@ misfit_outside_core <- function(field, method, interval, fit) {
     "does not work with families of models."
   } else {
     "needs a model, but a fit by {.fun as_rater_fit} has only a posterior."
-  }, i = paste0("Use ", paste0("{.val ", allowed[[arg]], "}", collapse = " or "), "."))
+  }, i = sprintf("Use %s.", paste0("{.val ", allowed[[arg]], "}", collapse = " or ")))
 }
 
 supports_model <- function(method, model, fit) {
@@ -294,7 +285,7 @@ model_misfit <- function(method, model, fit) {
       own = "uses a fixed set of models.", k = "needs the K-model, fitted by algebra."
     ),
     x = if (is.null(fit)) {
-      paste0("{.arg model} is the ", format(model), ".")
+      sprintf("{.arg model} is the %s.", format(model))
     } else {
       paste0("{.arg x} is a fit of the ", format(model), " by ", fit$method,
         if (any(is_known_rater(fit))) ", with known raters", ".")

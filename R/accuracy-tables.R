@@ -111,7 +111,11 @@ NULL
 schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
   schema$tables <- list(
-    estimate = accuracy_table, details = details_table,
+    estimate = accuracy_table, details = function(x) {
+      # Cases can only be uninformative for methods with bins.
+      if (!method_of(x)$bins) x$details$uninformative <- NA_real_
+      x$details
+    },
     members = function(x) if (NROW(x$members) > 0L) x$members else no_members,
     gold = function(x) x$gold$sources %||% no_gold_sources,
     gold_details = function(x) x$gold$details %||% no_gold_details,
@@ -121,11 +125,6 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema
 }
 
-# Table of tidy(x, "details"). Cases can only be uninformative for methods with bins.
-details_table <- function(x) {
-  if (!method_of(x)$bins) x$details$uninformative <- NA_real_
-  x$details
-}
 
 bins_table <- function(x) {
   abort_argument_if(!method_of(x)$bins, "what",
@@ -136,7 +135,7 @@ bins_table <- function(x) {
 
 replicate_table <- function(x) {
   replicates <- x$replicates %||% matrix(0, 0L, 0L)
-  tibble::tibble(
+  columns_tibble(
     replicate = as.vector(row(replicates)),
     system = rep(colnames(replicates) %||% character(), each = nrow(replicates)),
     estimate = as.double(replicates)
@@ -193,8 +192,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   label_columns <- part_column(table)
   label <- do.call(paste, c(unname(as.list(table[label_columns])), sep = ", "))
   table[label_columns] <- NULL
-  table$group <- factor(label, levels = rev(unique(label)))
-  estimated <- drop_missing(table, "estimate")
+  table$group <- factor_from_top(label)
   first_estimate <- first_single_result(object)
   picture(table, "estimate", "group") +
     interval_lines() +
@@ -204,9 +202,9 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_y_discrete(drop = FALSE) +
     plot_titles(
       paste(accuracy_title(first_estimate), "of systems by group"),
-      if (!all(is.na(estimated$conf.low))) {
-        level <- first_estimate$options$conf_level
-        paste0("With ", interval_title(level), "s; each group is fitted separately")
+      if (!all(is.na(drop_missing(table, "estimate")$conf.low))) {
+        sprintf("With %ss; each group is fitted separately",
+          interval_title(first_estimate$options$conf_level))
       },
       accuracy_axis_title(first_estimate), caption = missing_caption(table)
     ) +
@@ -230,19 +228,16 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
     system = better_than)
   table <- x$estimate$table
   system_rows <- table[match(systems, table$system), ]
-  compared <- if (is.null(claimed_accuracy)) {
-    table[match(better_than, table$system), ]
+  if (is.null(claimed_accuracy)) {
+    compared <- table[match(better_than, table$system), ]
+    lowest <- lowest_differences(systems, better_than, x)
   } else {
-    list(independent = claimed_accuracy, shared = claimed_accuracy)
+    compared <- list(independent = claimed_accuracy, shared = claimed_accuracy)
+    lowest <- x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
   }
   independent <- system_rows$independent - compared$independent
   shared <- system_rows$shared - compared$shared
   claim_range <- where_claim_holds(independent, shared)
-  lowest <- if (is.null(claimed_accuracy)) {
-    lowest_differences(systems, better_than, x)
-  } else {
-    x$bounds$lowest[match(systems, x$bounds$system)] - claimed_accuracy
-  }
   tibble::tibble(
     system = systems, better_than = as_label(better_than), independent, shared,
     breakdown = claim_range$to, from = claim_range$from, lowest, holds_at_lowest = lowest > 0,
@@ -254,17 +249,12 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
 # rater with this name. NULL if it is the name of a system.
 resolve_claimed_accuracy <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
-  raters <- named_raters(fit$x)
-  raters_and_systems <- c(raters, fit$x$systems)
+  raters_and_systems <- c(named_raters(fit$x), fit$x$systems)
   abort_argument_if(!(is_string(better_than) && better_than %in% raters_and_systems),
     "better_than", "must be an accuracy in [0, 1], or name a rater or a system.", not = better_than,
     i = "Raters and systems are {.val {raters_and_systems}}.")
   if (better_than %in% fit$x$systems) return(NULL)
-  if (has_one_matrix(fit)) {
-    fit <- suppressWarnings(
-      fit_again(fit, model = rater_model("rater")), classes = "fallible_warning"
-    )
-  }
+  if (has_one_matrix(fit)) fit <- without_warnings(fit_again(fit, model = rater_model("rater")))
   sum(fit$base_rates * diag(confusion(fit)[[better_than]]))
 }
 

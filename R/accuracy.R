@@ -121,9 +121,15 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   by <- by_of_cases(rlang::enquo(by), x)
   x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
-    arguments <- mget(c(settled, "bins", "resampling", "known_truth", "gold_sample"))
+    arguments <- mget(c(settled, "bins", "resampling", "gold_sample"))
+    abort_argument_if(!is.null(known_truth), "known_truth",
+      "Give {.arg known_truth} or {.arg known_raters}, not both.")
     if (missing(model)) model <- model_for_known(known_raters)
-    return(estimate_with_known(x, known_raters, model, by, arguments))
+    fit <- suppressWarnings( # with `by`, the fit of each group raises warnings later
+      fit_raters(x, model, known_raters = known_raters),
+      classes = if (is.null(by)) "none" else "fallible_warning"
+    )
+    return(estimate_from_fit(fit, by, arguments))
   }
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
@@ -166,33 +172,24 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   }
   check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
-  if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
+  if (!is.null(gold_sample)) known_truth <- known_truth %||% x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth)
   gold <- resolve_gold(known_truth, gold_sample, x$x)
   if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
-  if (!is.null(by)) check_no_known_truth(x)
+  abort_argument_if(
+    !is.null(by) && (any(known_patterns(x)) || inherits(x, "posterior_fit")), "by",
+    "{.arg by} refits each group and cannot use known truths, or a given posterior.",
+    i = "Fit the cases of each group separately, {.code x[cases, ]}, with their known truths.")
   fit <- function(part, truth) {
     if (!is.null(by)) {
       muffle_boundary_warning(method, fit_again(x, part, known_truth = truth))
     } else if (is.null(truth)) {
       x
     } else {
-      stats::update(x, known_truth = truth)
+      update(x, known_truth = truth)
     }
   }
   estimate_by_group(x$x, by, fit, gold, c(mget(settled), settings))
-}
-
-# Estimates accuracy with raters that were calibrated on other cases. `arguments`: list of the
-# user's arguments of estimate_accuracy().
-estimate_with_known <- function(x, raters, model, by, arguments) {
-  abort_argument_if(!is.null(arguments$known_truth), "known_truth",
-    "Give {.arg known_truth} or {.arg known_raters}, not both.")
-  fit <- suppressWarnings( # with `by`, the fit of each group raises warnings later
-    fit_raters(x, model, known_raters = raters),
-    classes = if (is.null(by)) "none" else "fallible_warning"
-  )
-  estimate_from_fit(fit, by, arguments)
 }
 
 # Calls estimate_accuracy() with a fit and those of the user's arguments that are not NULL or empty.
@@ -209,9 +206,7 @@ settled <- c("method", "interval", "conf_level", "common")
 # which does not use these base rates.
 muffle_boundary_warning <- function(method, fit) {
   is_average <- accuracy_methods[[method]]$model == "own"
-  withCallingHandlers(fit, fallible_warning_boundary = function(w) {
-    if (is_average) rlang::cnd_muffle(w)
-  })
+  suppressWarnings(fit, classes = if (is_average) "fallible_warning_boundary" else "none")
 }
 
 # Returns an estimate, or a list of estimates if `by` gives groups of cases. `fit` is a function
@@ -220,9 +215,7 @@ estimate_by_group <- function(x, by, fit, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
   # If the interval does not use gold cases as a sample, they enter the likelihood of the raters.
-  if (!is.null(gold) && is.null(interval_of(options = options)$gold)) {
-    gold$kind <- "likelihood"
-  }
+  if (!is.null(gold) && is.null(interval_of(options = options)$gold)) gold$kind <- "likelihood"
   estimate_by(x, by, function(x, cluster, gold) {
     estimate_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
   }, arguments$cluster, gold)
@@ -239,22 +232,13 @@ estimate_systems <- function(fit, cluster, gold, options) {
   draft <- draft_estimate(fit, options)
   interval <- compute_interval(draft)
   estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
-  if (!is.null(gold)) {
-    estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
-  }
+  if (!is.null(gold)) estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
   if (!is.null(draft$average)) warn_doubtful(estimate)
   show_accuracy(estimate)
 }
 
 check_has_systems <- function(x) {
   if (n_systems(x) == 0L) abort_no_system("There is no system whose accuracy can be estimated.")
-}
-
-check_no_known_truth <- function(fit) {
-  abort_argument_if(
-    any(known_patterns(fit)) || inherits(fit, "posterior_fit"), "by",
-    "{.arg by} refits each group and cannot use known truths, or a given posterior.",
-    i = "Fit the cases of each group separately, {.code x[cases, ]}, with their known truths.")
 }
 
 # Computes a draft, which is an estimate without its interval. Returns a list: fit; options; average
@@ -265,8 +249,9 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   has_scores <- !is.null(fit$scored)
-  uses_average <- needs_average(options) || has_typical_common(options)
-  if (uses_average && !has_scores) draft$average <- average_of(fit, options)
+  if (!has_scores && (needs_average(options) || has_typical_common(options))) {
+    draft$average <- average_of(fit, options)
+  }
   estimate_in_r <- rule_of(method, fit$model)
   draft$point <- if (is.null(estimate_in_r)) method$estimate(fit, options, draft$average) else
     estimate_in_r(fit, options)
@@ -283,8 +268,7 @@ draft_estimate <- function(fit, options) {
 
 # Number of rated cases that each system answered.
 judged_cases <- function(fit) {
-  is_counted <- judged_patterns(fit) & fit$x$patterns$answer > 0L
-  unname(colSums(pattern_cases(fit$x) * is_counted))
+  unname(colSums(pattern_cases(fit$x) * (judged_patterns(fit) & fit$x$patterns$answer > 0L)))
 }
 
 # Result of a method, with a number or list element per system. value: the estimate. estimator:
@@ -324,10 +308,12 @@ compute_interval <- function(draft) {
 # confusion tables with shared and with independent errors); gold (see with_gold(); NULL without a
 # sample of gold cases). Estimates from posterior draws have further fields (`...`).
 new_accuracy_estimate <- function(draft, interval, ...) {
-  systems <- draft$fit$x$systems
+  fit <- draft$fit
+  systems <- fit$x$systems
   point <- draft$point
   average_results <- draft$parts
   options <- draft$options
+  has_one_rater <- is_one_rater(fit$x)
   table <- columns_tibble(
     system = systems, estimate = point$value, !!!interval$table[interval_columns],
     shared = point$shared %||% average_results$shared,
@@ -337,11 +323,10 @@ new_accuracy_estimate <- function(draft, interval, ...) {
   # Reason attached to an estimate although the ratings carry no information (kappa is zero).
   is_uninformative <- isTRUE(average_results$no_kappa) & !is.na(table$estimate) &
     is.na(table$reason)
-  table$reason[is_uninformative] <- paste0(
-    "raters ", agreement_by_chance_words, ", so that their agreement carries no information"
-  )
-  table$why[is_uninformative] <- "chance"
-  if (is_one_rater(draft$fit$x) && draft$fit$identified == "no_pairs") {
+  table[is_uninformative, c("reason", "why")] <- list(sprintf(
+    "raters %s, so that their agreement carries no information", agreement_by_chance_words
+  ), "chance")
+  if (has_one_rater && fit$identified == "no_pairs") {
     table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
   }
   sampling <- interval$sampling %||% average_sampling_error(draft)
@@ -354,20 +339,18 @@ new_accuracy_estimate <- function(draft, interval, ...) {
       correction_share(options, average_results$typical),
     !!!average_results[c("rater_error", "independence_weight", "dependence_weight")],
     average_shared = average_results$shared, base_rate_range = average_results$base_rate_range,
-    disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
-      disagreement_error(draft$fit$x),
+    disagreement_error = if (has_one_rater) NA_real_ else disagreement_error(fit$x),
     centre = interval$centre %||%
       robust_error(draft, point$value, sampling, average_results)$centre
   )
-  bins <- stack_systems(systems, point$bins)
-  # Removes rounding errors of limits such as 1 - 0.7.
-  bins[c("lower", "upper")] <- lapply(bins[c("lower", "upper")], round, 10L)
+  # Rounding removes errors of limits such as 1 - 0.7.
+  bins <- modify_fields(stack_systems(systems, point$bins), c("lower", "upper"), round, 10L)
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   new_result("accuracy_estimate",
-    fit = draft$fit, options = options, table = table,
-    bins = bins, details = details, replicates = replicates,
-    posterior = point$posterior, members = member_table(draft$average, systems),
-    typical = average_results$typical, end_counts = end_counts(draft$average), ...
+    fit = fit, options = options, table = table, bins = bins, details = details,
+    replicates = replicates, posterior = point$posterior,
+    members = member_table(draft$average, systems), typical = average_results$typical,
+    end_counts = end_counts(draft$average), ...
   )
 }
 
@@ -375,21 +358,17 @@ new_accuracy_estimate <- function(draft, interval, ...) {
 # `agreement` are fields of the fit of each estimate, or of the fit of all. `n`: number of rated
 # cases that each system answered. `used`: number of categories that raters used.
 why_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
-  reason <- rep(NA_character_, length(estimate))
-  is_missing <- is.na(estimate)
-  reason[is_missing] <- "no category stands out in any case, so answers carry no information"
-  if (used < 2L) reason[is_missing] <- "raters used one category only"
-  reason[is_missing & n == 0] <- "no case of the system has a rating"
-  not_identified <- is_missing & identified != "yes"
-  reason[not_identified] <- why_not_identified(
-    rep_len(identified, length(not_identified))[not_identified],
-    rep_len(agreement, length(not_identified))[not_identified], categories
-  )
-  reason
+  reason <- ifelse(n == 0, "no case of the system has a rating", if (used < 2L)
+    "raters used one category only" else
+    "no category stands out in any case, so answers carry no information")
+  reason <- ifelse(rep_len(identified, length(estimate)) == "yes", reason,
+    why_not_identified(identified, agreement, categories))
+  replace(reason, !is.na(estimate), NA_character_)
 }
 
 # Stacks the tables of all systems into one table with a column `system`.
 stack_systems <- function(systems, tables) {
-  n_rows <- lengths(lapply(tables, `[[`, 1L))
-  columns_tibble(system = rep(systems, n_rows), !!!na_real(stack_tables(tables)))
+  columns_tibble(
+    system = rep(systems, lengths(lapply(tables, `[[`, 1L))), !!!na_real(stack_tables(tables))
+  )
 }

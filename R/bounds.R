@@ -81,11 +81,12 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   systems <- check_system_names(systems, fit$x$systems)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   estimate <- if (inherits(x, "accuracy_estimate")) x
+  group_size <- group_size %||% if (weights_are_counts(fit$x)) 4 * sqrt(count_cases(fit$x)) else 0
   options <- list(
     interval = check_choice(interval), conf_level = check_level(conf_level),
     replicates = check_count(replicates, "replicates", min = 2L, max = 1e6),
     cluster = estimate$options$cluster,
-    group_size = check_group_size(group_size, fit$x)
+    group_size = check_number(group_size, "group_size", 0)
   )
   check_memory(
     2 * options$replicates * length(systems), "replicates of bounds",
@@ -102,12 +103,6 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
   new_bounds(result)
 }
 
-# Returns the smallest number of cases in a group of patterns; for NULL, the default.
-check_group_size <- function(group_size, x) {
-  if (is.null(group_size)) return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
-  check_number(group_size, "group_size", 0)
-}
-
 # Computes the bounds of a fit. Returns a list: `bounds`, a table with a row per system, without
 # confidence set; `groups`, the number of groups of patterns; `differences`, the bounds of
 # differences of two systems. If the model is not identified, only `bounds`, with reasons.
@@ -115,7 +110,7 @@ check_group_size <- function(group_size, x) {
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
   answered <- judged_patterns(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
-  table <- tibble::tibble(
+  table <- columns_tibble(
     system = x$systems[systems], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
     conf.high = NA_real_, shared = NA_real_, n = apply(answered, 2L, count_cases, x = x),
     reason = NA_character_
@@ -124,14 +119,15 @@ bounds_of_fit <- function(fit, systems, group_size) {
     table$reason <- reason_of_fit(fit)
     return(list(bounds = table))
   }
-  ranges <- fit_ranges(
-    fit, pattern_weights(x), group_size, pairs_of_systems(length(systems), systems)
-  )
+  weight <- pattern_weights(x)
+  pairs <- pairs_of_systems(length(systems), systems)
+  ranges <- fit_ranges(fit, weight, group_size, pairs)
   ends <- c("lowest", "highest")
-  table[ends] <- lapply(ranges$systems[ends], function(end) na_real(end[systems]))
+  table[ends] <- na_real(lapply(ranges$systems[ends], `[`, systems))
   posteriors <- rep(list(posterior(fit)), n_systems(x))
-  shared <- for_systems(fit, pattern_weights(x), posteriors, mean_posterior_of_answers, systems)
-  table$shared <- unlist(shared)
+  table$shared <- unlist(
+    for_systems(fit, weight, posteriors, mean_posterior_of_answers, systems)
+  )
   table$reason[is.na(table$lowest)] <- "no case of the system has a rating"
   c(list(bounds = table), ranges[c("groups", "differences")])
 }
@@ -152,11 +148,13 @@ fit_ranges <- function(fit, weight, group_size, pairs) {
 # The bootstrap resamples these weights instead of cases.
 patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
-  first_cases <- match(seq_along(x$weights), x$index)
+  patterns <- seq_along(x$weights)
+  first_cases <- match(patterns, x$index)
   x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
-  x$confidence <- subset_case_entries(x$confidence, first_cases) # NULL stays NULL
-  x$abstained <- subset_case_entries(x$abstained, first_cases)
-  x$index <- x$cases <- seq_along(x$weights)
+  for (field in c("confidence", "abstained")) {
+    x[[field]] <- subset_case_entries(x[[field]], first_cases) # NULL stays NULL
+  }
+  x$index <- x$cases <- patterns
   x$truth <- NULL
   leave_database(x)
 }
@@ -176,12 +174,9 @@ refitted_ends <- function(fit, systems, group_size) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }
   function(weight) {
-    refit <- suppressWarnings(
-      fit_again(
-        fit, weigh_patterns(pattern_panel, weight), known_truth = known_truth, sampling = sampling
-      ),
-      classes = "fallible_warning"
-    )
+    refit <- without_warnings(fit_again(
+      fit, weigh_patterns(pattern_panel, weight), known_truth = known_truth, sampling = sampling
+    ))
     if (refit$identified == "yes") lapply(
       fit_ranges(refit, weight, group_size, no_pairs)$systems, `[`, systems
     )
@@ -209,16 +204,14 @@ add_confidence_set <- function(bounds, refit_ends) {
   table$reason[without_set] <- paste0(no_interval, reason)
   tail_probability <- (1 - bounds$options$conf_level) / 2
   for (s in which(has_bounds & !without_set)) {
-    lowest <- table$lowest[[s]]
-    highest <- table$highest[[s]]
-    lowest_quantile <- stats::quantile(
-      replicates$lowest[, s], 1 - tail_probability, na.rm = TRUE, names = FALSE
-    )
-    highest_quantile <- stats::quantile(
-      replicates$highest[, s], tail_probability, na.rm = TRUE, names = FALSE
-    )
-    table$conf.low[[s]] <- max(0, min(2 * lowest - lowest_quantile, lowest))
-    table$conf.high[[s]] <- min(1, max(2 * highest - highest_quantile, highest))
+    # Limit of the basic bootstrap interval of one end of the range.
+    basic_end <- function(name, probability) {
+      2 * table[[name]][[s]] - stats::quantile(
+        replicates[[name]][, s], probability, na.rm = TRUE, names = FALSE
+      )
+    }
+    table$conf.low[[s]] <- max(0, min(basic_end("lowest", 1 - tail_probability), table$lowest[[s]]))
+    table$conf.high[[s]] <- min(1, max(basic_end("highest", tail_probability), table$highest[[s]]))
   }
   bounds$bounds <- table
   bounds
@@ -231,14 +224,13 @@ resampled_ends <- function(bounds, weight, refit_ends) {
   x <- bounds$fit$x
   order <- order_of_patterns(x, bounds$fit$known$truth)
   clusters <- clusters_of(x, bounds$options, match(x$index, order))
+  replicates <- resampled(
+    function(drawn_weight) refit_ends(replace(weight, order, drawn_weight)),
+    new_resampling(weight[order], bounds$options, clusters)
+  )
   missing_ends <- rep(NA_real_, nrow(bounds$bounds))
-  replicates <- resampled(resampling = new_resampling(weight[order], bounds$options, clusters),
-    run = function(drawn_weight) {
-      ends <- refit_ends(replace(weight, order, drawn_weight))
-      list(lowest = ends$lowest %||% missing_ends, highest = ends$highest %||% missing_ends)
-    })
-  lapply(c(lowest = "lowest", highest = "highest"), function(end) {
-    stack_rows(replicates, `[[`, end)
+  lapply(rlang::set_names(c("lowest", "highest")), function(end) {
+    stack_rows(replicates, function(ends) ends[[end]] %||% missing_ends)
   })
 }
 
@@ -303,23 +295,23 @@ new_bounds <- function(x) {
   table <- x$bounds
   options <- x$options
   has_set <- options$interval == "bootstrap"
+  system_words <- count_noun(nrow(table), "system")
+  model <- format(x$fit$model)
   table$range <- from_to(table$lowest, table$highest)
   table$set <- from_to(table$conf.low, table$conf.high)
-  set_heading <- set_title(options$conf_level)
   inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
-      systems = nrow(table), n = max(table$n), model = format(x$fit$model),
+      systems = nrow(table), n = max(table$n), model = model,
       group_size = options$group_size, groups = x$groups %||% NA_integer_,
       interval = options$interval,
       conf_level = if (has_set) options$conf_level else NA_real_,
       replicates = if (has_set) options$replicates else NA_integer_, failed = max(x$failed)
     ),
-    caption = paste("Bounds of the accuracy of", count_noun(nrow(table), "system")),
-    head = sprintf("%s; probabilities of the truth are from the %s",
-      count_noun(nrow(table), "system"), format(x$fit$model)),
+    caption = paste("Bounds of the accuracy of", system_words),
+    head = sprintf("%s; probabilities of the truth are from the %s", system_words, model),
     shown = view(table, c("system", `lowest to highest` = "range",
-      if (has_set) setNames("set", set_heading), cases = "n"), left = integer()),
+      if (has_set) setNames("set", set_title(options$conf_level)), cases = "n"), left = integer()),
     notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
     !!!x[names(x) != "bounds"]
   ))
@@ -330,8 +322,8 @@ new_bounds <- function(x) {
 format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
-  ends <- from_to(table$conf.low, table$conf.high, digits)
-  set <- sprintf(" (%s %s)", set_title(x$options$conf_level), ends)
+  set <- sprintf(" (%s %s)", set_title(x$options$conf_level),
+    from_to(table$conf.low, table$conf.high, digits))
   sprintf("%s: %s%s", printable(table$system), from_to(table$lowest, table$highest, digits),
     ifelse(is.na(table$conf.low), "", set))
 }

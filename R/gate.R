@@ -62,20 +62,19 @@ gate <- function(x, at_least, ...) {
   warn_if(few, "gate_few",
     "Fewer than {few_for_gate} gold cases measure {.val {unique(rows$system[few])}}, so that
       decisions depend on few labels.", i = "Label more cases; see {.fun plan_gold}.")
-  counts <- table(factor(rows$decision, c("pass", "fail", "undecided")))
-  status <- if (counts[["fail"]] > 0L) 2L else 3L * (counts[["undecided"]] > 0L)
+  counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
+  status <- if (counts$fail > 0L) 2L else 3L * (counts$undecided > 0L)
   several_rows <- nrow(rows) != 1L
-  headline <- if (several_rows) paste0(counts[["pass"]], " pass, ", counts[["fail"]], " fail, ",
-    counts[["undecided"]], " undecided (threshold ", threshold_words(at_least), ")") else
-    rows$words
   table <- rows[setdiff(names(rows), c("gold", "words"))]
   new_result("gate",
     tables = list(decisions = table),
     facts = list(
-      status = status, at_least = at_least, passed = counts[["pass"]], failed = counts[["fail"]],
-      undecided = counts[["undecided"]]
+      status = status, at_least = at_least, passed = counts$pass, failed = counts$fail,
+      undecided = counts$undecided
     ),
-    line = headline,
+    line = if (several_rows) sprintf("%d pass, %d fail, %d undecided (threshold %s)", counts$pass,
+      counts$fail, counts$undecided, threshold_words(at_least)) else
+      rows$words,
     shown = if (several_rows) view(
       table, setdiff(names(table), c("at_least", "reason")), level = first_result$options$conf_level
     ),
@@ -83,7 +82,7 @@ gate <- function(x, at_least, ...) {
       reason_notes(table, system_titles(table)),
       "needed: further gold cases for a decision, if the estimates do not change"
     ),
-    more = paste0("tidy(), $status (", status, ")"), status = status
+    more = sprintf("tidy(), $status (%s)", status), status = status
   )
 }
 
@@ -125,7 +124,7 @@ gate_rows.system_comparison <- function(x, at_least) {
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
   rows <- decision_rows(table, pair_name, at_least)
   rows$gold <- x$gold$cases %||% NA_integer_
-  gate_words(rows, paste0("the difference ", rows$system, " is "), at_least)
+  gate_words(rows, sprintf("the difference %s is ", rows$system), at_least)
 }
 
 # A row per system or pair, with the columns of tidy(). `table` has the estimates and intervals.
@@ -147,12 +146,12 @@ gate_words <- function(rows, claim, at_least) {
   percent <- whole_percent(rows$estimate)
   needed_clause <- sprintf("; %s more gold %s would decide it if %s is true", rows$needed,
     ifelse(rows$needed %in% 1L, "case", "cases"), percent)
-  rows$words <- paste0(rows$decision, ": ", claim, percent, " [",
-    whole_percent(rows$conf.low), ", ", whole_percent(rows$conf.high), "] (threshold ",
-    threshold_words(at_least), ")",
-    ifelse(rows$needed %in% c(0, NA), "", needed_clause))
-  no_limits <- is.na(rows$conf.low)
-  rows$words[no_limits] <- paste0("undecided: ", rows$system, ": ", rows$reason)[no_limits]
+  rows$words <- ifelse(
+    is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),
+    sprintf("%s: %s%s [%s, %s] (threshold %s)%s", rows$decision, claim, percent,
+      whole_percent(rows$conf.low), whole_percent(rows$conf.high), threshold_words(at_least),
+      ifelse(rows$needed %in% c(0, NA), "", needed_clause))
+  )
   rows
 }
 

@@ -45,22 +45,17 @@ gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), 
 }
 
 schema_of.gold_cases <- function(x) { # nolint: object_name.
-  has_table <- !isTRUE(x$truth)
-  truth_table <- if (has_table) as_truth_table(x$truth, "truth")
+  truth <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth")
+  n <- if (is.null(truth)) NA_integer_ else length(truth$case)
   sample <- x$sample %||% "undeclared"
   if (!is_string(sample)) sample <- "probability"
   new_schema(
-    list(cases = tibble::tibble(
-      case = truth_table$case %||% character(), truth = truth_table$truth %||% character()
-    )),
-    list(
-      cases = if (has_table) length(truth_table$case) else NA_integer_, gold_sample = sample,
-      target = x$target, widen = x$widen %||% NA_real_
-    ),
-    paste0(
-      if (has_table) count_noun(length(truth_table$case), "gold case") else
-        "the truth stored in the ratings",
-      ", sample: ", sample, ", target: ", x$target
+    list(cases = tibble::as_tibble(truth %||% list(case = character(), truth = character()))),
+    list(cases = n, gold_sample = sample, target = x$target, widen = x$widen %||% NA_real_),
+    sprintf(
+      "%s, sample: %s, target: %s",
+      if (is.null(truth)) "the truth stored in the ratings" else count_noun(n, "gold case"),
+      sample, x$target
     )
   )
 }
@@ -88,10 +83,16 @@ read_gold <- function(known_truth, gold_sample, x) {
   truth_codes <- check_known_truth(known_truth, x)
   case <- which(truth_codes > 0L)
   probability <- given_probability(known_truth, gold_sample, x)
-  if (!is.null(probability)) check_gold_probability(probability[case], x$cases[case])
-  sample <- if (!is.null(probability)) "probability" else check_gold_sample(gold_sample)
+  check_gold_probability(probability[case], x$cases[case])
+  if (is.null(probability) && !is.null(gold_sample)) {
+    # A vector such as c("random", "given") is an error. In other arguments it would mean the
+    # default, its first element. The list keeps check_choice() from using this rule.
+    if (length(gold_sample) > 1L) gold_sample <- list(gold_sample)
+    check_choice(gold_sample, c("random", "given"), "gold_sample")
+  }
   list(
-    case = case, truth = truth_codes[case], sample = sample %||% "undeclared",
+    case = case, truth = truth_codes[case],
+    sample = if (is.null(probability)) gold_sample %||% "undeclared" else "probability",
     probability = probability[case]
   )
 }
@@ -103,14 +104,6 @@ is_sample <- function(gold, x) {
     (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
 }
 
-# A vector such as c("random", "given") is an error. In other arguments it would mean the default,
-# its first element. The list keeps check_choice() from using this rule.
-check_gold_sample <- function(gold_sample) {
-  if (!is.null(gold_sample)) {
-    if (length(gold_sample) > 1L) gold_sample <- list(gold_sample)
-    check_choice(gold_sample, c("random", "given"), "gold_sample")
-  }
-}
 
 # Sampling probability of each case of `x`, NA if it is missing; NULL if the user gave none. It is
 # read from a column of `known_truth` or from `gold_sample`.
@@ -138,7 +131,7 @@ given_probability <- function(known_truth, gold_sample, x) {
 probability_of_sample <- function(sample, x) {
   if (is.null(sample)) return(NULL)
   sample <- replace_key_columns(sample, names(x$keys))
-  if (is.data.frame(sample) && all(c("case", "probability") %in% names(sample))) {
+  if (is.data.frame(sample) && has_columns(sample, c("case", "probability"))) {
     look_up_probability(sample$case, sample$probability, x)
   } else if (is.numeric(sample) && rlang::is_named(sample)) {
     look_up_probability(names(sample), sample, x)
@@ -159,7 +152,7 @@ look_up_probability <- function(case, probability, x) {
     "The probabilities with which gold cases were chosen must be numbers.",
     x = "They are {describe(probability)}.", case = unique(case), found = probability)
   probability <- unname(probability)
-  off <- which(!probability %in% NA & probability != probability[match(case, case)])
+  off <- which(probability != probability[match(case, case)])
   abort_if(off, "gold", "Each gold case must have one probability with which it was chosen.",
     x = "Case {.val {case[[off[[1L]]]]}} has several different probabilities.",
     case = unique(case[off]))
@@ -263,13 +256,13 @@ in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = T
   # A slope is a second fitted parameter, which costs one degree of freedom. This matters if there
   # are few clusters.
   ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  ratio_without <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
-  slope_harms <- which(enough_clusters & ratio >= ratio_without)
+  design <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  slope_harms <- which(enough_clusters & ratio >= design)
   x$estimate[slope_harms] <- x$alone[slope_harms]
   x$slope[slope_harms] <- 0
   x$rest[, slope_harms] <- x$answers[, slope_harms]
-  x$ratio <- ifelse(enough_clusters, pmin(ratio, ratio_without), x$ratio)
-  x$at_hand <- x$at_hand * ifelse(enough_clusters, ratio_without / x$design, 1)
-  x$design <- ifelse(enough_clusters, ratio_without, x$design)
+  x$ratio <- ifelse(enough_clusters, pmin(ratio, design), x$ratio)
+  x$at_hand <- x$at_hand * ifelse(enough_clusters, design / x$design, 1)
+  x$design <- ifelse(enough_clusters, design, x$design)
   x
 }

@@ -8,12 +8,17 @@
 # pattern; `case`; `truth`; `w`, sampling weight; `cluster`. `drawn`: were gold cases drawn with
 # known probabilities?
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
-  n_copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
-  check_gold_size(sum(n_copies))
-  gold_rows <- rep.int(seq_along(gold$case), rep_len(n_copies, length(gold$case)))
+  weight <- weights_of_cases(x)
+  n_gold <- sum(weight[gold$case])
+  # Copies of gold cases with large weights could exceed the memory.
+  abort_if(!is.null(x$weights) && n_gold > max_gold, "weights",
+    "No more than {number(max_gold)} cases with known truth can be used.",
+    x = "The weights of the cases in {.arg known_truth} sum to {number(n_gold)}.",
+    i = "Give smaller {.arg weights}, or the truth of fewer cases.", call = NULL)
+  gold_rows <- rep.int(seq_along(gold$case), weight[gold$case])
   case <- gold$case[gold_rows]
   # If every cluster is one case, clusters have no effect.
-  if (anyDuplicated(cluster) == 0L && all(weights_of_cases(x) <= 1)) cluster <- NULL
+  if (anyDuplicated(cluster) == 0L && all(weight <= 1)) cluster <- NULL
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case], case = case,
@@ -22,12 +27,7 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   )
 }
 
-# Copies of gold cases with large weights could exceed the memory.
-check_gold_size <- function(n, most = 1e7) {
-  abort_if(n > most, "weights", "No more than {number(most)} cases with known truth can be used.",
-    x = "The weights of the cases in {.arg known_truth} sum to {number(n)}.",
-    i = "Give smaller {.arg weights}, or the truth of fewer cases.", call = NULL)
-}
+max_gold <- 1e7 # largest number of gold cases, if their weights are numbers of cases
 
 # Selects gold cases for quantities (columns) that are computed from some of the patterns only.
 # `used`: does a quantity use a pattern (patterns x quantities)? Patterns without ratings are left
@@ -95,35 +95,34 @@ gold_accuracy <- function(evidence, first, second = NULL) {
     represent_all_cases(gold_data$weight * differ, gold_data$w * at_gold(differ), gold_data$drawn)
   if (!any(known)) return(list(known = known))
   known_columns <- function(x) x[, known, drop = FALSE]
-  gold_data[c("weight", "w")] <- lapply(gold_data[c("weight", "w")], known_columns)
+  weight <- known_columns(gold_data$weight)
+  w <- known_columns(gold_data$w)
   differ <- known_columns(differ)
-  n_cases <- colSums(gold_data$weight)
-  differing_share <- colSums(gold_data$weight * differ) / n_cases
+  n_cases <- colSums(weight)
+  differing_share <- colSums(weight * differ) / n_cases
   # Users may label only cases on which two answers differ, because other cases do not change the
   # difference. The mean is then taken over those cases and multiplied by their share.
-  is_gold <- gold_data$w > 0
+  is_gold <- w > 0
   drawn_if_differ <- colSums(is_gold & !at_gold(differ)) == 0 & differing_share < 1 &
     differing_share^colSums(is_gold) < 0.01
   only_differing <- drawn_if_differ | !gold_data$stands[known]
   counts <- rep(!only_differing, each = nrow(differ)) | differ
   predicted_correct <- function(answer) {
-    fill_unrated(predict_answer(evidence$predicted, known_columns(answer)), gold_data$weight)
+    fill_unrated(predict_answer(evidence$predicted, known_columns(answer)), weight)
   }
   q_first <- predicted_correct(answers)
   q_second <- if (has_second) predicted_correct(second_answers) else 0
   is_correct <- function(answer) at_gold(known_columns(answer)) == evidence$truth
+  gold_data[c("weight", "w")] <- list(weight * counts, w * at_gold(counts))
   x <- gold_quantity(
-    replace(gold_data, c("weight", "w"), list(gold_data$weight * counts,
-      gold_data$w * at_gold(counts))),
-    is_correct(answers) - is_correct(second_answers), differ * (q_first - q_second),
+    gold_data, is_correct(answers) - is_correct(second_answers), differ * (q_first - q_second),
     if (has_second) correct_difference else correct_share,
     function(x) as_part(x, ifelse(only_differing, differing_share, 1), only_differing),
     if (has_second) function(x) x$variance else share_variance
   )
   if (!has_second) x$seen <- x$alone
   c(x, list(
-    differ = differing_share,
-    one_right = colSums(gold_data$weight * differ * (q_first + q_second)) / n_cases,
+    differ = differing_share, one_right = colSums(weight * differ * (q_first + q_second)) / n_cases,
     all = n_cases, disputed = colSums(is_gold & at_gold(differ)), known = known
   ))
 }
@@ -147,12 +146,9 @@ as_part <- function(x, share, is_part) {
   at_hand <- (mean_square - (share * x$estimate)^2) / (share * x$variance)
   x$at_hand[is_part] <- at_hand[is_part]
   x$design[is_part] <- x$design[is_part] + at_hand[is_part]
-  x[c("estimate", "alone")] <- lapply(x[c("estimate", "alone")], `*`, share)
   x$variance <- share^2 * x$variance
-  x[c("rest", "answers")] <- lapply(x[c("rest", "answers")], function(deviations) {
-    deviations * rep(share, each = nrow(deviations))
-  })
-  x
+  x <- modify_fields(x, c("estimate", "alone"), `*`, share)
+  modify_fields(x, c("rest", "answers"), sweep, 2L, share, `*`)
 }
 
 # Gold cases that system number `s` answered, in the form of select_gold(); NULL if there are none
@@ -160,10 +156,8 @@ as_part <- function(x, share, is_part) {
 gold_of_system <- function(evidence, s) {
   gold_data <- select_gold(evidence, evidence$answer[, s] > 0L)
   if (gold_data$gold == 0L || !gold_data$stands) return(NULL)
-  gold_fields <- c("at", "truth", "cluster", "w")
-  gold_data[gold_fields] <- lapply(gold_data[gold_fields], `[`, gold_data$w > 0)
   gold_data$weight <- gold_data$weight[, 1L]
-  gold_data
+  modify_fields(gold_data, c("at", "truth", "cluster", "w"), `[`, gold_data$w > 0)
 }
 
 # Share of shared errors, with its interval, estimated from the accuracy on gold cases. It is 0 if
@@ -175,8 +169,8 @@ gold_common <- function(interval, independent, shared) {
   distance[abs(distance) < 1e-6] <- NA_real_
   share_at <- function(value) (independent - value) / distance
   shares_at_limits <- lapply(interval[c("conf.low", "conf.high")], share_at)
-  lower <- do.call(pmin, unname(shares_at_limits))
-  upper <- do.call(pmax, unname(shares_at_limits))
+  lower <- Reduce(pmin, shares_at_limits)
+  upper <- Reduce(pmax, shares_at_limits)
   outside <- (lower > 1 | upper < 0) %in% TRUE
   shares <- list(common = share_at(interval$estimate), common.low = lower, common.high = upper)
   lapply(shares, function(share) replace(clip01(share), outside, NA_real_))
@@ -186,8 +180,7 @@ gold_common <- function(interval, independent, shared) {
 # `std.error`, total standard error; `bias`, the part of it that is not sampling error. Both errors
 # are NA if the interval contains sampling error only.
 estimates_from_ratings <- function(estimate, s) {
-  table <- estimate$gold$alone %||% estimate$table
-  error <- table$std.error[s]
+  error <- (estimate$gold$alone %||% estimate$table)$std.error[s]
   bias <- sqrt(pmax(0, error^2 - estimate$details$sampling[s]^2))
   list(estimate = estimate$details$centre[s], std.error = error + 0 * bias, bias = bias)
 }
@@ -213,12 +206,9 @@ rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
 
 posterior_of_raters <- function(x) {
   if (is_one_rater(x)) return(unknown_posterior(x))
-  x$systems <- character()
-  x$patterns <- pick_systems(x$patterns, 0L)
+  x <- keep_systems(x, integer())
   model <- if (has_counts(x)) k_model() else rater_k_model
-  fit <- suppressWarnings(
-    fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
-  )
+  fit <- without_warnings(fit_checked(with_votes(x), model, NULL, NULL, NULL))
   posterior(fit)[matching_patterns(fit$x, x), , drop = FALSE]
 }
 
@@ -235,10 +225,10 @@ predict_answer <- function(predicted, answer) {
 # column. `weight`: number of cases of each pattern.
 fill_unrated <- function(q, weight) {
   if (!anyNA(q)) return(q)
-  is_rated <- !is.na(q)
-  weight <- as.matrix(weight * is_rated)
-  mean <- colSums(weight * as.vector(replace(q, !is_rated, 0))) / colSums(weight)
-  replace(q, !is_rated, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[!is_rated])
+  is_unrated <- is.na(q)
+  weight <- as.matrix(weight * !is_unrated)
+  mean <- colSums(weight * as.vector(replace(q, is_unrated, 0))) / colSums(weight)
+  replace(q, is_unrated, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[is_unrated])
 }
 
 # ---- Correction ----------------------------------------------------------------------------------
@@ -319,8 +309,8 @@ correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
     estimate = colSums(w * remainder) / n_gold + slope * prediction$mean, slope = slope,
     ratio = ifelse(ignores_predictions, design, variance_ratio), variance = variance,
     rest = w * centred(remainder, w), answers = w * centred(y, w), gold = n_gold, labels = n_gold,
-    alone = gold_mean, cases = prediction$cases, design = design, at_hand = rep(1, length(n_gold)),
-    seen = rep(NA_real_, length(n_gold))
+    alone = gold_mean, cases = prediction$cases, design = design, at_hand = n_gold^0,
+    seen = NA_real_ * n_gold
   )
 }
 
@@ -340,7 +330,7 @@ slope_on <- function(y, q, spread, w, effective) {
   slope <- colSums(w * centred(y, w) * centred(q, w)) / (n_gold - 1) / spread
   slope[n_gold <= 1] <- 0
   slope <- (effective * slope + prior_cases * prior_slope) / (effective + prior_cases)
-  ifelse(spread <= 0, 0, pmin(pmax(slope, 0), 1))
+  ifelse(spread <= 0, 0, clip01(slope))
 }
 
 # Variance of `residual` (`y` minus slope times `q`) relative to the variance of `y`, shrunk to the
@@ -355,11 +345,9 @@ variance_left <- function(y, residual, w, variance, explained) {
 }
 
 # Expected share of the variance of correctness that ratings explain, computed from predictions
-# only, before any gold case is labelled.
-explained_by_ratings <- function(prediction,
-                                 variance = prediction$mean * (1 - prediction$mean)) {
-  variance_ratio <- if (variance > 0) prediction$variance / variance else 0
-  min(0.9, variance_ratio^2)
+# only, before any gold case is labelled. `variance`: variance of a case.
+explained_by_ratings <- function(prediction, variance) {
+  if (variance > 0) min(0.9, (prediction$variance / variance)^2) else 0
 }
 # Standard deviation of the true share around the expected share, over public data sets.
 explained_deviation <- 0.2
@@ -368,8 +356,9 @@ explained_deviation <- 0.2
 # estimate with limits. `explained`: result of explained_by_ratings().
 equivalent_labels <- function(explained, conf_level) {
   margin <- normal_quantile(conf_level) * explained_deviation
-  explained_limits <- pmin(pmax(explained + c(0, -margin, margin), 0), max_explained)
-  setNames(1 / (1 - explained_limits), c("estimate", "conf.low", "conf.high"))
+  limits <- clamp(explained + c(estimate = 0, conf.low = -margin, conf.high = margin), 0,
+    max_explained)
+  1 / (1 - limits)
 }
 max_explained <- 0.95 # upper limit of the share of variance that ratings may explain
 

@@ -11,7 +11,7 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   gold_data <- gold_tables(evidence, s, n_categories(plan))
   ranges <- ranges_of_plan(plan)
   measurements <- NULL
-  reason <- rep_len(unname(why_no_gold(estimate, s) %||% NA_character_), nrow(rows))
+  reason <- rep_len(unname(why_no_gold(estimate, s)), nrow(rows))
   needs_no_gold <- FALSE
   if (!is.null(gold_data)) {
     if (gold_data$all_known) {

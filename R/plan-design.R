@@ -21,8 +21,9 @@ plan_design <- function(x) {
   raters <- check_distinct_counts(x$raters %||% length(panel), "raters", 2L, 100L)
   unchanged <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   # Kappa needs at least two raters.
-  padded_accuracies <- rep_len(accuracies, max(length(accuracies), 2L))
-  assumed <- if (unchanged) design else replace_raters(design, padded_accuracies)
+  assumed <- if (unchanged) design else replace_raters(
+    design, rep_len(accuracies, max(length(accuracies), 2L))
+  )
   list(
     designs = lapply(raters, function(m) {
       if (unchanged && m == n_raters(design)) return(design)
@@ -72,10 +73,9 @@ replace_judges <- function(design, accuracies, kind) {
   n <- length(accuracies)
   new_fields <- lapply(by_judge, values_of_new_judges, n)
   new_fields$matrices <- rep(list(double()), n)
-  for (name in setdiff(names(new_fields), "missing")) {
+  for (name in c("loading", "drift", "matrices")) {
     others <- design[[name]][!is_old]
-    design[[name]] <- if (for_raters) c(new_fields[[name]], others) else
-      c(others, new_fields[[name]])
+    design[[name]] <- append(others, new_fields[[name]], if (for_raters) 0L else length(others))
   }
   if (for_raters) design$missing <- new_fields$missing else names(accuracies) <-
     paste("system", accuracies)
@@ -194,49 +194,11 @@ pilot_design <- function(pilot) {
   abort_argument_if(n_systems(x) > 0L && n_systems(x) == length(x$constant), "design",
     "must not have a pass rate, which {.fun plan_cases} cannot plan for.",
     i = "Give an estimate with some known truths to {.fun plan_gold}.")
-  n_rated <- count_cases(x, rated_patterns(x))
+  # ratings per rated case
   ratings_per_case <- sum(pattern_weights(x) * pattern_lengths(x)) /
-    n_rated # ratings per rated case
+    count_cases(x, rated_patterns(x))
   is_crowd <- ratings_per_case < n_raters(x) / 2
   fit <- if (is_fit) pilot else fit_pilot(x, is_crowd)
-  check_pilot_fit(fit)
-  terms <- tidy(fit)
-  parameters <- setNames(round(terms$estimate, 3L), terms$term)
-  # Defaults for terms that the model does not have. Indexing by name uses the first element.
-  parameters <- c(parameters, dispersion = 1, difficulty = 0)
-  by_rater <- fit$model$accuracy == "rater"
-  rater_terms <- seq_len(if (by_rater) n_raters(x) else 1L)
-  accuracies <- if (by_rater && !is_crowd) terms$estimate[rater_terms] else fit$rater_accuracy
-  m <- if (is_crowd) max(2L, as.integer(round(ratings_per_case))) else n_raters(x)
-  design <- rater_design(
-    spread_accuracies(accuracies, m), categories = x$categories,
-    base_rates = fit$base_rates / sum(fit$base_rates), dispersion = parameters[["dispersion"]],
-    difficulty = parameters[["difficulty"]], missing = if (is_crowd) 0 else
-      max(0, 1 - ratings_per_case / m)
-  )
-  systems <- pilot_systems(fit)
-  if (length(systems) > 0L) design <- replace_judges(design, systems, "system")
-  list(design = design, accuracies = accuracies, story = list(
-    cases = nrow(x), model = format(fit$model), crowd = is_crowd, kind = panel_kind(x),
-    std.error = sqrt(mean(stats::vcov(fit)[rater_terms, rater_terms])),
-    rater_accuracy = fit$rater_accuracy
-  ))
-}
-
-# Fits a model with an accuracy per rater or, if `equal_accuracy` or if this is not identified, the
-# K-model.
-fit_pilot <- function(x, equal_accuracy) {
-  fit_quietly <- function(model) {
-    suppressWarnings(fit_raters(x, model), classes = "fallible_warning")
-  }
-  if (!equal_accuracy && length(named_raters(x)) > 2L) {
-    fit <- fit_quietly(rater_model("rater"))
-    if (fit$identified == "yes") return(fit)
-  }
-  fit_quietly(k_model())
-}
-
-check_pilot_fit <- function(fit) {
   abort_argument_if(fit$identified != "yes", "design",
     "This pilot cannot be used for planning: {reason_of_fit(fit)}.",
     i = "Collect more ratings, or give {.arg rater_accuracy} or {.arg chance_kappa}.")
@@ -244,16 +206,44 @@ check_pilot_fit <- function(fit) {
     "A fit with {.code errors = \"{fit$model$errors}\"} cannot be used for planning.",
     x = "It is a fit of the {format(fit$model)}.",
     i = "Use {.code errors = \"uniform\"} or {.code errors = \"distance\"} in {.fun rater_model}.")
+  terms <- tidy(fit)
+  # Defaults for terms that the model does not have. Indexing by name uses the first element.
+  parameters <- c(setNames(round(terms$estimate, 3L), terms$term), dispersion = 1, difficulty = 0)
+  by_rater <- fit$model$accuracy == "rater"
+  rater_terms <- seq_len(if (by_rater) n_raters(x) else 1L)
+  accuracies <- if (by_rater && !is_crowd) terms$estimate[rater_terms] else fit$rater_accuracy
+  m <- if (is_crowd) max(2L, as.integer(round(ratings_per_case))) else n_raters(x)
+  design <- rater_design(
+    spread_accuracies(accuracies, m), categories = x$categories,
+    base_rates = fit$base_rates / sum(fit$base_rates), dispersion = parameters[["dispersion"]],
+    difficulty = parameters[["difficulty"]],
+    missing = if (is_crowd) 0 else max(0, 1 - ratings_per_case / m)
+  )
+  systems <- pilot_systems(fit)
+  if (length(systems) > 0L) design <- replace_judges(design, systems, "system")
+  list(design = design, accuracies = accuracies, story = list(
+    cases = nrow(x), model = format(fit$model), crowd = is_crowd, kind = panel_kind(x),
+    std.error = sqrt(mean(vcov(fit)[rater_terms, rater_terms])),
+    rater_accuracy = fit$rater_accuracy
+  ))
 }
+
+# Fits a model with an accuracy per rater or, if `equal_accuracy` or if this is not identified, the
+# K-model.
+fit_pilot <- function(x, equal_accuracy) {
+  if (!equal_accuracy && length(named_raters(x)) > 2L) {
+    fit <- without_warnings(fit_raters(x, rater_model("rater")))
+    if (fit$identified == "yes") return(fit)
+  }
+  without_warnings(fit_raters(x))
+}
+
 
 # Estimated accuracies of the pilot's systems, without systems whose accuracy is not identified.
 pilot_systems <- function(fit) {
   if (n_systems(fit$x) == 0L) return(NULL)
-  estimate <- suppressWarnings(
-    estimate_accuracy(fit, method = "joint", interval = "none"), classes = "fallible_warning"
-  )
-  accuracies <- tidy(estimate)$estimate
-  round(accuracies[!is.na(accuracies)], 3L)
+  estimate <- without_warnings(estimate_accuracy(fit, method = "joint", interval = "none"))
+  round(as.vector(stats::na.omit(tidy(estimate)$estimate)), 3L)
 }
 
 # ---- Panels drawn by a user-defined function ---------------------------------------------------
@@ -261,8 +251,7 @@ pilot_systems <- function(fit) {
 # The fields of plan_design() if `design` is a function, which draws ratings and truth of a panel
 # (called a "world"). Accuracies of its raters are unknown.
 plan_world <- function(x) {
-  excluded <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
-  given <- names(drop_null(x[excluded]))
+  given <- names(drop_null(x[c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")]))
   abort_argument_if(given, given[[1L]],
     "If {.arg design} is a function, it defines how raters and systems answer.",
     x = "{.arg {given}} cannot be given in addition.")

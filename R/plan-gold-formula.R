@@ -21,34 +21,29 @@ planned_quantities <- function(estimate, predicted, settings) {
   )
   systems <- settings$systems
   lapply(if (settings$of == "difference") list(systems) else systems, function(s) {
-    quantity <- predict_quantity(estimate, predicted, s, settings$category)
+    quantity <- predict_quantity(x, predicted, s, settings$category, estimate)
     quantity$system <- paste(x$systems[s], collapse = " - ")
     # The ratings of one rater do not show how much they explain, so it is taken as 0.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
       explained_by_ratings(quantity$prediction, quantity$variance)
     at <- as.integer(estimate$gold$case)
     quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
-    if (settings$of == "accuracy") use_pilot(quantity, estimate$gold, s) else quantity
+    pilot <- if (settings$of == "accuracy") measured_of(estimate$gold, s)
+    # Gold cases measured the accuracy and the explained share.
+    if (!is.null(pilot)) {
+      quantity$value <- clip01(pilot$estimate)
+      quantity$explained <- 1 - pilot$ratio
+      quantity$p.value <- estimate$gold$details$p.value[[s]]
+    }
+    quantity
   })
-}
-
-# Replaces the expected accuracy and explained share by values measured with gold cases, if there
-# are gold cases.
-use_pilot <- function(quantity, gold, s) {
-  pilot <- measured_of(gold, s)
-  if (is.null(pilot)) return(quantity)
-  quantity$value <- clip01(pilot$estimate)
-  quantity$explained <- 1 - pilot$ratio
-  quantity$p.value <- gold$details$p.value[[s]]
-  quantity
 }
 
 # Number of cases of each pattern that can become gold cases: cases with ratings that are
 # `answered`.
 planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_patterns(x))
 
-foresee_accuracy <- function(estimate, predicted, s, category) {
-  x <- estimate$fit$x
+foresee_accuracy <- function(x, predicted, s, category, estimate) {
   answer <- pattern_answers(x)[, s]
   quantity <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
   if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
@@ -62,8 +57,7 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   quantity
 }
 
-foresee_precision <- function(estimate, predicted, s, category) {
-  x <- estimate$fit$x
+foresee_precision <- function(x, predicted, s, category, estimate) {
   foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
 }
 
@@ -84,25 +78,24 @@ foresee_share <- function(x, predicted, is_counted) {
 # Recall is a ratio of two means, so its linear approximation is used. Cases with other truths
 # have value 0. Cases of the category have the value 1 - recall if the answer is correct, and
 # -recall if it is wrong. The mean of these values is divided by the share of the category.
-foresee_recall <- function(estimate, predicted, s, category) {
-  x <- estimate$fit$x
+foresee_recall <- function(x, predicted, s, category, estimate) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer > 0L)
   q <- fill_unrated(predicted[, category], weight)
   answered_category <- answer == category
   share <- sum(weight * q) / sum(weight)
   rate <- sum(weight * q * answered_category) / sum(weight * q)
-  deviation <- ifelse(answered_category, 1 - rate, rate)
   list(
     prediction = prediction_of(q * (answered_category - rate), weight), value = rate,
     variance = rate * (1 - rate) * share, share = share,
-    spread = replace(sqrt(tempered(q)) * deviation, weight == 0, NA)
+    spread = replace(
+      sqrt(tempered(q)) * ifelse(answered_category, 1 - rate, rate), weight == 0, NA
+    )
   )
 }
 
 # Difference of the accuracies of two systems, with numbers `s`.
-foresee_difference <- function(estimate, predicted, s, category) {
-  x <- estimate$fit$x
+foresee_difference <- function(x, predicted, s, category, estimate) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer[, 1L] > 0L & answer[, 2L] > 0L)
   answers_differ <- answer[, 1L] != answer[, 2L]
@@ -134,8 +127,8 @@ planned_error <- function(gold, quantity, target) {
 corrected_half <- function(gold, quantity, settings) {
   error <- planned_error(gold, quantity, settings$target)
   if (settings$of == "difference") {
-    t <- stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5))
-    return(t * sqrt(quantity$variance * error))
+    return(stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5)) *
+      sqrt(quantity$variance * error))
   }
   wilson_half(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
 }
@@ -152,13 +145,12 @@ combined_half <- function(gold, quantity, settings) {
   half_width <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
   # Posterior weight of the flat part of the prior, if the gold estimate is equal to the estimate
   # from ratings.
-  flat_weight <- prior$vague * stats::dbeta(value, 0.5, 0.5)
-  flat_weight <- ifelse(is.finite(flat_weight), flat_weight, 0)
-  flat_weight <- flat_weight / (flat_weight + (1 - prior$vague) * stats::dnorm(0, 0,
-    sqrt(prior$sd^2 + error)))
+  flat <- prior$vague * stats::dbeta(value, 0.5, 0.5)
+  flat[!is.finite(flat)] <- 0
+  flat_weight <- flat / (flat + (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error)))
   pmin(
-    flat_weight * half_width(error) + (1 - flat_weight) * half_width(1 /
-      (1 / error + 1 / prior$sd^2)),
+    flat_weight * half_width(error) +
+      (1 - flat_weight) * half_width(1 / (1 / error + 1 / prior$sd^2)),
     corrected_half(gold, quantity, settings)
   )
 }
@@ -170,8 +162,7 @@ believes_ratings <- function(interval) isTRUE(gold_intervals[[interval]]$gold$be
 planned_half_width <- function(interval, quantity, settings,
                                uses_ratings = believes_ratings(interval)) {
   if (interval == "gold alone") quantity$explained <- 0
-  compute_half_width <- if (uses_ratings) combined_half else corrected_half
-  function(gold) compute_half_width(gold, quantity, settings)
+  function(gold) (if (uses_ratings) combined_half else corrected_half)(gold, quantity, settings)
 }
 
 # Number of gold cases needed for the half-width. For combined intervals it is at least
@@ -183,8 +174,10 @@ planned_gold <- function(interval, quantity, settings, worst_case = FALSE) {
   if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
   uses_ratings <- believes_ratings(interval)
   half_width_of <- planned_half_width(interval, quantity, settings, uses_ratings && !worst_case)
-  least <- if (uses_ratings) min(min_contradicting, cases) else 1
-  max(least, fewest(function(n) half_width_of(n) - settings$half_width, 1, cases))
+  max(
+    if (uses_ratings) min(min_contradicting, cases) else 1,
+    fewest(function(n) half_width_of(n) - settings$half_width, 1, cases)
+  )
 }
 
 # Smallest whole number n from `least` to `most` such that `excess` is not above 0 for n and all
@@ -207,55 +200,50 @@ fewest <- function(excess, least, most) {
 # Kinds of intervals in the plan. There is no combined interval without an estimate from ratings, or
 # if gold cases contradict it.
 planned_intervals <- function(quantity, settings) {
-  contradicted <- isTRUE(quantity$p.value < 1 - settings$conf_level)
-  has_prior <- isFALSE(is.na(quantity$from_ratings$std.error)) && !contradicted
+  has_prior <- isFALSE(is.na(quantity$from_ratings$std.error)) &&
+    !isTRUE(quantity$p.value < 1 - settings$conf_level)
   c("gold alone", "corrected", if (has_prior) "combined")
 }
 
-# Rows of tidy() for one quantity.
+# Rows of tidy() for one quantity. `worth`: number of labels without ratings that one label with
+# ratings replaces. Without a pilot it is a rough estimate, with limits.
 gold_rows <- function(quantity, settings) {
   cases <- quantity$prediction$cases
-  worth <- planned_worth(quantity, settings)
+  worth <- if (is.null(quantity$p.value)) {
+    equivalent_labels(quantity$explained, settings$conf_level)
+  } else {
+    c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
+  }
   stack_rows(planned_intervals(quantity, settings), function(interval) {
-    gold_needed <- function(worth_name, ...) {
-      if (is.na(worth[[worth_name]])) return(NA_real_)
-      quantity$explained <- 1 - 1 / worth[[worth_name]]
+    gold_needed <- function(worth, ...) {
+      if (is.na(worth)) return(NA_real_)
+      quantity$explained <- 1 - 1 / worth
       settings$gold %||% planned_gold(interval, quantity, settings, ...)
     }
-    gold <- gold_needed("estimate")
-    highest <- gold_needed("conf.low", worst_case = TRUE)
+    gold <- gold_needed(worth[["estimate"]])
+    highest <- gold_needed(worth[["conf.low"]], worst_case = TRUE)
     half_width_of <- planned_half_width(interval, quantity, settings)
     shown_worth <- if (interval == "gold alone") worth^0 else worth
-    tibble::tibble(
-      system = quantity$system, interval = interval, gold = gold, lowest = gold_needed("conf.high"),
-      highest = highest, labelled = quantity$labelled,
+    columns_tibble(
+      system = quantity$system, interval = interval, gold = gold,
+      lowest = gold_needed(worth[["conf.high"]]), highest = highest, labelled = quantity$labelled,
       more = more_gold(number_to_draw(list(gold = gold, highest = highest)), quantity, settings),
       half_width = half_width_of(gold), worth = shown_worth[["estimate"]],
-      worth_lowest = shown_worth[["conf.low"]],
-      worth_highest = shown_worth[["conf.high"]], cases = cases,
-      reason = if (is.na(gold)) {
+      worth_lowest = shown_worth[["conf.low"]], worth_highest = shown_worth[["conf.high"]],
+      cases = cases, reason = if (is.na(gold)) {
         lowest_half_width <- half_width_of(cases)
-        needed <- ceiling(cases * (lowest_half_width / settings$half_width)^2)
         paste0(
           "if all ", number_of(cases), " cases are gold, the half-width is ",
           decimals(lowest_half_width),
           # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
-          if (settings$target == "population") paste("; about", number_of(needed), "are needed")
+          if (settings$target == "population") sprintf("; about %s are needed",
+            number_of(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
         )
       } else {
         NA_character_
       }
     )
   })
-}
-
-# Worth of ratings: the number of labels without ratings that one label with ratings replaces.
-# Without a pilot it is a rough estimate, with limits.
-planned_worth <- function(quantity, settings) {
-  if (is.null(quantity$p.value)) {
-    return(equivalent_labels(quantity$explained, settings$conf_level))
-  }
-  c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
 }
 
 # Number of further cases to label if `gold` gold cases are needed. For a difference, only cases
@@ -288,7 +276,7 @@ number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$hig
 # probability of being drawn in the pilot or now.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
-  n_new <- max(table$more[table$interval == settled_interval(table, settings)])
+  n_new <- max(settled_rows(table, settings)$more)
   no_cases <- list(case = integer(), stratum = integer(), probability = double(),
     truth = character())
   # Cases in a database are not in memory and cannot be drawn.
@@ -296,8 +284,7 @@ choose_gold <- function(table, quantities, estimate, settings) {
   squares <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
   spread <- na_real(sqrt(rowMeans(squares, na.rm = TRUE)))
   labelled <- as.integer(estimate$gold$case)
-  unlabelled_weight <- weights_of_cases(x)
-  unlabelled_weight[labelled] <- 0
+  unlabelled_weight <- replace(weights_of_cases(x), labelled, 0)
   weight <- rowsum_codes(x$index, unlabelled_weight, n_patterns(x))
   by_pattern <- gold_probabilities(n_new, spread, weight, settings$choice)
   probability <- by_pattern$probability[x$index]
@@ -323,9 +310,10 @@ pilot_probability <- function(gold, x, spread) {
   case_probability <- gold$probability %||% rep(length(gold$case) / nrow(x), length(gold$case))
   stratum <- rep(1L, n_patterns(x))
   if (diff(range(case_probability)) > 1e-9) {
-    eligible <- !is.na(spread) & pattern_cases(x) > 0
+    weight <- pattern_cases(x)
+    eligible <- !is.na(spread) & weight > 0
     stratum[] <- NA
-    stratum[eligible] <- spread_strata(spread[eligible], pattern_cases(x)[eligible])
+    stratum[eligible] <- spread_strata(spread[eligible], weight[eligible])
   }
   gold_stratum <- factor(stratum[x$index[gold$case]], seq_len(gold_strata))
   probability <- tapply(case_probability, gold_stratum, function(p) {
@@ -334,18 +322,13 @@ pilot_probability <- function(gold, x, spread) {
   as.vector(probability)[stratum]
 }
 
-# The kind of interval to plan for; `"corrected"` if the chosen kind is not available.
-settled_interval <- function(table, settings) {
-  if (settings$interval %in% table$interval) settings$interval else "corrected"
-}
-
 # ---- Costs --------------------------------------------------------------------------------------
 
 # Table of costs: with the raters as they are, with one more rater for every case, and with the
 # cheapest numbers of labels and ratings from the start. NULL if the user gave no costs.
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
-  interval <- settled_interval(table, settings)
+  interval <- settled_rows(table, settings)$interval[[1L]]
   labels_needed <- function(quantity, explained) {
     if (is.na(explained)) return(NA_real_)
     quantity$explained <- explained
@@ -357,14 +340,13 @@ gold_costs <- function(table, quantities, estimate, settings) {
   gold <- vapply(explained_shares, function(share) {
     max(unlist(Map(labels_needed, quantities, share)))
   }, 0)
-  cheapest_split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
-    systems <- vapply(quantities, `[[`, "", "system")
-    hardest_quantity <- quantities[[match(settled_row(table, settings)$system, systems)]]
-    best_split(hardest_quantity, n_raters(estimate$fit$x), settings)
+  split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
+    hardest <- match(settled_row(table, settings)$system, vapply(quantities, `[[`, "", "system"))
+    best_split(quantities[[hardest]], n_raters(estimate$fit$x), settings)
   }
-  gold <- c(gold, cheapest_split$gold)
-  ratings <- c(0, count_cases(estimate$fit$x), cheapest_split$ratings)
-  tibble::tibble(
+  gold <- c(gold, split$gold)
+  ratings <- c(0, count_cases(estimate$fit$x), split$ratings)
+  columns_tibble(
     raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
     ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
   )
@@ -387,10 +369,10 @@ explained_by_more <- function(explained, estimate, settings) {
     odds(vapply(quantities, `[[`, 0, "explained"))
   }
   left_out <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
-  odds_without_one <- lapply(left_out, function(rater) {
-    odds_of_panel(suppressWarnings(x[, -rater], classes = "fallible_warning"))
-  })
-  gain <- odds_of_panel(x) / (Reduce(`+`, odds_without_one) / length(odds_without_one))
+  odds_without_one <- vapply(left_out, function(rater) {
+    odds_of_panel(without_warnings(x[, -rater]))
+  }, explained)
+  gain <- odds_of_panel(x) / rowMeans(matrix(odds_without_one, length(explained)))
   odds_with_more <- odds(explained) * pmax(1, gain)
   pmin(0.9, odds_with_more / (1 + odds_with_more))
 }

@@ -62,13 +62,12 @@ new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
   hardest <- settled_row(table, settings)
-  empty_costs <- tibble::tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
-  line <- paste0("Not reached: ", hardest$reason)
-  if (!is.na(hardest$gold)) line <- paste0(
+  empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
+  line <- if (is.na(hardest$gold)) paste0("Not reached: ", hardest$reason) else paste0(
     if (hardest$labelled > 0) paste0(number_of(hardest$more), " more, in all "),
-    count_noun(number_to_draw(hardest), "gold case"), " of ", number_of(hardest$cases),
-    " for a half-width of ", decimals(hardest$half_width), " (",
-    interval_title(settings$conf_level), ", ", hardest$interval, ")"
+    sprintf("%s of %s for a half-width of %s (%s, %s)",
+      count_noun(number_to_draw(hardest), "gold case"), number_of(hardest$cases),
+      decimals(hardest$half_width), interval_title(settings$conf_level), hardest$interval)
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
@@ -88,55 +87,58 @@ new_gold_plan <- function(x) {
   ))
 }
 
+# The rows of the kind of interval to plan for; of `"corrected"` intervals if the chosen kind is not
+# available.
+settled_rows <- function(table, settings) {
+  interval <- if (settings$interval %in% table$interval) settings$interval else "corrected"
+  table[table$interval == interval, ]
+}
+
 # The row of the system that needs most gold cases.
 settled_row <- function(table, settings) {
-  rows <- table[table$interval == settled_interval(table, settings), ]
+  rows <- settled_rows(table, settings)
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
 # Caption of a plan: the quantity; the half-width, or the number of gold cases if the user gave it;
 # and the confidence level.
 gold_caption <- function(settings) {
-  quantity <- switch(settings$of,
-    accuracy = "Accuracy", difference = "Difference of accuracies",
-    paste0(
-      if (settings$of == "recall") "Recall" else "Precision", " of \"", settings$category_label,
-      "\""
-    )
-  )
-  paste0(
-    quantity, " of the ", settings$target, ", ",
+  sprintf(
+    "%s of the %s, %s (%s)",
+    switch(settings$of,
+      accuracy = "Accuracy", difference = "Difference of accuracies",
+      sprintf("%s of \"%s\"", capitalised(settings$of), as_label(settings$category_label))
+    ),
+    settings$target,
     if (is.null(settings$gold)) paste("within", format(settings$half_width)) else
       paste("with", count_noun(settings$gold, "gold case")),
-    " (", interval_title(settings$conf_level), ")"
+    interval_title(settings$conf_level)
   )
 }
 
 # Printed table. With more than three systems it contains only one kind of interval.
 view_of_gold <- function(table, settings) {
-  if (length(unique(table$system)) > 3L) {
-    table <- table[table$interval == settled_interval(table, settings), ]
-  }
+  if (length(unique(table$system)) > 3L) table <- settled_rows(table, settings)
   no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
   number_columns <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
-  table[number_columns] <- lapply(table[number_columns],
-    function(n) ifelse(is.na(n), "NA", number_of(n)))
+  table <- modify_fields(table, number_columns, function(n) ifelse(is.na(n), "NA", number_of(n)))
   table$highest[no_upper_limit] <- "or more"
   view(table, c("system", "interval", number_columns, `half-width` = "half_width", "worth"),
     c(3L, worth = 1L), left = 1:2, most = Inf)
 }
 
 gold_plan_notes <- function(x, settled) {
-  not_reached_rows <- drop_missing(x$answer, "reason")
+  not_reached <- drop_missing(x$answer, "reason")
   intervals_by_reason <- vapply(split(
-    not_reached_rows$interval,
-    factor_in_order(paste0(not_reached_rows$system, ": ", not_reached_rows$reason, recycle0 = TRUE))
+    not_reached$interval,
+    factor_in_order(sprintf("%s: %s", not_reached$system, not_reached$reason))
   ), toString, "")
+  settings <- x$settings
   n_drawn <- length(x$chosen$new$case)
   c(
-    paste0("Not reached, ", intervals_by_reason, ", ", names(intervals_by_reason), recycle0 = TRUE),
-    if (nrow(not_reached_rows) > 0L && x$settings$target == "population")
+    sprintf("Not reached, %s, %s", intervals_by_reason, names(intervals_by_reason)),
+    if (nrow(not_reached) > 0L && settings$target == "population")
       "target = \"cases\" plans for the accuracy in these cases only, which needs fewer labels",
     "Worth: number of labels without ratings that one label with ratings replaces",
     if (is.na(settled$worth_lowest)) {
@@ -159,10 +161,10 @@ gold_plan_notes <- function(x, settled) {
         "gold cases are enough to contradict them"
       )
     },
-    if (x$settings$of == "difference") "Only cases on which the systems differ need a label",
+    if (settings$of == "difference") "Only cases on which the systems differ need a label",
     if (n_drawn > 0L) paste0(
       "Cases to label: ", number_of(n_drawn), if (settled$labelled > 0) " more", ", drawn ",
-      switch(x$settings$choice, random = "at random",
+      switch(settings$choice, random = "at random",
         active = "with probabilities that increase with uncertainty",
         "from strata of uncertainty"), "; see augment()"
     ),
@@ -178,14 +180,15 @@ cost_note <- function(costs) {
   if (is.null(costs)) return(NULL)
   numbers <- lapply(costs[-1L], function(n) number_of(ceiling(n)))
   c(
-    if (anyNA(costs$cost[1:2])) "The savings by one more rater cannot be computed" else paste0(
-      "Cost ", numbers$cost[[1L]], " with these raters, ", numbers$cost[[2L]], " with one more (",
-      numbers$gold[[2L]], " gold cases) whose errors are as independent: ",
-      if (which.min(costs$cost[1:2]) > 1L) "one more rater is cheaper" else "gold cases are cheaper"
+    if (anyNA(costs$cost[1:2])) "The savings by one more rater cannot be computed" else sprintf(
+      "Cost %s with these raters, %s with one more (%s gold cases) whose errors are as %s",
+      numbers$cost[[1L]], numbers$cost[[2L]], numbers$gold[[2L]],
+      if (which.min(costs$cost[1:2]) > 1L) "independent: one more rater is cheaper" else
+        "independent: gold cases are cheaper"
     ),
-    if (nrow(costs) > 2L) paste0(
-      "Cheapest from the start: ", numbers$gold[[3L]], " gold cases and ", numbers$ratings[[3L]],
-      " ratings"
+    if (nrow(costs) > 2L) sprintf(
+      "Cheapest from the start: %s gold cases and %s ratings", numbers$gold[[3L]],
+      numbers$ratings[[3L]]
     )
   )
 }

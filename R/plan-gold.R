@@ -139,10 +139,14 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   if (missing(target)) target <- estimate$gold$settings$target %||% "population"
   x <- estimate$fit$x
   of <- check_choice(of)
+  uses_category <- of %in% c("recall", "precision")
+  category_number <- if (length(category) == 1L) match(as_label(category), x$categories)
+  abort_argument_if(uses_category && !isTRUE(category_number > 0L), "category",
+    "must be one of {.val {x$categories}}.", not = category)
   settings <- list(
     half_width = check_number(half_width, "half_width", 0, 0.5, open_min = TRUE, open_max = TRUE),
     of = of, systems = check_planned_systems(systems, x, of),
-    category = if (of %in% c("recall", "precision")) check_planned_category(category, x),
+    category = if (uses_category) category_number,
     category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
     interval = planned_interval(interval, estimate, of),
@@ -170,7 +174,7 @@ as_planned_estimate <- function(x) {
   votes <- with_votes(x)
   # With one rater there is no estimate without gold cases, but ratings predict the truth of cases.
   if (n_raters(votes) == 1L) return(list(fit = list(x = votes)))
-  suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
+  without_warnings(estimate_accuracy(x))
 }
 
 # Checks the argument `interval`. Combined intervals are available for accuracies only, because the
@@ -178,8 +182,10 @@ as_planned_estimate <- function(x) {
 planned_interval <- function(interval, estimate, of) {
   if (of != "accuracy") return("corrected")
   intervals <- c("combined", "corrected")
-  default <- c(intersect(estimate$options$interval, intervals), intervals)[[1L]]
-  check_choice(interval %||% default, intervals, "interval")
+  check_choice(
+    interval %||% c(intersect(estimate$options$interval, intervals), intervals)[[1L]], intervals,
+    "interval"
+  )
 }
 
 # Checks the argument `systems`. Returns the numbers of the systems.
@@ -194,12 +200,4 @@ check_planned_systems <- function(systems, x, of) {
   abort_argument_if(pair && length(systems) != 2L, "systems",
     "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
-}
-
-# Checks the argument `category`. Returns the number of the category.
-check_planned_category <- function(category, x) {
-  number <- if (length(category) == 1L) match(as_label(category), x$categories)
-  abort_argument_if(is.null(number) || is.na(number), "category",
-    "must be one of {.val {x$categories}}.", not = category)
-  number
 }

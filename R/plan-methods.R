@@ -46,17 +46,27 @@ update.case_plan <- function(object, ...) {
   # `chance_kappa` and `rater_accuracy` exclude each other, so a new value of one removes the other.
   exclusive <- c("chance_kappa", "rater_accuracy")
   if (any(exclusive %in% names(new_arguments))) arguments[exclusive] <- list(NULL)
-  arguments[names(new_arguments)] <- new_arguments
-  do.call(plan_cases, arguments)
+  do.call(plan_cases, replace(arguments, names(new_arguments), new_arguments))
 }
 
 # ---- Print --------------------------------------------------------------------------------------
 
-# The result of plan_cases(). `x`: a list of the tables `answer` and `curve`, the `settings`, the
-# `arguments` of plan_cases() (for update()) and the `seed`.
-show_case_plan <- function(x) {
-  settings <- x$settings
-  table <- x$answer
+# The result of plan_cases(). `parts`: result of simulated_parts(). Combines the tables for all
+# numbers of raters, and adds the number of ratings and the cost of each row. `arguments`: those of
+# plan_cases(), for update().
+show_case_plan <- function(parts, settings, arguments, seed) {
+  stack_part <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
+  table <- stack_part("answer")
+  ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
+  cost_of_case <- settings$cost[["case"]] + ratings_per_case * settings$cost[["rating"]]
+  table$ratings <- table$cases * ratings_per_case
+  table$cost <- table$cases * cost_of_case
+  is_enough <- is.na(table$reason)
+  table$cheapest <- is_enough & table$cost %in% min(table$cost[is_enough], Inf)
+  x <- list(
+    answer = table[c(setdiff(names(table), "reason"), "reason")], curve = stack_part("curve"),
+    settings = settings, arguments = arguments
+  )
   count <- function(n) number_of(round(n))
   cells <- data.frame(
     table["raters"], table["bias"],
@@ -65,13 +75,10 @@ show_case_plan <- function(x) {
     table[c("lowest", "half_width")], ratings = count(table$ratings), cost = number_of(table$cost)
   )
   answer <- format_answer(x)
-  assumed <- format_assumed(x)
-  caption <- paste0(
-    "Estimates within ", format(settings$half_width), " of true accuracy with probability ",
-    format(settings$conf_level)
-  )
+  caption <- sprintf("Estimates within %s of true accuracy with probability %s",
+    format(settings$half_width), format(settings$conf_level))
   new_result("case_plan",
-    tables = x[c("answer", "curve")], settings = settings, arguments = x$arguments, seed = x$seed,
+    tables = x[c("answer", "curve")], settings = settings, arguments = arguments, seed = seed,
     facts = c(
       as.list(cheapest_row(x)[c("raters", "cases", "probability", "ratings", "cost")]),
       settings[c("half_width", "conf_level")],
@@ -81,7 +88,8 @@ show_case_plan <- function(x) {
         runs = settings$runs
       )
     ),
-    line = paste(answer, collapse = "; "), caption = caption, head = c(caption, assumed),
+    line = paste(answer, collapse = "; "), caption = caption,
+    head = c(caption, format_assumed(settings)),
     shown = view(cells, c(
       "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
       `half-width` = "half_width", "bias", "ratings",
@@ -98,16 +106,14 @@ cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
 costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
 # Assumptions of a plan, as lines of text.
-format_assumed <- function(x) {
-  settings <- x$settings
+format_assumed <- function(settings) {
   options <- attr(settings$estimator[[1L]], "options")
   c(
     format_pilot(settings$pilot), format_judges(settings),
-    paste0(
-      "Estimates: ",
+    sprintf(
+      "Estimates: %s; %s simulated panels for each number of cases",
       if (is.null(options)) names(settings$estimator) else
-        paste0(options$method, ", ", format(options$model)),
-      "; ", number(settings$runs), " simulated panels for each number of cases"
+        paste0(options$method, ", ", format(options$model)), number(settings$runs)
     )
   )
 }
@@ -116,8 +122,9 @@ format_pilot <- function(pilot) {
   if (is.null(pilot)) return(NULL)
   error <- sprintf(" (standard error %s)", decimals(pilot$std.error))
   paste0(
-    sprintf("Pilot of %s, %s: ", count_noun(pilot$cases, "case"), pilot$model),
-    "mean rater accuracy ", decimals(pilot$rater_accuracy), if (!is.na(pilot$std.error)) error,
+    sprintf("Pilot of %s, %s: mean rater accuracy %s", count_noun(pilot$cases, "case"), pilot$model,
+      decimals(pilot$rater_accuracy)),
+    if (!is.na(pilot$std.error)) error,
     if (pilot$crowd) "; most ratings are missing, so the number of raters is the mean per case"
   )
 }
@@ -127,13 +134,12 @@ format_pilot <- function(pilot) {
 format_judges <- function(settings) {
   categories <- paste0(
     count_noun(length(settings$labels), "category", "categories"),
-    if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
+    if (settings$missing > 0) sprintf("; %s of ratings missing", percent(settings$missing))
   )
-  if (is_world(settings$assumed)) {
-    systems <- count_noun(length(settings$systems), "system")
-    raters <- count_noun(settings$raters, "rater")
-    return(sprintf("Panels are drawn by a function: %s, %s, %s", raters, systems, categories))
-  }
+  if (is_world(settings$assumed)) return(sprintf(
+    "Panels are drawn by a function: %s, %s, %s", count_noun(settings$raters, "rater"),
+    count_noun(length(settings$systems), "system"), categories
+  ))
   violations <- design_violations(settings$assumed)
   c(
     sprintf(
@@ -161,9 +167,7 @@ format_answer <- function(x) {
   )
 }
 
-not_reached <- function(table) {
-  paste0("Not reached with ", table$raters, " raters: ", table$reason, recycle0 = TRUE)
-}
+not_reached <- function(table) sprintf("Not reached with %s raters: %s", table$raters, table$reason)
 
 # Notes under the printed table.
 plan_notes <- function(x) {
@@ -190,12 +194,11 @@ near_tie <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
-  difference <- table$cost - table$cost[[best]]
-  is_near_tie <- difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best
-  raters <- table$raters[which(is_near_tie)]
-  if (length(raters) > 0L) paste(
-    "Because of simulation error it is not certain that", paste(raters, collapse = " or "),
-    "raters cost more"
+  is_tie <- table$cost - table$cost[[best]] <= 2 * sqrt(error^2 + error[[best]]^2)
+  raters <- table$raters[setdiff(which(is_tie), best)]
+  if (length(raters) > 0L) sprintf(
+    "Because of simulation error it is not certain that %s raters cost more",
+    paste(raters, collapse = " or ")
   )
 }
 
@@ -228,10 +231,12 @@ format_advice <- function(x) {
   root_cases <- sqrt(if (weak_agreement) 200 else 100)
   probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), root_cases)$y
   paste0(
-    "Advice of Lehner (2015): ",
-    if (weak_agreement) "at least 200 cases for chance kappa around .3" else
-      "100 cases are sufficient for chance kappa around .55",
-    if (!is.na(probit)) paste0("; in this plan with probability ",
+    if (weak_agreement) {
+      "Advice of Lehner (2015): at least 200 cases for chance kappa around .3"
+    } else {
+      "Advice of Lehner (2015): 100 cases are sufficient for chance kappa around .55"
+    },
+    if (!is.na(probit)) sprintf("; in this plan with probability %s",
       decimals(stats::pnorm(probit), 2L))
   )
 }

@@ -4,37 +4,34 @@
 # Returns, for each number of raters, a list of `answer` (a row of the table of answers) and `curve`
 # (a row per simulated number of cases).
 simulated_parts <- function(settings, seed) {
-  lapply(seq_along(settings$raters), function(i) {
+  Map(function(design, raters) {
     # Stores results, so that panels are simulated only once for each number of cases.
     panels_by_size <- new.env()
     panels_at <- function(n) {
       key <- as.character(n)
-      panels_by_size[[key]] <- panels_by_size[[key]] %||% plan_panels(settings, i, n, seed)
+      panels_by_size[[key]] <- panels_by_size[[key]] %||% plan_panels(settings, design, n, seed)
     }
-    answer <- if (is.null(settings$cases)) {
-      search_n_cases(panels_at, settings, i)
-    } else {
-      plan_row(panels_at(settings$cases), settings, i)
-    }
+    answer <- if (is.null(settings$cases)) search_n_cases(panels_at, settings) else
+      plan_row(panels_at(settings$cases), settings)
     # Simulates further numbers of cases around the answer, for plots.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
-    lapply(unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases)), panels_at)
+    lapply(unique(clamp(round(centre * c(0.25, 0.5, 2)), 2, settings$max_cases)), panels_at)
     sizes <- sort(as.numeric(ls(panels_by_size)))
     points <- stack_rows(lapply(sizes, panels_at), summarise_panels, settings)
-    list(answer = answer, curve = data.frame(
-      raters = settings$raters[[i]], cases = sizes, points, runs = settings$runs
-    ))
-  })
+    list(
+      answer = data.frame(raters = raters, answer),
+      curve = data.frame(raters = raters, cases = sizes, points, runs = settings$runs)
+    )
+  }, settings$designs, settings$raters)
 }
 
-# Simulates panels with `n` cases and the number of raters with index `i`. Returns a list: `near`,
-# for each panel, the share of systems whose estimate is within the required half-width; `error`,
-# errors of all estimates (NA without an estimate), and `run`, their panels; `of_system` and `bias`,
-# for each system, the share of panels with an estimate within the half-width, and the mean error.
-plan_panels <- function(settings, i, n, seed) {
+# Simulates panels of a design with `n` cases. Returns a list: `near`, for each panel, the share of
+# systems whose estimate is within the required half-width; `error`, errors of all estimates (NA
+# without an estimate), and `run`, their panels; `of_system` and `bias`, for each system, the share
+# of panels with an estimate within the half-width, and the mean error.
+plan_panels <- function(settings, design, n, seed) {
   study <- new_study(
-    list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
-    "same", seed
+    list(design = design), settings$estimator, settings$runs, as.integer(n), "same", seed
   )
   rows <- study_estimates(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
@@ -56,26 +53,26 @@ start_cases <- 100 # number of cases at which the search begins
 
 # Smallest number of cases with which the probability reaches `conf_level`, as a row of the table of
 # answers. `panels_at`: function that simulates panels with n cases.
-search_n_cases <- function(panels_at, settings, i) {
+search_n_cases <- function(panels_at, settings) {
   target <- settings$conf_level
   bracket <- bracket_cases(
     function(n) mean(panels_at(n)$near), start_cases, target, settings$max_cases,
     settings$least_cases
   )
-  if (is.null(bracket$high)) return(unreached(panels_at, bracket$tried, settings, i))
+  low <- bracket$low
+  high <- bracket$high
+  if (is.null(high)) return(unreached(panels_at, bracket$tried, settings))
   # Even the smallest allowed number of cases reaches the target.
-  if (is.null(bracket$low)) return(plan_row(panels_at(bracket$high), settings, i))
-  first_line <- line_through(panels_at, c(bracket$low, sqrt(bracket$low * bracket$high),
-    bracket$high), target)
-  centre <- min(max(first_line$cases, bracket$low), bracket$high)
-  sizes <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
-  line <- line_through(panels_at, sizes, target)
-  n <- min(max(ceiling(line$cases - 1e-6), settings$least_cases), settings$max_cases)
-  answer <- plan_row(panels_at(n), settings, i)
-  answer$std.error <- line$std.error
-  answer[c("probability", "probability_mcse")] <- as.list(line$at(n))
-  answer$reason <- reason_short(answer$probability + 1e-6, settings)
-  answer
+  if (is.null(low)) return(plan_row(panels_at(high), settings))
+  first_line <- line_through(panels_at, c(low, sqrt(low * high), high), target)
+  sizes <- clamp(first_line$cases, low, high) * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5)
+  line <- line_through(panels_at, pmin(sizes, settings$max_cases), target)
+  n <- clamp(ceiling(line$cases - 1e-6), settings$least_cases, settings$max_cases)
+  at_n <- as.list(line$at(n))
+  replace(
+    plan_row(panels_at(n), settings, reason = reason_short(at_n[[1L]] + 1e-6, settings)),
+    c("std.error", "probability", "probability_mcse"), c(line$std.error, at_n)
+  )
 }
 
 # Fits the line of probit_line() to simulations with the numbers of cases `n`.
@@ -97,7 +94,7 @@ bracket_cases <- function(probability_at, start, target, most, least) {
     bracket$tried <- c(bracket$tried, n)
     bracket[[if (probability_at(n) >= target) "high" else "low"]] <- n
   }
-  try_at(min(max(round(start), least), most))
+  try_at(clamp(round(start), least, most))
   while (is.null(bracket$low) && bracket$high > least) {
     try_at(max(ceiling(bracket$high / 2), least))
   }
@@ -127,7 +124,7 @@ probit_line <- function(n, near, target) {
     x, colMeans(near), rep(runs, length(n)), family = stats::quasibinomial("probit")
   ))$coefficients
   eta <- drop(x %*% coefficients)
-  probability <- pmin(pmax(stats::pnorm(eta), 1e-10), 1 - 1e-10)
+  probability <- clamp(stats::pnorm(eta), 1e-10, 1 - 1e-10)
   weight <- stats::dnorm(eta) / (probability * (1 - probability))
   scores <- sweep(near, 2L, probability) %*% (weight * x)
   bread <- solve(crossprod(x, runs * weight * stats::dnorm(eta) * x))
@@ -145,13 +142,13 @@ probit_line <- function(n, near, target) {
 
 # ---- Answers ------------------------------------------------------------------------------------
 
-# A row of the table of answers, without costs. `panels`: result of plan_panels().
-plan_row <- function(panels, settings, i, cases = panels$n,
+# A row of the table of answers, without raters and costs. `panels`: result of plan_panels().
+plan_row <- function(panels, settings, cases = panels$n,
                      reason = reason_short(mean(panels$near), settings)) {
   point <- summarise_panels(panels, settings)
   data.frame(
-    raters = settings$raters[[i]], cases = as.double(cases), std.error = NA_real_,
-    point[names(point) != "missing"], reason = reason
+    cases = as.double(cases), std.error = NA_real_, point[names(point) != "missing"],
+    reason = reason
   )
 }
 
@@ -163,18 +160,19 @@ reason_short <- function(probability, settings) {
 
 # A row of the table of answers if no number of cases is enough. The reason is a bias if the
 # probability no longer increases, otherwise that larger numbers were not tried.
-unreached <- function(panels_at, tried, settings, i) {
+unreached <- function(panels_at, tried, settings) {
   near <- lapply(tried, function(n) panels_at(n)$near)
   probability <- vapply(near, mean, 0)
   best <- panels_at(tried[[which.max(probability)]])
   increase <- if (length(tried) > 1L) Reduce(`-`, rev(utils::tail(near, 2L)))
   is_rising <- is.null(increase) || mean(increase) > 2 * stats::sd(increase) /
     sqrt(length(increase)) + 1e-9
-  plan_row(best, settings, i, NA, paste0(
+  plan_row(best, settings, NA, sprintf(
+    "%s; the highest probability is %s with %s",
     if (is_rising) paste(number(settings$max_cases),
       "cases, the largest number tried, are too few") else
       "more cases do not help, because the remaining error is bias",
-    "; the highest probability is ", percent(max(probability)), " with ", count_noun(best$n, "case")
+    percent(max(probability)), count_noun(best$n, "case")
   ))
 }
 
@@ -183,22 +181,18 @@ unreached <- function(panels_at, tried, settings, i) {
 summarise_panels <- function(panels, settings) {
   absolute_error <- abs(panels$error)
   absolute_error[is.na(absolute_error)] <- Inf
-  error_quantile <- function(p) {
-    stats::quantile(absolute_error, clip01(p), type = 1L, names = FALSE)
-  }
+  error_quantile <- function(p) stats::quantile(absolute_error, clip01(p), type = 1L, names = FALSE)
   half_width <- error_quantile(settings$conf_level)
   # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
   # error of the share of panels.
   error <- share_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
-  widths <- c(half_width, error_quantile(settings$conf_level + error),
-    error_quantile(settings$conf_level - error))
+  widths <- c(half_width, error_quantile(settings$conf_level + c(error, -error)))
   widths[is.infinite(widths)] <- NA_real_
   worst <- which.max(abs(panels$bias)) # number of the system with the largest bias
   data.frame(
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
     lowest = min(panels$of_system), half_width = widths[[1L]],
-    half_width_mcse = (widths[[2L]] - widths[[3L]]) / 2,
-    bias = if (length(worst) > 0L) panels$bias[[worst]] else NA_real_,
+    half_width_mcse = (widths[[2L]] - widths[[3L]]) / 2, bias = panels$bias[worst][1L],
     missing = mean(is.na(panels$error))
   )
 }
@@ -207,9 +201,8 @@ summarise_panels <- function(panels, settings) {
 # to both counts, so that the error is not 0.
 share_error <- function(near) {
   runs <- length(near)
-  corrected_share <- (0.5 + sum(near)) / (runs + 1)
-  sqrt((if (mean(near) %in% 0:1) corrected_share * (1 - corrected_share) else stats::var(near)) /
-    runs)
+  share <- (0.5 + sum(near)) / (runs + 1)
+  sqrt((if (mean(near) %in% 0:1) share * (1 - share) else stats::var(near)) / runs)
 }
 
 # Choice of the cases to label by plan_gold(). Cases with uncertain labels are drawn with a higher
@@ -223,7 +216,7 @@ min_spread <- 0.3
 min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
-tempered <- function(q) stats::plogis(0.7 * stats::qlogis(pmin(pmax(q, 0.02), 0.98)))
+tempered <- function(q) stats::plogis(0.7 * stats::qlogis(clamp(q, 0.02, 0.98)))
 
 # Number of the stratum of each pattern, from the smallest to the largest spread. Strata have about
 # the same number of cases. Patterns with equal spread are in the same stratum.
@@ -251,8 +244,7 @@ allocate_gold <- function(gold, cases, spread) {
   if (gold < sum(n_gold)) return(NULL)
   # Adds one gold case at a time to the stratum with the largest deficit.
   for (i in seq_len(gold - sum(n_gold))) {
-    deficit <- ifelse(n_gold < cases, target_size / (n_gold + 0.5), -Inf)
-    largest <- which.max(deficit)
+    largest <- which.max(ifelse(n_gold < cases, target_size / (n_gold + 0.5), -Inf))
     n_gold[[largest]] <- n_gold[[largest]] + 1
   }
   n_gold
@@ -262,22 +254,21 @@ allocate_gold <- function(gold, cases, spread) {
 # drawn in total. `spread` is NA for patterns that need no label. `choice`: see plan_gold().
 gold_probabilities <- function(gold, spread, weight, choice) {
   eligible <- !is.na(spread) & weight > 0
-  choice_of_patterns <- list(stratum = ifelse(eligible, 1L, NA_integer_), probability = 0 * weight)
+  patterns <- list(stratum = ifelse(eligible, 1L, NA_integer_), probability = 0 * weight)
   weight <- weight[eligible]
   spread <- spread[eligible]
   gold <- min(gold, sum(weight))
-  choice_of_patterns$probability[eligible] <- if (choice == "active") active_probability(gold,
-    spread, weight) else
-    gold / sum(weight)
-  if (choice != "stratified") return(choice_of_patterns)
+  patterns$probability[eligible] <- if (choice == "active")
+    active_probability(gold, spread, weight) else gold / sum(weight)
+  if (choice != "stratified") return(patterns)
   strata <- spread_strata(spread, weight)
   cases <- rowsum(weight, strata)[, 1L]
   n_gold <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
   if (!is.null(n_gold)) {
-    choice_of_patterns$stratum[eligible] <- strata
-    choice_of_patterns$probability[eligible] <- unname(n_gold / cases)[strata]
+    patterns$stratum[eligible] <- strata
+    patterns$probability[eligible] <- unname(n_gold / cases)[strata]
   }
-  choice_of_patterns
+  patterns
 }
 
 # Probabilities that are proportional to the spread and at most 1. Their sum over cases is `gold`.
@@ -296,12 +287,9 @@ active_probability <- function(gold, spread, weight) {
 # The number of cases drawn from a stratum is the sum of its probabilities, rounded up or down.
 # Arguments have an element per case. Returns case positions.
 draw_gold <- function(probability, stratum) {
-  positions <- split(seq_along(probability), stratum)
-  chosen <- lapply(positions, function(at) {
+  chosen <- lapply(split(seq_along(probability), stratum), function(at) {
     at <- at[sample.int(length(at))]
-    cumulative <- c(0, cumsum(probability[at]))
-    start <- stats::runif(1L)
-    at[diff(floor(cumulative - start + 1e-9)) > 0]
+    at[diff(floor(c(0, cumsum(probability[at])) - stats::runif(1L) + 1e-9)) > 0]
   })
   sort(unlist(chosen, use.names = FALSE))
 }

@@ -113,7 +113,7 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_con
   if (!is.null(extra_arguments$agreement)) return(plan_agreement(arguments))
   settings <- plan_settings(arguments)
   seed <- draw_seed()
-  new_case_plan(simulated_parts(settings, seed), settings, arguments, seed)
+  show_case_plan(simulated_parts(settings, seed), settings, arguments, seed)
 }
 
 # Checks the arguments of plan_cases() and returns the settings of a plan. Properties of raters and
@@ -133,45 +133,29 @@ plan_settings <- function(x) {
 # the smallest and largest number to try.
 check_cases <- function(cases) {
   if (length(cases) == 1L) {
-    cases <- check_count(cases, "cases", min = 2L)
-    return(list(cases = cases, least_cases = 2L, max_cases = 20000L))
+    n <- check_count(cases, "cases", min = 2L)
+    return(list(cases = n, least_cases = 2L, max_cases = 20000L))
   }
   abort_argument_if(length(cases) != 2L, "cases",
     "must be one number, or the smallest and the largest number to try.", not = cases)
   smallest <- check_count(cases[[1L]], "cases", 2L, 10000000L)
-  largest <- check_count(cases[[2L]], "cases", max(smallest, 10L), 10000000L)
-  list(cases = NULL, least_cases = smallest, max_cases = largest)
+  list(
+    cases = NULL, least_cases = smallest,
+    max_cases = check_count(cases[[2L]], "cases", max(smallest, 10L), 10000000L)
+  )
 }
 
 # Checks the argument `cost`, and adds costs that are not given from `default`. Costs whose default
 # is NA are required.
 check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   names <- names(cost)
-  is_valid <- is.numeric(cost) && !is.null(names) && all(names %in% names(default)) &&
-    anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0) &&
-    !anyNA(default[setdiff(names(default), names)])
+  is_valid <- is.numeric(cost) && is_uniquely_named(cost) && all(names %in% names(default)) &&
+    all(is.finite(cost) & cost >= 0) && !anyNA(default[setdiff(names(default), names)])
   abort_argument_if(!is_valid, "cost",
     "must be numbers of at least 0, {.code c({toString(paste(names(default), '= '))})}.",
     x = if (is.numeric(cost) && length(cost) > 0L) "It is
         {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}." else "It is {describe(cost)}.")
   replace(default, names, cost)
-}
-
-# The result of plan_cases(). `parts`: result of simulated_parts(). Combines the tables for all
-# numbers of raters, and adds the number of ratings and the cost of each row.
-new_case_plan <- function(parts, settings, arguments, seed) {
-  stack_part <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
-  table <- stack_part("answer")
-  ratings_per_case <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
-  is_enough <- is.na(table$reason)
-  table$ratings <- table$cases * ratings_per_case
-  table$cost <- table$cases * (settings$cost[["case"]] +
-    ratings_per_case * settings$cost[["rating"]])
-  table$cheapest <- is_enough & table$cost %in% min(table$cost[is_enough], Inf)
-  show_case_plan(list(
-    answer = table[c(setdiff(names(table), "reason"), "reason")], curve = stack_part("curve"),
-    settings = settings, arguments = arguments, seed = seed
-  ))
 }
 
 # Number of cases for an interval of a measure of agreement: plan_cases(agreement = ).
@@ -188,12 +172,11 @@ plan_agreement <- function(arguments) {
   view <- new_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
   abort_argument_if(!view$counted, "design",
     "must have weights that are numbers of cases, or no weights.")
-  settings <- list(
+  settings <- c(list(
     half_width = check_number(arguments$half_width, "half_width", 0, 1, open_min = TRUE),
     conf_level = check_level(arguments$conf_level), pooling = "pairs", interval = "none",
     scale_name = unweighted, runs = check_count(arguments$runs, "runs", 20L, 1000000L)
-  )
-  settings <- c(settings, check_cases(arguments$cases))
+  ), check_cases(arguments$cases))
   measure <- find_measures(arguments$agreement, list(view), settings)
   abort_argument_if(length(measure) != 1L, "agreement", "must be one measure.")
   settings$measure <- measure[[1L]]
@@ -206,21 +189,20 @@ plan_agreement <- function(arguments) {
 # and the share of resamples in which the measure is undefined.
 agreement_curve <- function(view, settings) {
   curve_row <- function(n) {
-    case_counts <- stats::rmultinom(settings$runs, n, view$cases)
-    value <- apply(case_counts, 2L, function(cases) {
+    value <- apply(stats::rmultinom(settings$runs, n, view$cases), 2L, function(cases) {
       view[c("weight", "cases")] <- list(cases, cases)
       evaluate_measure(settings$measure, view, settings)$estimate
     })
     defined_values <- value[!is.na(value)]
     half_width <- t_quantile(settings$conf_level, n) * stats::sd(defined_values)
-    tibble::tibble(
+    columns_tibble(
       cases = n, half_width = half_width, half_width_mcse = half_width /
         sqrt(2 * max(length(defined_values) - 1, 1)),
       missing = mean(is.na(value))
     )
   }
   if (!is.null(settings$cases)) return(curve_row(settings$cases))
-  clamp_cases <- function(n) pmin(pmax(round(n), settings$least_cases), settings$max_cases)
+  clamp_cases <- function(n) clamp(round(n), settings$least_cases, settings$max_cases)
   cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
   first <- curve_row(clamp_cases(sum(view$cases)))
   cases_guess <- cases_needed(first)
@@ -228,8 +210,9 @@ agreement_curve <- function(view, settings) {
   second <- curve_row(clamp_cases(cases_guess))
   cases_guess <- cases_needed(second)
   if (!is.finite(cases_guess)) cases_guess <- second$cases
-  sizes <- unique(clamp_cases(cases_guess * c(0.7, 1, 1.4)))
-  curve <- rbind(first, second, stack_rows(sizes, curve_row))
+  curve <- rbind(
+    first, second, stack_rows(unique(clamp_cases(cases_guess * c(0.7, 1, 1.4))), curve_row)
+  )
   curve[order(curve$cases), ]
 }
 
@@ -237,7 +220,7 @@ agreement_curve <- function(view, settings) {
 # standard error, as a table with one row.
 agreement_answer <- function(curve, settings) {
   usable <- curve[is.finite(curve$half_width) & curve$half_width > 0, ]
-  answer <- tibble::tibble(
+  answer <- columns_tibble(
     measure = settings$measure$id, cases = NA_real_, std.error = NA_real_,
     half_width = min(c(usable$half_width, NA), na.rm = TRUE), reason = NA_character_
   )
@@ -268,13 +251,12 @@ agreement_answer <- function(curve, settings) {
 # The result of plan_cases(agreement = ), an object of class case_plan.
 show_agreement_plan <- function(curve, view, settings, arguments, seed) {
   answer <- agreement_answer(curve, settings)
-  title <- unname(measure_titles(settings$measure$id))
-  caption <- paste0(
-    "Intervals of ", title, " with a half-width of ", format(settings$half_width), ", ",
-    interval_title(settings$conf_level)
+  caption <- sprintf(
+    "Intervals of %s with a half-width of %s, %s", unname(measure_titles(settings$measure$id)),
+    format(settings$half_width), interval_title(settings$conf_level)
   )
   line <- if (is.na(answer$cases)) paste("No number of cases is computed:", answer$reason) else
-    paste0(count_noun(answer$cases, "case"), " (half-width ", decimals(answer$half_width), ")")
+    sprintf("%s (half-width %s)", count_noun(answer$cases, "case"), decimals(answer$half_width))
   new_result("case_plan",
     tables = list(answer = answer, curve = curve), settings = settings, arguments = arguments,
     seed = seed,
@@ -282,9 +264,9 @@ show_agreement_plan <- function(curve, view, settings, arguments, seed) {
       as.list(answer[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
     ),
     line = line, caption = caption,
-    head = c(caption, paste0(
-      "Resamples of ", count_noun(sum(view$cases), "case"), " of ",
-      count_noun(view$judges, "rater"), ", ", number(settings$runs), " for each number of cases"
+    head = c(caption, sprintf(
+      "Resamples of %s of %s, %s for each number of cases", count_noun(sum(view$cases), "case"),
+      count_noun(view$judges, "rater"), number(settings$runs)
     )),
     shown = view(
       curve, c("cases", "half_width", `MC error` = "half_width_mcse", "missing"), left = integer()

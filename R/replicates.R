@@ -69,8 +69,7 @@ add_intervals <- function(table, intervals) {
 
 # Records in column `reason` that no row has an interval. Earlier reasons are not overwritten.
 without_interval <- function(table, reason) {
-  has_no_reason <- is.na(table$reason)
-  table$reason[has_no_reason] <- paste0(no_interval, reason)
+  table$reason[is.na(table$reason)] <- paste0(no_interval, reason)
   table
 }
 
@@ -99,8 +98,10 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
     prefix <- switch(codes[[first_row]],
       no_interval = , same_answers = no_interval, ratings_alone = gold_unused, ""
     )
-    reason_text <- substring(table$reason[[first_row]], nchar(prefix) + 1L)
-    paste0(opening, " ", shorten(rows[matching_rows], most = most), ": ", reason_text)
+    paste0(
+      opening, " ", shorten(rows[matching_rows], most = most), ": ",
+      substring(table$reason[[first_row]], nchar(prefix) + 1L)
+    )
   }, "")
 }
 
@@ -129,11 +130,22 @@ warn_failed <- function(names, share, conf_level, why) {
 # spread, and no type of bootstrap interval corrects that. `why`: hint at the end of the warning.
 warn_outside <- function(names, table, why) {
   tolerance <- 1e-6 # numerical error of estimates that are computed by iteration
-  outside <- which(
+  outside <- names[which(
     table$estimate < table$conf.low - tolerance | table$estimate > table$conf.high + tolerance
-  )
+  )]
   warn_if(outside, "bootstrap", "{cli::qty(length(outside))}Bootstrap interval{?s} of
-        {.val {names[outside]}} {?does/do} not contain {?its estimate/their estimates}.",
+        {.val {outside}} {?does/do} not contain {?its estimate/their estimates}.",
     x = "The bias of the bootstrap replicates is larger than their spread.", i = why,
-    systems = names[outside], share = numeric())
+    systems = outside, share = numeric())
 }
+
+# ---- Helpers ------------------------------------------------------------------------------------
+
+# Runs code without showing the warnings of this package.
+without_warnings <- function(code) suppressWarnings(code, classes = "fallible_warning")
+
+# The values of `x`, limited to the range from `low` to `high`.
+clamp <- function(x, low, high) pmin(pmax(x, low), high)
+
+# Returns the list or table `x` after `f` was applied to some of its fields.
+modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))

@@ -63,9 +63,7 @@ NULL
 
 roc_of_estimate <- function(x, category = NULL, systems = NULL) {
   judged <- judged_scores(x, systems, category)
-  table_of_judges(judged, category %||% judged$categories, function(scored_system, k, labels) {
-    tibble::tibble(labels, !!!roc_points(scored_system, k))
-  })
+  table_of_judges(judged, category %||% judged$categories, roc_points)
 }
 
 reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL) {
@@ -74,7 +72,7 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
   abort_argument_if(x$fit$x$scores$scale != "probability", "what",
     "Scores that are not probabilities have no reliability table.",
     i = "{.code tidy(x, \"roc\")} needs the order only.")
-  table_of_judges(judged, category %||% NA_character_, function(scored_system, k, labels) {
+  table_of_judges(judged, category %||% NA_character_, function(scored_system, k) {
     measure <- function(w, v) {
       if (is.na(k)) return(top_reliability(scored_system$book, w, v, bins))
       reliability_of(scored_system$book$scores[, k], w[, k], v, bins)
@@ -82,11 +80,10 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
     all_cases <- measure(scored_system$w, scored_system$v)
     columns <- list(lower = (all_cases$bin - 1) / bins, upper = all_cases$bin / bins,
       probability = all_cases$score)
-    add_score_intervals(tibble::tibble(labels, !!!columns), all_cases$cases, judged, scored_system,
-      function(w, v) {
-        replicate <- measure(w, v)
-        clip01(replicate$right[match(all_cases$bin, replicate$bin)])
-      })
+    add_score_intervals(columns, all_cases$cases, judged, scored_system, function(w, v) {
+      replicate <- measure(w, v)
+      clip01(replicate$right[match(all_cases$bin, replicate$bin)])
+    })
   })
 }
 
@@ -111,12 +108,12 @@ judged_scores <- function(x, systems, category) {
 
 # Binds the tables that `make_table` returns for all systems and `categories`. A category of NA is
 # the category with the highest score of each case. `judged`: result of judged_scores(). Arguments
-# of `make_table`: the scores of the system, the number of the category, and the first two columns.
+# of `make_table`: the scores of the system, and the number of the category.
 table_of_judges <- function(judged, categories, make_table) {
   stack_rows(names(judged$judges), function(system) {
     stack_rows(categories, function(category) {
-      labels <- tibble::tibble(system = system, category = category)
-      make_table(judged$judges[[system]], match(category, judged$categories), labels)
+      table <- make_table(judged$judges[[system]], match(category, judged$categories))
+      tibble::tibble(system = system, category = category, !!!table)
     })
   })
 }
@@ -136,14 +133,14 @@ roc_points <- function(scored_system, k) {
   )
 }
 
-# Adds columns to `table`: the values of `measure`, their standard errors and bootstrap intervals,
-# `n` and `reason`. `measure` is a function that returns a value in [0, 1] for each row. Its
-# arguments are w, the weights of truths (cases x categories), and v, the weights of cases.
-add_score_intervals <- function(table, n, judged, scored_system, measure) {
+# Adds columns to the list `columns`: the values of `measure`, their standard errors and bootstrap
+# intervals, `n` and `reason`. `measure` is a function that returns a value in [0, 1] for each row.
+# Its arguments are w, the weights of truths (cases x categories), and v, the weights of cases.
+add_score_intervals <- function(columns, n, judged, scored_system, measure) {
   estimate <- judged$estimate
   value <- na_real(measure(scored_system$w, scored_system$v))
   reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
-  table <- tibble::tibble(table, !!!result_table(value)[-5L], n = n, reason = reason)
+  table <- tibble::tibble(!!!columns, !!!result_table(value)[-5L], n = n, reason = reason)
   if (!has_interval(estimate)) return(table)
   no_interval_reason <- why_no_interval(interval_bootstrap, estimate)
   if (!is.null(no_interval_reason)) return(without_interval(table, no_interval_reason))
@@ -160,14 +157,14 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
     "Give {.arg category}, the category whose scores are compared with the threshold.")
   judged <- judged_scores(x, systems, NULL)
   category <- check_choice(category, judged$categories, "category")
-  table_of_judges(judged, category, function(scored_system, k, labels) {
+  table_of_judges(judged, category, function(scored_system, k) {
     v <- scored_system$v
     points <- roc_points(scored_system, k)
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)
     threshold <- points$threshold[[reach_goal(points, goal, base_rate)]]
     at_or_above <- scored_system$book$scores[, k] >= threshold
-    table <- tibble::tibble(labels, threshold = threshold, metric = cut_metrics)
-    add_score_intervals(table, sum(v), judged, scored_system, function(w, v) {
+    columns <- list(threshold = threshold, metric = cut_metrics)
+    add_score_intervals(columns, sum(v), judged, scored_system, function(w, v) {
       clip01(cut_values(w[, k] * v, v, at_or_above))
     })
   })
@@ -195,7 +192,7 @@ check_goal <- function(sensitivity, specificity, cost) {
     goal[[1L]] <- check_number(goal[[1L]], names(goal), 0, 1, open_min = TRUE)
   } else {
     is_valid <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
-      length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0)
+      length(cost) == 2L && all(is.finite(cost) & cost >= 0) && any(cost > 0)
     abort_argument_if(!is_valid, "cost",
       "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
       not = cost)

@@ -64,7 +64,12 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     i = "Give {.arg scores} to {.fun ratings}.")
   joint <- is.null(trust)
   is_used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
-  if (!joint) check_trust(trust, x)
+  if (!joint) {
+    check_names_among(trust, names(x$scores$values), "trust")
+    abort_argument_if(x$scores$scale != "probability", "trust",
+      "Scores that only order cases cannot be used as probabilities.",
+      i = "Leave out {.arg trust}: the joint model uses only the order of scores.")
+  }
   sources <- sum(is_used) + n_systems(x)
   # With two sources, the model is not identified: other distributions fit equally well.
   abort_argument_if(joint && is.null(known_truth) && sources < 3L, "x",
@@ -73,37 +78,29 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     i = "Give {.arg known_truth}, or {.arg trust}.")
   checked <- resolve_known(x, known_truth, NULL)
   x <- checked$x
-  truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
+  truth <- truth_of_patterns(x)[x$index]
   codes <- if (joint) score_codes(x)
   values <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
   # Cases with different scores or known truths get separate patterns.
   values[is.na(values)] <- -1
-  columns <- split_columns(values, paste0(".score", seq_len(ncol(values))))
-  x <- split_patterns(x, c(list(.truth = truth), columns))
+  x <- split_patterns(
+    x, c(list(.truth = truth), split_columns(values, paste0(".score", seq_len(ncol(values)))))
+  )
   case_of_pattern <- first_cases(x)
   truth <- as.integer(truth[case_of_pattern])
-  fit <- if (joint) {
-    fit_evidence(
-      x, lapply(codes, function(code) code[case_of_pattern, , drop = FALSE]), truth, is_used,
-      case_of_pattern
-    )
+  if (joint) {
+    codes <- lapply(codes, function(code) code[case_of_pattern, , drop = FALSE])
+    fit <- fit_evidence(x, codes, truth, is_used, case_of_pattern)
+    description <- "joint model of ratings and scores"
   } else {
-    trusted_scores(x, trust, truth, case_of_pattern)
+    fit <- trusted_scores(x, trust, truth, case_of_pattern)
+    description <- paste("scores of", shorten(trust), "used as probabilities")
   }
-  description <- if (joint) "joint model of ratings and scores" else
-    paste("scores of", shorten(trust), "used as probabilities")
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
   new_posterior_fit(x, fit$posterior[x$index, , drop = FALSE], fit$rates, description,
     kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
     judged = fit$judged, given = checked$given,
     scored = list(raters = if (joint) sum(is_used) else 0L))
-}
-
-check_trust <- function(trust, x) {
-  check_names_among(trust, names(x$scores$values), "trust")
-  abort_argument_if(x$scores$scale != "probability", "trust",
-    "Scores that only order cases cannot be used as probabilities.",
-    i = "Leave out {.arg trust}: the joint model uses only the order of scores.")
 }
 
 # ---- Codes ---------------------------------------------------------------------------------------
@@ -195,7 +192,7 @@ within_bins <- function(codes, weight, first) {
 bin_steps <- function(place, code, centre, group) {
   n <- length(centre)
   direction <- ifelse(place >= centre[code], 1L, -1L)
-  is_same_group <- function(to) to >= 1L & to <= n & group[pmin(pmax(to, 1L), n)] == group[code]
+  is_same_group <- function(to) to >= 1L & to <= n & group[clamp(to, 1L, n)] == group[code]
   neighbour <- code
   for (to in list(code - direction, code + direction))
     neighbour <- ifelse(is_same_group(to), to, neighbour)
@@ -230,8 +227,7 @@ fit_evidence <- function(x, codes, truth, is_used, case_of_pattern) {
     warn_convergence("joint",
       "Merge rare categories, or give the truth of some cases as {.arg known_truth}.")
   }
-  can_refit <- length(rows$source) * rows$categories <= max_refitted
-  refit <- if (can_refit) function(weight) {
+  refit <- if (length(rows$source) * rows$categories <= max_refitted) function(weight) {
     interpolated_posterior(core_fit_tables(rows, weight, fit$posterior, table_mass, 500L))
   }
   list(
@@ -281,8 +277,7 @@ start_of_evidence <- function(x, truth, is_used, case_of_pattern) {
 # The posterior if scores are probabilities of the truth: the mean of the scores of the systems
 # `trust`. Patterns without scores get the base rates.
 trusted_scores <- function(x, trust, truth, case_of_pattern) {
-  size <- c(length(x$index), n_categories(x), length(trust))
-  values <- array(unlist(x$scores$values[trust]), size)
+  values <- simplify2array(x$scores$values[trust])
   posterior <- rowMeans(values[case_of_pattern, , , drop = FALSE], na.rm = TRUE, dims = 2L)
   judged <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)
@@ -290,11 +285,4 @@ trusted_scores <- function(x, trust, truth, case_of_pattern) {
   rates <- colSums(posterior[judged, , drop = FALSE] * weight) / sum(weight)
   posterior[!judged, ] <- rep(rates, each = sum(!judged))
   list(posterior = posterior, rates = rates, judged = judged)
-}
-
-# Sets the probability of known truths to 1. `truth`: number of the true category, 0 if unknown.
-set_known_truths <- function(posterior, truth) {
-  known <- truth > 0L
-  posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)
-  posterior
 }

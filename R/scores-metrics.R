@@ -12,13 +12,13 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(with_estimate) == 0L) return(stack_rows(tables))
   no_interval_reason <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
-  draws <- if (is.null(no_interval_reason)) {
-    draw_scores(from_ratings, panel, scored_systems, nrow(plan$rows), function(judge, w, v) {
-      score_values(plan, judge$book, w, v)
-    })
+  if (!is.null(no_interval_reason)) {
+    return(stack_rows(modify_fields(tables, with_estimate, without_interval, no_interval_reason)))
   }
+  draws <- draw_scores(from_ratings, panel, scored_systems, nrow(plan$rows), function(judge, w, v) {
+    score_values(plan, judge$book, w, v)
+  })
   tables[with_estimate] <- lapply(with_estimate, function(s) {
-    if (!is.null(no_interval_reason)) return(without_interval(tables[[s]], no_interval_reason))
     rows <- score_intervals(
       tables[[s]], from_ratings, plan, scored_systems[[s]], draws[[s]], record, conf_level
     )
@@ -132,7 +132,7 @@ score_intervals <- function(rows, estimate, plan, scored_system, draws, record, 
   } else {
     sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)
     rows$hidden <- hidden_of_scores(estimate, plan, scored_system)
-    rows$std.error <- ifelse(is.na(rows$estimate), NA_real_, sqrt(sampling^2 + rows$hidden^2))
+    rows$std.error <- sqrt(sampling^2 + rows$hidden^2) + 0 * rows$estimate
     interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
   }
   lower_limits_by_gaps(rows, plan, scored_system)
@@ -237,11 +237,8 @@ max_refitted <- 1e5
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
-  x <- fit$x
-  x$systems <- character()
-  x$patterns <- pick_systems(x$patterns, 0L)
-  model <- if (method_of(estimate)$model == "own") model_of_average(estimate) else fit$model
-  suppressWarnings(fit_again(fit, join_patterns(x), model), classes = "fallible_warning")
+  model <- if (is_averaged(estimate)) model_of_average(estimate) else fit$model
+  without_warnings(fit_again(fit, join_patterns(keep_systems(fit$x, integer())), model))
 }
 
 # The posterior from Markov chain Monte Carlo is used as it is. It does not depend on systems, and a

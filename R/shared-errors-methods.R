@@ -52,16 +52,17 @@ NULL
 # the other pairs when it is called. `raters`: table of raters. `about`: one row with the results
 # for all raters together. `judges`: names of raters, then of systems.
 new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
-  facts <- c(as.list(counts), as.list(about), conf_level = options$conf_level)
+  facts <- c(counts, about, conf_level = options$conf_level)
   has_truth <- facts$known > 0
-  truth_words <- if (has_truth) paste(number(facts$known), "with known truth") else "no known truth"
+  line <- shared_line(facts)
   new_result("shared_errors",
     tables = list(pairs = tidy_pairs, raters = raters), facts = facts, pairs = pairs,
-    options = options, judges = judges, counts = counts, line = shared_line(facts),
+    options = options, judges = judges, counts = counts, line = line,
     head = c(toString(c(
       count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
-      count_noun(facts$n, "case"), truth_words
-    )), shared_line(facts)),
+      count_noun(facts$n, "case"),
+      if (has_truth) paste(number(facts$known), "with known truth") else "no known truth"
+    )), line),
     shown = view_of_pairs(pairs, has_truth, options$conf_level),
     notes = shared_notes(pairs, raters, facts, options, length(judges)),
     more = "tidy(what = \"raters\"), glance(), plot()"
@@ -95,21 +96,19 @@ shared_line <- function(facts, digits = 2L) {
   limits_words <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
   format_estimates <- function(value, low, high) {
     paste0(decimals(value, digits), if (!is.na(low)) {
-      paste0(" (", interval_title(facts$conf_level), " ", limits_words(low, high), ")")
+      sprintf(" (%s %s)", interval_title(facts$conf_level), limits_words(low, high))
     })
   }
-  has_truth <- facts$known > 0
-  correlation <- if (has_truth) {
-    format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
+  if (facts$known > 0) {
+    correlation <- format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
+    effective <- format_estimates(facts$effective, facts$effective.low, facts$effective.high)
   } else {
-    limits_words(facts$lowest, facts$highest)
-  }
-  effective <- if (has_truth) {
-    format_estimates(facts$effective, facts$effective.low, facts$effective.high)
-  } else if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
-    paste("at least", decimals(facts$effective.lowest, digits))
-  } else {
-    limits_words(facts$effective.lowest, facts$effective.highest)
+    correlation <- limits_words(facts$lowest, facts$highest)
+    effective <- if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
+      paste("at least", decimals(facts$effective.lowest, digits))
+    } else {
+      limits_words(facts$effective.lowest, facts$effective.highest)
+    }
   }
   paste0(
     "The raters' errors correlate by ", correlation, " on average; ",
@@ -122,20 +121,20 @@ shared_line <- function(facts, digits = 2L) {
 # it shows the range that the ratings allow.
 view_of_pairs <- function(pairs, has_truth, level) {
   absolute <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
-  shown_pairs <- pairs[head(order(-absolute), max_view_rows), ]
-  shown_pairs$pair <- paste(shown_pairs$rater1, "-", shown_pairs$rater2)
-  limits <- shown_pairs[if (has_truth) c("conf.low", "conf.high") else c("lowest", "highest")]
-  shown_pairs$interval <- from_to(limits[[1L]], limits[[2L]], 2L)
-  columns <- if (has_truth) {
-    c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
+  shown <- pairs[head(order(-absolute), max_view_rows), ]
+  shown$pair <- paste(shown$rater1, "-", shown$rater2)
+  if (has_truth) {
+    shown$interval <- from_to(shown$conf.low, shown$conf.high, 2L)
+    columns <- c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
       # With two categories all wrong answers are the same.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")
       }, cases = "known")
   } else {
-    c("pair", `correlation, without truth` = "interval", cases = "n")
+    shown$interval <- from_to(shown$lowest, shown$highest, 2L)
+    columns <- c("pair", `correlation, without truth` = "interval", cases = "n")
   }
-  view(shown_pairs, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
+  view(shown, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
 }
 
 shared_notes <- function(pairs, raters, facts, options, judges) {
@@ -147,30 +146,25 @@ shared_notes <- function(pairs, raters, facts, options, judges) {
     if (facts$known == 0) {
       paste0(
         "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
-        limits_in_words(options$limits), if (options$coinciding < 1) paste0(
+        limits_in_words(options$limits),
+        if (options$coinciding < 1) paste0(
           ", and at least ", decimals(options$coinciding, 2L),
           " of the cases on which two are wrong have the same wrong answer"
         )
       )
     },
-    if (isTRUE(facts$surplus > 0.005)) {
-      paste0(
-        "When two raters are both wrong, they give the same answer ",
-        decimals(100 * facts$surplus, 1L), " percentage points more often than by chance"
-      )
-    },
-    if (length(better_without) > 0L) {
-      paste(
-        "The effective number of raters is higher without",
-        shorten(raters$rater[better_without], most = 4L)
-      )
-    }
+    if (isTRUE(facts$surplus > 0.005)) paste(
+      "When two raters are both wrong, they give the same answer",
+      decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
+    ),
+    if (length(better_without) > 0L) paste(
+      "The effective number of raters is higher without",
+      shorten(raters$rater[better_without], most = 4L)
+    )
   )
 }
 
-limits_in_words <- function(limits) {
-  from_to(min(limits[, 1L]), max(limits[, 2L]), 2L)
-}
+limits_in_words <- function(limits) from_to(min(limits[, 1L]), max(limits[, 2L]), 2L)
 
 # Shared errors if the truth is known: correlations, and the effective number of raters.
 
@@ -228,7 +222,7 @@ add_correlations <- function(table, share, counted) {
   fitted <- phi_of_shares(share)
   error <- fitted$error / sqrt(table$known)
   has_error <- !is.na(error) & error > 1e-9
-  table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # removes rounding errors
+  table$estimate <- na_real(clamp(fitted$phi, -1, 1)) # removes rounding errors
   if (counted) table$std.error[has_error] <- error[has_error]
   table[c("conf.low", "conf.high")] <- fisher_limits(
     table$estimate, table$std.error, table$conf_level
@@ -243,8 +237,7 @@ add_correlations <- function(table, share, counted) {
 
 # Confidence limits of correlations, computed on Fisher's z scale. A matrix with two columns.
 fisher_limits <- function(estimate, error, conf_level) {
-  half <- normal_quantile(conf_level) * error / (1 - estimate^2)
-  tanh(atanh(estimate) + outer(half, c(-1, 1)))
+  tanh(atanh(estimate) + outer(normal_quantile(conf_level) * error / (1 - estimate^2), c(-1, 1)))
 }
 
 # Adds columns covariance and spread. For a pair with n common cases, they are n times the

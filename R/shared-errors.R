@@ -91,14 +91,15 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_named_once(x)
   check_pair_memory(x)
   judges <- c(x$raters, x$systems)
-  if (length(judges) < 2L) check_several_raters(x)
+  n_judges <- length(judges)
+  if (n_judges < 2L) check_several_raters(x)
   limits <- as_limits(accuracy, judges, "accuracy") %||%
-    cbind(lower = rep(1 / n_categories(x), length(judges)), upper = 1)
+    cbind(lower = rep(1 / n_categories(x), n_judges), upper = 1)
   least_coinciding <- 1 / (n_categories(x) - 1)
   if (!is.null(coinciding) && least_coinciding < 1) {
     least_coinciding <- check_number(coinciding, "coinciding", 0, 1)
   }
-  bar <- progress_bar("Pairs", length(judges))
+  bar <- progress_bar("Pairs", n_judges)
   pairs <- na_real(core_shared_pairs(x$patterns, known, bar$tick))
   bar$close()
   table <- shared_table(pairs, judges, n_raters(x), conf_level)
@@ -117,9 +118,8 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   new_shared_errors(
     pairs = table, raters = rater_table(table, x$raters, answers, mean_ratings),
     about = panel_summary(table, answers, n_raters(x), mean_ratings),
-    counts = tibble::tibble(
-      raters = n_raters(x), systems = n_systems(x), n = count_cases(x),
-      known = sum(cells$weight)
+    counts = list(
+      raters = n_raters(x), systems = n_systems(x), n = count_cases(x), known = sum(cells$weight)
     ),
     options = list(conf_level = conf_level, limits = limits, coinciding = least_coinciding,
       silent = abstain_note(x)),
@@ -150,16 +150,14 @@ known_cells <- function(x, known_truth) {
       return(data.frame(pattern = seq_along(truth), truth = truth, weight = pattern_weights(x)))
     }
   }
-  code <- if (isFALSE(known_truth)) {
-    integer(length(x$index))
-  } else if (is.null(known_truth)) {
-    category <- if (!is_kept_truth(x)) x$truth$category
-    if (is.null(category)) integer(length(x$index)) else replace(category, is.na(category), 0L)
-  } else {
+  code <- if (is.null(known_truth)) {
+    if (!is_kept_truth(x)) x$truth$category
+  } else if (!isFALSE(known_truth)) {
     check_known_truth(known_truth, x)
   }
+  code <- code %||% integer(length(x$index))
   patterns <- n_patterns(x)
-  key <- code * patterns + pattern_of_case(x)
+  key <- replace(code, is.na(code), 0L) * patterns + pattern_of_case(x)
   cells <- unique(key)
   data.frame(
     pattern = (cells - 1L) %% patterns + 1L, truth = (cells - 1L) %/% patterns,
@@ -185,30 +183,29 @@ ratings_per_case <- function(x) {
 # `raters`: number of raters. `pairs$one` and `pairs$two`: positions of the pair in `judges`.
 shared_table <- function(pairs, judges, raters, conf_level) {
   n_systems_in_pair <- (pairs$one > raters) + (pairs$two > raters)
-  missing_columns <- c(
-    "estimate", interval_columns, "lowest", "highest", "both_wrong", "coinciding", "expected",
-    "surplus"
-  )
   columns_tibble(
     rater1 = judges[pairs$one], rater2 = judges[pairs$two],
     kind = c("raters", "rater and system", "systems")[n_systems_in_pair + 1L],
     n = pairs$n, known = 0,
-    !!!rlang::rep_named(missing_columns, NA_real_), reason = "no truth is known", one = pairs$one,
-    two = pairs$two, covariance = 0, spread = 0, conf_level = conf_level
+    !!!rlang::rep_named(c(
+      "estimate", interval_columns, "lowest", "highest", "both_wrong", "coinciding", "expected",
+      "surplus"
+    ), NA_real_),
+    reason = "no truth is known", one = pairs$one, two = pairs$two, covariance = 0, spread = 0,
+    conf_level = conf_level
   )
 }
 
 # Returns the table with a row for each pair of raters and systems. The result of shared_errors()
 # contains only pairs with a common case; this function adds the other pairs.
 pairs_of_all <- function(x) {
-  judges <- length(x$judges)
-  check_pair_numbers(judges, columns_of_pairs)
-  pairs <- list(
-    one = rep.int(1:(judges - 1), (judges - 1):1), two = sequence((judges - 1):1, 2:judges), n = 0
-  )
+  n <- length(x$judges)
+  check_pair_numbers(n, columns_of_pairs)
+  others <- (n - 1):1 # number of pairs in which each rater is the first
+  pairs <- list(one = rep.int(rev(others), others), two = sequence(others, 2:n), n = 0)
   table <- shared_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
   if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
-  rows_before <- cumsum(c(0, (judges - 1):1)) # rows before those of each first rater
+  rows_before <- cumsum(c(0, others)) # rows before those of each first rater
   table[rows_before[x$pairs$one] + x$pairs$two - x$pairs$one, ] <- x$pairs
   table
 }
@@ -222,22 +219,19 @@ pairs_of_all <- function(x) {
 add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
   n_cases <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
   interval <- wilson_interval(agreeing / table$n, n_cases, normal_quantile(table$conf_level))
-  # Limits of agreement in whole percents, rounded outwards, so that many pairs have the same
-  # limits.
-  first_percent <- floor(100 * interval[, 1L] + 1e-9)
-  last_percent <- ceiling(100 * interval[, 2L] - 1e-9)
-  pair_limits <- matrix(limits[c(table$one, table$two), ], nrow(table))
-  limits_key <- row_numbers_of_keys(data.frame(pair_limits))
+  # Agreement in whole percents, from limits that are rounded outwards, so that many pairs have the
+  # same limits.
+  percents <- Map(seq, floor(100 * interval[, 1L] + 1e-9), ceiling(100 * interval[, 2L] - 1e-9))
+  limits_key <- row_numbers_of_keys(
+    data.frame(matrix(limits[c(table$one, table$two), ], nrow(table)))
+  )
   for (rows in split(seq_along(limits_key), limits_key)) {
-    first <- limits[table$one[[rows[[1L]]]], ]
-    second <- limits[table$two[[rows[[1L]]]], ]
-    percents <- Map(seq, first_percent[rows], last_percent[rows])
-    needed_percents <- unique(unlist(percents))
+    needed_percents <- unique(unlist(percents[rows]))
     ranges <- vapply(
-      needed_percents / 100, open_range, c(0, 0), first = first, second = second,
-      least_coinciding = least_coinciding
+      needed_percents / 100, open_range, c(0, 0), first = limits[table$one[[rows[[1L]]]], ],
+      second = limits[table$two[[rows[[1L]]]], ], least_coinciding = least_coinciding
     )
-    table[rows, c("lowest", "highest")] <- stack_rows(percents, function(pair_percents) {
+    table[rows, c("lowest", "highest")] <- stack_rows(percents[rows], function(pair_percents) {
       defined <- stats::na.omit(c(ranges[, match(pair_percents, needed_percents)]))
       if (length(defined) > 0L) range(defined) else c(NA_real_, NA_real_)
     })
@@ -255,16 +249,15 @@ open_range <- function(agreement, first, second, least_coinciding) {
     upper <- pmin(
       a, b, agreement, (agreement - least_coinciding * (1 - a - b)) / (1 + least_coinciding)
     )
-    both_right <- if (highest) upper else lower
-    correlation <- (both_right - a * b) / sqrt(a * (1 - a) * b * (1 - b))
+    correlation <- ((if (highest) upper else lower) - a * b) / sqrt(a * (1 - a) * b * (1 - b))
     ifelse(
-      lower <= upper + 1e-12 & is.finite(correlation), pmin(pmax(correlation, -1), 1), NA_real_
+      lower <= upper + 1e-12 & is.finite(correlation), clamp(correlation, -1, 1), NA_real_
     )
   }
   c(
-    search_range(function(a, b) -correlation_at(a, b, FALSE), first, second),
+    -search_range(function(a, b) -correlation_at(a, b, FALSE), first, second),
     search_range(function(a, b) correlation_at(a, b, TRUE), first, second)
-  ) * c(-1, 1)
+  )
 }
 
 # Largest value of the function `value` over a rectangle with the sides `first` and `second`. There
@@ -275,12 +268,15 @@ search_range <- function(value, first, second) {
   b <- seq(second[[1L]], second[[2L]], length.out = 121L)
   values <- outer(a, b, value)
   third_of_index <- rep(1:3, c(40L, 41L, 40L))
-  ninths <- split(seq_along(values), outer(third_of_index, 3L * third_of_index, `+`))
-  best_points <- unlist(lapply(ninths, function(at) at[which.max(values[at])]))
+  best_points <- unlist(lapply(
+    split(seq_along(values), outer(third_of_index, 3L * third_of_index, `+`)),
+    function(at) at[which.max(values[at])]
+  ))
   if (length(best_points) == 0L) return(NA_real_)
   step <- c(a[[2L]] - a[[1L]], b[[2L]] - b[[1L]])
   max(vapply(best_points, function(best) {
-    climb_range(value, c(a[[row(values)[[best]]]], b[[col(values)[[best]]]]), step, first, second)
+    at <- arrayInd(best, dim(values))
+    climb_range(value, c(a[[at[[1L]]]], b[[at[[2L]]]]), step, first, second)
   }, 0))
 }
 
@@ -288,9 +284,9 @@ search_range <- function(value, first, second) {
 # points is centred at the best point, with a third of the previous step.
 climb_range <- function(value, centre, step, first, second) {
   grid_near <- function(i, limits) {
-    ends <- centre[[i]] + c(-2, 2) * step[[i]]
     c(centre[[i]], seq(
-      max(ends[[1L]], limits[[1L]]), min(ends[[2L]], limits[[2L]]), length.out = 13L
+      max(centre[[i]] - 2 * step[[i]], limits[[1L]]),
+      min(centre[[i]] + 2 * step[[i]], limits[[2L]]), length.out = 13L
     ))
   }
   for (round in 1:6) {
@@ -350,7 +346,7 @@ mean_correlation <- function(pairs) {
 
 mean_of_known <- function(x, weight) {
   is_used <- !is.na(x) & weight > 0
-  if (any(is_used)) stats::weighted.mean(x[is_used], weight[is_used]) else NA_real_
+  na_real(stats::weighted.mean(x[is_used], weight[is_used]))
 }
 
 # One row with results for all raters together: the mean correlation, the effective number of
@@ -362,7 +358,7 @@ panel_summary <- function(table, answers, raters, mean_ratings) {
   lowest <- mean_of_known(rater_pairs$lowest, rater_pairs$n)
   highest <- mean_of_known(rater_pairs$highest, rater_pairs$n)
   effective <- function(correlation) effective_raters(mean_ratings, correlation)
-  tibble::tibble(
+  list(
     raters_per_case = mean_ratings, correlation = mean_rho, conf.low = interval[[1L]],
     conf.high = interval[[2L]], effective = effective(mean_rho),
     effective.low = effective(interval[[2L]]), effective.high = effective(interval[[1L]]),

@@ -17,7 +17,7 @@
 # * gold: gold cases for the calibration; NULL if labels are not calibrated
 # * blind: the same list for labels that do not use the gold cases
 # * one_judge: has no case two ratings? Then vote shares are not used.
-labels_of <- function(x, ...) UseMethod("labels_of")
+labels_of <- function(x, known_truth, gold_sample, votes) UseMethod("labels_of")
 
 # Labels of a fitted model: its posterior, which is neither flattened nor mixed with vote shares.
 # `x`: the ratings, with separate patterns for gold cases.
@@ -39,8 +39,7 @@ set_average_defaults <- function(labels) {
 # Returns the ratings `x` with separate patterns for gold cases, so that a pattern has one truth.
 split_gold_patterns <- function(x, gold) {
   if (is.null(gold)) return(x)
-  code <- replace(integer(length(x$index)), gold$case, gold$truth)
-  split_patterns(x, list(.truth = code))
+  split_patterns(x, list(.truth = replace(integer(length(x$index)), gold$case, gold$truth)))
 }
 
 # Number of the true category of each pattern, 0 if it is not known. Patterns were split by truth.
@@ -57,28 +56,31 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
   x <- labels$x
   certain <- labels$certain
-  model_posterior <- labels$posterior
-  truth <- truth_of_patterns(x)
-  gold_patterns <- which(certain & truth > 0L)
-  model_posterior[gold_patterns, ] <-
-    as.double(col(model_posterior)[gold_patterns, ] == truth[gold_patterns])
   effective_ratings <- function(labels) labels$worth %||% pattern_lengths(x)
-  model_posterior <- flatten(
-    model_posterior, effective_ratings(labels), rho, pattern_weights(x), certain
-  )
+  flat_posterior <- function(labels, certain = FALSE) {
+    flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), certain)
+  }
+  labels$posterior <- set_known_truths(labels$posterior, truth_of_patterns(x) * certain)
+  model_posterior <- flat_posterior(labels, certain)
   labels$base_rates <- label_rates(x, model_posterior)
   labels$posterior <- mix_votes(model_posterior, x, votes, certain)
   if (is.null(labels$blind)) return(labels)
-  blind_posterior <- flatten(
-    labels$blind$posterior, effective_ratings(labels$blind), rho, pattern_weights(x)
+  calibration_fit <- calibrate_labels(
+    mix_votes(flat_posterior(labels$blind), x, votes), labels$gold, x
   )
-  calibration_fit <- calibrate_labels(mix_votes(blind_posterior, x, votes), labels$gold, x)
   open_patterns <- which(!certain & effective_ratings(labels) > 0)
   labels$posterior[open_patterns, ] <- raise_power(
     labels$posterior[open_patterns, , drop = FALSE], calibration_fit$power, calibration_fit$rates
   )
   labels$calibrated <- calibration_fit[c("power", "cases")]
   labels
+}
+
+# Sets the probability of known truths to 1. `truth`: number of the true category, 0 if unknown.
+set_known_truths <- function(posterior, truth) {
+  known <- truth > 0L
+  posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)
+  posterior
 }
 
 # Mean probability of each category over all cases with labels: the estimated base rates.
@@ -94,8 +96,9 @@ label_rates <- function(x, posterior) {
 mix_votes <- function(model, x, votes, certain = FALSE) {
   if (votes == 0) return(model)
   counts <- pattern_counts(x)
-  mixed <- which((rowSums(counts) > 0 | votes == 1) & !certain)
-  smoothed <- (counts[mixed, , drop = FALSE] + 2 / ncol(counts)) / (rowSums(counts)[mixed] + 2)
+  n_votes <- rowSums(counts)
+  mixed <- which((n_votes > 0 | votes == 1) & !certain)
+  smoothed <- (counts[mixed, , drop = FALSE] + 2 / ncol(counts)) / (n_votes[mixed] + 2)
   # If only votes count, the model is not used, because it may be NA.
   model[mixed, ] <- if (votes == 1) smoothed else
     (1 - votes) * model[mixed, , drop = FALSE] + votes * smoothed
@@ -114,15 +117,14 @@ calibrate_labels <- function(labels, gold, x) {
   case <- gold$case[rated_gold]
   truth <- gold$truth[rated_gold]
   weight <- drawn_weight(gold, rated_gold)
-  weight <- weight * length(rated_gold) / sum(weight) * weights_of_cases(x)[case]
+  weight <- weight / mean(weight) * weights_of_cases(x)[case]
   labels <- labels[x$index[case], , drop = FALSE]
   log_powers <- log(0.2) + 0:32 * log(25) / 32
   log_posterior <- vapply(log_powers, function(log_power) {
     probability_of_truth <- raise_power(labels, exp(log_power))[cbind(seq_along(truth), truth)]
     sum(weight * log(pmax(probability_of_truth, 1e-6))) - log_power^2 / (2 * 0.5^2)
   }, 0)
-  posterior_weight <- exp(log_posterior - max(log_posterior))
-  power <- exp(sum(posterior_weight * log_powers) / sum(posterior_weight))
+  power <- exp(stats::weighted.mean(log_powers, exp(log_posterior - max(log_posterior))))
   expected <- colSums(weight * raise_power(labels, power))
   observed <- rowsum_codes(truth, weight, ncol(labels))
   list(power = power, rates = unname((observed + 5) / (expected + 5)), cases = length(rated_gold))
@@ -187,10 +189,11 @@ identified_for_labels <- function(fit) {
 # `decision`, the result of decide_abstain(), does. It may already contain the first fit.
 average_members <- function(x, known, decision) {
   use_abstentions <- isTRUE(decision$depends)
-  parts <- if (use_abstentions) abstention_arguments(x, TRUE)
   first_fit <- if (!knows_some(known)) decision$fits[1L + use_abstentions]
-  one_coin <- c(if (is.null(first_fit)) FALSE, TRUE)
-  members <- c(first_fit, fit_around_centre(one_coin, x, known, parts))
+  members <- c(first_fit, fit_around_centre(
+    c(if (is.null(first_fit)) FALSE, TRUE), x, known,
+    if (use_abstentions) abstention_arguments(x, TRUE)
+  ))
   if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
   warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
@@ -204,17 +207,14 @@ average_posterior <- function(members, x, depends, certain) {
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
   # If raters used one category only, it gets probability one in all cases without known truth.
   used <- unique(rating_category(x))
-  is_open <- !certain
-  if (length(used) == 1L && !depends)
-    posterior[is_open, ] <- as.double(col(posterior) == used)[is_open]
-  posterior
+  if (length(used) == 1L && !depends) set_known_truths(posterior, used * !certain) else posterior
 }
 
 # Fits pooled Dawid-Skene models, in which the matrices of raters are shrunk towards a common
 # centre. Returns a list with a fit for each element of `one_coin`. If it is TRUE, all errors are
 # equally probable in the centre. `parts`: arguments of the core for abstentions, from
 # abstention_arguments(). With a million ratings or more, the fit stops earlier.
-fit_around_centre <- function(one_coin, x, known, parts = NULL) {
+fit_around_centre <- function(one_coin, x, known, parts) {
   is_small <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,

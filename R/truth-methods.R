@@ -134,13 +134,11 @@ view_of_labels <- function(table) {
 }
 
 label_notes <- function(facts, about) {
+  if (is.na(facts$probability)) return(c(
+    paste("Not identified:", about$reason %||% "the fit has no probabilities"),
+    "Use ground_truth(x, votes = 1) to count votes, or give cases with known truth as known_truth"
+  ))
   n_hidden <- facts$categories - max_shown_categories
-  if (is.na(facts$probability)) {
-    return(c(
-      paste0("Not identified: ", about$reason %||% "the fit has no probabilities"),
-      "Use ground_truth(x, votes = 1) to count votes, or give cases with known truth as known_truth"
-    ))
-  }
   calibrated <- about$calibrated
   c(
     if (n_hidden > 0L)
@@ -166,15 +164,13 @@ label_assumption <- function(about) {
     "Smoothed shares of votes, without a model of raters"
   } else if (about$rho == 0 && about$votes == 0) {
     "Assumed: raters err independently; otherwise labels are less certain"
+  } else if (about$kind == "machines") {
+    paste("Language models share more errors than people. In public data, the share",
+      "of correct labels was .10 lower than the labels' mean probability")
   } else {
-    if (about$kind == "machines") {
-      paste("Language models share more errors than people. In public data, the share",
-        "of correct labels was .10 lower than the labels' mean probability")
-    } else {
-      paste0("In public data, labels from people were right .05 more often than their mean ",
-        "probability", if (about$kind == "undeclared") ", from language models .10 less often",
-        ". Known truths of 50 random cases correct this")
-    }
+    paste0("In public data, labels from people were right .05 more often than their mean ",
+      "probability", if (about$kind == "undeclared") ", from language models .10 less often",
+      ". Known truths of 50 random cases correct this")
   }
 }
 

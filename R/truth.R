@@ -226,14 +226,16 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
       if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[is_used, , drop = FALSE]
   is_true <- col(probability) == true_category[is_used]
-  bin <- pmax(ceiling(probability * bins - 1e-9), 1)
-  sums <- rowsum(cbind(1, as.vector(probability), as.vector(is_true)), as.vector(bin))
+  sums <- rowsum(
+    cbind(1, as.vector(probability), as.vector(is_true)),
+    as.vector(pmax(ceiling(probability * bins - 1e-9), 1))
+  )
   bin_number <- as.double(rownames(sums))
   sums <- unname(sums)
   counts <- sums[, 1L]
   share <- sums[, 3L] / counts
   limits <- wilson_interval(share, counts, normal_quantile(conf_level))
-  new_calibration(tibble::tibble(
+  new_calibration(columns_tibble(
     lower = (bin_number - 1) / bins, upper = bin_number / bins, probability = sums[, 2L] / counts,
     share = share, conf.low = limits[, 1L], conf.high = limits[, 2L], n = counts
   ), list(conf_level = conf_level, cases = sum(is_used)))
@@ -262,10 +264,9 @@ new_calibration <- function(table, about) {
 # Checks that `x` has the columns of ground_truth() in wide format, and returns its probabilities as
 # a matrix, cases x categories. `arg`: name of the argument, for messages.
 probability_matrix <- function(x, arg) {
-  categories <- setdiff(names(x), "case")
-  has_columns <- is.data.frame(x) && "case" %in% names(x) && length(categories) > 0L
-  probability <- if (has_columns) as.matrix(as.data.frame(x)[categories])
-  is_valid <- has_columns && is.numeric(probability) &&
+  categories <- if (is.data.frame(x) && "case" %in% names(x)) setdiff(names(x), "case")
+  probability <- if (length(categories) > 0L) as.matrix(as.data.frame(x)[categories])
+  is_valid <- is.numeric(probability) &&
     all(is.na(probability) | (probability >= 0 & probability <= 1 + 1e-9))
   abort_if(!is_valid, "columns",
     "{.arg {arg}} must have a column {.val case}, and a column of probabilities for each category.",
@@ -279,8 +280,7 @@ true_categories <- function(x, truth, categories) {
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "It can be left out only for ratings from {.fun simulate_ratings} or {.fun with_truth}.")
-  truth_table <- as_truth_table(truth, "truth")
-  known_codes(truth_table, as_label(x$case), categories, "truth")
+  known_codes(as_truth_table(truth, "truth"), as_label(x$case), categories, "truth")
 }
 
 # Number of the true category of each case, 0 if it is not given. `truth_table`:

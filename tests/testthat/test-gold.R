@@ -239,9 +239,10 @@ test_that("predictions without any use leave gold alone", {
 
 test_that("ratings are worth what predictions explain", {
   half <- prediction_of(rep(c(0, 1), 50))
-  expect_equal(explained_by_ratings(half), 0.9)
-  expect_identical(explained_by_ratings(prediction_of(rep(0.4, 10))), 0)
-  expect_identical(explained_by_ratings(prediction_of(rep(1, 10))), 0)
+  explained <- function(p) explained_by_ratings(p, p$mean * (1 - p$mean))
+  expect_equal(explained(half), 0.9)
+  expect_identical(explained(prediction_of(rep(0.4, 10))), 0)
+  expect_identical(explained(prediction_of(rep(1, 10))), 0)
   worth <- equivalent_labels(0.4, 0.9)
   expect_equal(worth[["estimate"]], 1 / 0.6)
   expect_equal(worth[["conf.low"]], 1 / (1 - max(0, 0.4 - qnorm(0.95) * 0.2)))

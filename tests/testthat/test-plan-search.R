@@ -16,7 +16,7 @@ known <- (qnorm(0.95) * 0.5 / 0.1)^2
 
 test_that("the search finds the known answer, and its standard error is what it says", {
   set.seed(1)
-  found <- lapply(1:200, function(i) search_n_cases(normal_panels(300), settings, 1))
+  found <- lapply(1:200, function(i) search_n_cases(normal_panels(300), settings))
   found <- do.call(rbind, found)
   expect_true(all(is.na(found$reason)))
   error <- sd(found$cases) / sqrt(200)
@@ -30,26 +30,26 @@ test_that("the search finds the known answer, and its standard error is what it 
 test_that("it finds it from anywhere", {
   set.seed(2)
   for (sd in c(0.02, 0.1, 2, 5)) {
-    answer <- search_n_cases(normal_panels(2000, sd), settings, 1)
+    answer <- search_n_cases(normal_panels(2000, sd), settings)
     expected <- (qnorm(0.95) * sd / 0.1)^2
     expect_lt(abs(answer$cases - expected), 2 + 5 * max(answer$std.error, 0, na.rm = TRUE))
   }
-  tiny <- search_n_cases(normal_panels(100, 1e-3), settings, 1)
+  tiny <- search_n_cases(normal_panels(100, 1e-3), settings)
   expect_identical(tiny$cases, 2)
 })
 
 test_that("a bias below the margin costs cases, one above cannot be made up", {
   set.seed(3)
-  answer <- search_n_cases(normal_panels(2000, bias = 0.05), settings, 1)
+  answer <- search_n_cases(normal_panels(2000, bias = 0.05), settings)
   expected <- uniroot(function(n) {
     pnorm(0.05 * sqrt(n) / 0.5) - pnorm(-0.15 * sqrt(n) / 0.5) - 0.9
   }, c(10, 1000))$root
   expect_lt(abs(answer$cases - expected), 4 * answer$std.error + 1)
-  lost <- search_n_cases(normal_panels(500, bias = 0.15), settings, 1)
+  lost <- search_n_cases(normal_panels(500, bias = 0.15), settings)
   expect_identical(lost$cases, NA_real_)
   expect_match(lost$reason, "more cases do not help")
   settings$max_cases <- 40
-  few <- search_n_cases(normal_panels(500), settings, 1)
+  few <- search_n_cases(normal_panels(500), settings)
   expect_match(few$reason, "the largest number tried")
 })
 
@@ -61,7 +61,7 @@ test_that("more cases help where the last of them brought more than twice its er
       x <- shares[[format(n)]]
       list(n = n, near = x, error = 1 - x, run = 1:100, of_system = mean(x), bias = 0)
     }
-    unreached(at, c(10, 20), settings, 1L)$reason
+    unreached(at, c(10, 20), settings)$reason
   }
   # Of 100 panels 3 more, whose standard error is 1.7, and 8 more, whose error is 2.7.
   expect_match(reason(0.5, 0.53), "more cases do not help")
