@@ -194,7 +194,8 @@ test_that("cases of known truth count everywhere in a report", {
   words <- page(known_truth = gold_cases(gold, sample = "random"))
   for (part in c(
     "Cases of known truth", "known cases only", "known truth of 40 of 80 cases", "Angelopoulos",
-    "Estimated from 40 cases", typeset(format(shared_errors(x, known_truth = gold)))
+    "Estimated from 40 cases", typeset(format(shared_errors(x, known_truth = gold))),
+    "Accuracy of systems", "accuracy if independent", "Share of right ratings among"
   )) {
     expect_match(words, part, fixed = TRUE)
   }
