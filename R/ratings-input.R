@@ -246,7 +246,9 @@ check_disjoint <- function(roles, ratings_argument) {
   repeated <- repeated_values(unlist(roles, use.names = FALSE))
   in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
   abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
+    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.",
+    i = if (length(roles$case) > 1L && setequal(in_roles, c("case", "covariates"))) "Several columns
+        of {.arg case} are covariates, too: leave them out of {.arg covariates}.", arg = in_roles)
 }
 
 # Drops the level NA of a factor, and the level "" if no value has it.
