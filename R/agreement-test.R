@@ -25,9 +25,9 @@
 #' @param y Ratings to compare with `x`, in any form that `x` may have except agreement matrices,
 #'   which do not identify cases. If `NULL`, the default, the agreement of `x` is compared with
 #'   `null`.
-#' @param ... `by`: two groups of cases, such as two waves of coding, whose agreement is compared; in
-#'   place of `y`. The name of a covariate of `x`, a vector with the names of cases, or a data frame
-#'   with the column `case`.
+#' @param ... `by`: two groups of cases, such as two waves of coding, whose agreement is compared
+#'   (without `y`). The name of a covariate of `x`, a vector with the names of cases, or a data
+#'   frame with the column `case`.
 #' @param null Value to test: of the agreement or, with `y`, of the difference. In \[-1, 1), by
 #'   default 0.
 #' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
@@ -104,7 +104,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
     rows <- lapply(panel_measures, make_difference_row, samples, about)
     about$caption <- if (is.null(groups)) "Agreement of one panel minus that of another, " else
-      paste0("Agreement in ", names(groups)[[1L]], " minus agreement in ", names(groups)[[2L]], ", ")
+      paste0("Agreement in ", paste(names(groups), collapse = " minus agreement in "), ", ")
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
   } else {

@@ -15,14 +15,10 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
   has_gold <- vapply(x, function(estimate) any(estimate$gold$measured$known), NA)
-  hand_picked <- any(vapply(x, count_gold, 0) > 0)
-  abort_argument_if(!any(has_gold), "x",
-    paste0("must have gold cases in each group", if (hand_picked) " that are a sample", "."),
-    x = if (hand_picked) "Cases with known truth that were picked by hand measure no accuracy." else
-      "Ratings do not show whether raters judge the groups equally.",
-    i = if (hand_picked) "If they were drawn at random, give {.code gold_sample = \"random\"} to
-        {.fun estimate_accuracy}. Otherwise label random cases of each group." else
-      "Label random cases of each group, and give their truth to {.fun estimate_accuracy}, with
+  abort_argument_if(!any(has_gold), "x", "must have gold cases in each group that are a sample.",
+    x = "Ratings, and truths of cases picked by hand, do not show whether raters judge the groups
+        equally.",
+    i = "Give truths of random cases of each group to {.fun estimate_accuracy}, with
         {.arg known_truth} and {.code gold_sample = \"random\"}.")
   abort_argument_if(isTRUE(interval_of(first)$gold$anytime), "x",
     "must not have interval {.val anytime}, which is not defined for differences of groups.",

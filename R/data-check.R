@@ -227,8 +227,8 @@ look_at_categories <- function(x) {
   plain <- plain_label(labels)
   variants <- labels[plain %in% plain[duplicated(plain)]]
   weaknesses <- c(
-    if (length(variants) > 0L) paste0("equal except for capitals or blanks: ", shorten(dQuote(variants, FALSE)),
-      ", which `clean_labels = TRUE` of `ratings()` merges"),
+    if (length(variants) > 0L) paste0("equal except for capitals or blanks: ",
+      shorten(dQuote(variants, FALSE)), ", which `clean_labels = TRUE` of `ratings()` merges"),
     if (any(n_ratings == 0)) paste("never used:", shorten(labels[n_ratings == 0])),
     if (any(n_ratings > 0 & n_ratings < 5)) paste("rare:",
       shorten(labels[n_ratings > 0 & n_ratings < 5])),
@@ -301,7 +301,8 @@ look_at_systems <- function(x) {
       "; ", count_noun(n_incomplete, "system"), " without an answer on some cases, at most ",
       percent(1 - min(answered_share))
     )),
-    doubt = if (n_incomplete > 0L && length(answered_share) > 1L) "Compare systems on cases that all of them answered."
+    doubt = if (n_incomplete > 0L && length(answered_share) > 1L)
+      "Compare systems on cases that all of them answered."
   )
 }
 

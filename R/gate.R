@@ -33,9 +33,9 @@
 #' @return An object of class `gate` with the field `status`. `tidy()`: a tibble with a row per
 #'   system (or per group or variable and system, with a column `group` or `variable`, or per pair):
 #'   `system`, `estimate`, `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or
-#'   `"undecided"`), `needed` and `reason`, why there is no interval or no `needed`. `needed` is the number of
-#'   further gold cases for a decision if the estimate and the precision per gold case do not
-#'   change. It is 0 for decisions, and `NA` if there are too few cases, for comparisons, and
+#'   `"undecided"`), `needed` and `reason`, why there is no interval or no `needed`. `needed` is the
+#'   number of further gold cases for a decision if the estimate and the precision per gold case do
+#'   not change. It is 0 for decisions, and `NA` if there are too few cases, for comparisons, and
 #'   without gold cases. `glance()`: one row with `status`, `at_least` and the numbers `passed`,
 #'   `failed` and `undecided`. `format()`: the decisions in one line.
 #' @family estimation
