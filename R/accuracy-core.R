@@ -224,8 +224,9 @@ explain_common <- function(estimate) {
     typical = "These models take errors to be independent given the truth; since raters and systems
       tend to err on the same cases, the average was moved towards the accuracy that the system has
       if it shares the raters' errors (the mean posterior probability of its answers under models
-      of the raters alone), by a share that grows with the evidence for unequal cases and raters,
-      and is smaller the more categories there are (here {moved} of the way).",
+      of the raters alone), by a share that a rule sets (here {moved} of the way): it is smaller,
+      the more categories there are and the more weight models with equal raters and equally
+      difficult cases have. The rule does not test these assumptions.",
     none = "Errors of system and raters are taken to be independent given the truth.",
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."

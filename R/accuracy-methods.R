@@ -9,6 +9,15 @@
   show_accuracy(structure(select_systems(unclass(x), at), class = class(x)))
 }
 
+#' @export
+`[[.accuracy_estimate` <- function(x, i, ...) {
+  abort_argument_if(is.character(i) && all(i %in% setdiff(unclass(x)$table$system, names(x))), "i",
+    "is the name of a system, and {.code [[} selects elements.", x = "Found {.val {i}}.",
+    i = "Use one bracket: {.code x[\"{i}\"]}. {.code x[[\"name\"]]} is for estimates of several
+      groups or variables.")
+  NextMethod()
+}
+
 # Keeps the systems with numbers `at` of an estimate. Patterns of ratings and answers that are now
 # the same are joined into one, with the posterior of the first of them.
 select_systems <- function(x, at) {

@@ -1,8 +1,8 @@
 #' Tests of agreement
 #'
 #' Tests whether agreement equals a given value, by default agreement by chance. Or compares the
-#' agreement of two panels of raters on the same cases: two pairs of raters, say, or the same raters
-#' before and after training.
+#' agreement of two panels of raters: two pairs of raters, say, or the same raters before and after
+#' training. Cases may be the same or, with `by`, two groups of cases.
 #'
 #' @section Standard errors:
 #' With `null = 0`, Scott's pi, Fleiss' kappa and Cohen's kappa are tested with the standard error
@@ -25,6 +25,9 @@
 #' @param y Ratings to compare with `x`, in any form that `x` may have except agreement matrices,
 #'   which do not identify cases. If `NULL`, the default, the agreement of `x` is compared with
 #'   `null`.
+#' @param ... `by`: two groups of cases, such as two waves of coding, whose agreement is compared
+#'   (without `y`). The name of a covariate of `x`, a vector with the names of cases, or a data
+#'   frame with the column `case`.
 #' @param null Value to test: of the agreement or, with `y`, of the difference. In \[-1, 1), by
 #'   default 0.
 #' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
@@ -54,19 +57,33 @@
 #' compare_agreement(
 #'   anaesthetists[, c("A1", "A2")], anaesthetists[, c("A1", "A4")], "cohen_kappa"
 #' )
+#' half <- setNames(rep(c("first", "second"), length.out = 45), anaesthetists$cases)
+#' compare_agreement(anaesthetists, measures = "fleiss_kappa", by = half)
 #' @export
 compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weights = NULL,
                               alternative = c("two.sided", "greater", "less"),
                               conf_level = default_conf_level(),
                               interval = c("analytic", "jackknife"), ...,
                               pooling = c("pairs", "cases", "fleiss-cuzick")) {
-  check_call()
+  check_call(dots = "by")
   if (is_variables(x)) {
     if (is.null(y)) return(map_variables(x))
     abort_argument_if(!is_variables(y, "y") || !setequal(names(y), names(x)), "y",
       "must be a list of ratings with the names of {.arg x}.", not = y,
       i = "The variables of {.arg x} are {.val {names(x)}}.")
     return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
+  }
+  by <- rlang::enquos(...)$by
+  groups <- NULL
+  if (!is.null(by)) {
+    abort_argument_if(!is.null(y), "by", "must be left out if {.arg y} is given.")
+    x <- as_ratings(x)
+    groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
+    abort_argument_if(length(groups) != 2L, "by", "must have two groups of cases.",
+      x = "It has {length(groups)}: {.val {names(groups)}}.",
+      i = "Compare the cases of two groups, {.code compare_agreement(x[cases1, ], x[cases2, ])}.")
+    y <- x[groups[[2L]], ]
+    x <- x[groups[[1L]], ]
   }
   about <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),
@@ -86,7 +103,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   if (!is.null(y)) {
     panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
     rows <- lapply(panel_measures, make_difference_row, samples, about)
-    about$caption <- "Agreement of one panel minus that of another, "
+    about$caption <- if (is.null(groups)) "Agreement of one panel minus that of another, " else
+      paste0("Agreement in ", paste(names(groups), collapse = " minus agreement in "), ", ")
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
   } else {

@@ -88,7 +88,8 @@
 #'   Methods: `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement],
 #'   [format()][tidy.agreement], [autoplot()][autoplot.agreement].
 #' @family agreement
-#' @seealso [compare_agreement()] for tests; the article *Agreement*.
+#' @seealso [compare_agreement()] for tests, also of two groups of cases (`by`); the article
+#'   *Agreement*.
 #' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
 #'   Analytics.
 #'

@@ -64,6 +64,7 @@
 #' | `uninformative` | some bins contain no information on a system and are left out of the mean |
 #' | `reruns` | reruns of a rater seem to be ratings of different systems or versions |
 #' | `labels` | some labels may not be categories |
+#' | `order` | the order of categories that are words was guessed |
 #' | `names` | names of cases or raters differ only in capitals or blanks |
 #' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
 #' | `missing` | labels of a file became missing ratings |

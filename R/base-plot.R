@@ -356,7 +356,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
 share_scale <- function(name = "probability", negative = FALSE, low = plot_colours$low) {
   ggplot2::scale_fill_gradientn(
     colours = c(if (negative) plot_colours$accent, low, plot_colours$high),
-    limits = c(-negative, 1), breaks = c(-1, 0, 0.5, 1), na.value = "white", name = name
+    limits = c(-negative, 1), breaks = c(-1, -0.5, 0, 0.5, 1), na.value = "white", name = name
   )
 }
 

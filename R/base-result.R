@@ -219,7 +219,9 @@ format.fallible_result <- function(x, ...) schema_of(x)$line %||% NextMethod()
 #' @export
 tidy.fallible_result <- function(x, what = NULL, ...) {
   tables <- (schema_of(x) %||% attr(x, "schema"))$tables
-  what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what")
+  what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what",
+    if (inherits(x, "agreement")) "Give {.arg by_category} or {.arg pairwise} to {.fun agreement}
+      for measures of each category or pair.")
   table <- tables[[what]]
   if (has_arguments(table)) {
     check_known_dots(setdiff(names(formals(table)), "x"), ...)

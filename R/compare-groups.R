@@ -15,10 +15,11 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
   has_gold <- vapply(x, function(estimate) any(estimate$gold$measured$known), NA)
-  abort_argument_if(!any(has_gold), "x", "must have gold cases in each group.",
-    x = "Ratings do not show whether raters judge the groups equally.",
-    i = "Label random cases of each group, and give their truth as {.arg known_truth} to
-        {.fun estimate_accuracy}.")
+  abort_argument_if(!any(has_gold), "x", "must have gold cases in each group that are a sample.",
+    x = "Ratings, and truths of cases picked by hand, do not show whether raters judge the groups
+        equally.",
+    i = "Give truths of random cases of each group to {.fun estimate_accuracy}, with
+        {.arg known_truth} and {.code gold_sample = \"random\"}.")
   abort_argument_if(isTRUE(interval_of(first)$gold$anytime), "x",
     "must not have interval {.val anytime}, which is not defined for differences of groups.",
     i = "Estimate with {.code interval = \"corrected\"}.")
@@ -158,6 +159,8 @@ new_group_comparison <- function(table, estimates, gold, options) {
 group_comparison_notes <- function(table, estimates, gold, options) {
   printed_interval <- estimates[[1L]]$options$interval
   correlations <- na.omit(table$correlation)
+  is_measured <- length(correlations) > 0L
+  no_clusters <- is.null(estimates[[1L]]$options$given_cluster)
   c(
     reason_notes(table, table$pair),
     if (anyNA(table$estimate)) paste("Ratings do not show whether raters judge groups without gold",
@@ -167,8 +170,14 @@ group_comparison_notes <- function(table, estimates, gold, options) {
       "Differences are between corrected estimates; the groups have ",
       printed_interval, " estimates: ", toString(unlist(lapply(estimates, format)))
     ),
-    if (length(correlations) > 0L) paste0("Intervals: ", compared_metric(list(options = options)),
-      " in the ", gold$settings$target, "; errors of groups correlate by ",
-      paste(unique(decimals(range(correlations), 2L)), collapse = " to "))
+    if (is_measured) paste0("Intervals: ", compared_metric(list(options = options)),
+      " in the ", gold$settings$target, "; errors of groups ",
+      if (no_clusters) "are taken as independent" else
+        paste0("correlate by ", paste(unique(decimals(range(correlations), 2L)), collapse = " to "))
+    ),
+    if (is_measured && no_clusters) note(
+      "If groups contain the same inputs, give `resampling = list(cluster = )` to
+       estimate_accuracy()", report = NULL
+    )
   )
 }

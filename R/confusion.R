@@ -40,6 +40,8 @@
 #' @export
 confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 1, error_range = 0,
                              base_rates = NULL, normalise = c("expected", "row"), ...) {
+  abort_argument_if(!missing(categories) && inherits(categories, "ratings"), "categories",
+    "must be labels or their number.", not = categories, i = matrices_of_ratings)
   check_call()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise)
@@ -54,6 +56,12 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
   )
   new_confusion_matrix(matrix, labels, base_rates)
 }
+
+# Hint for errors: matrices that can be computed from ratings `x`.
+matrices_of_ratings <- c(
+  "{.code tidy(agreement(x), \"coincidence\")} counts the pairs of ratings of each case.",
+  "{.code confusion(fit_raters(x))} compares raters with the estimated truth."
+)
 
 # Adds names, class and attribute `base_rates`, the weights of the categories in the mean accuracy.
 new_confusion_matrix <- function(matrix, labels, base_rates) {

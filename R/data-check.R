@@ -224,7 +224,11 @@ look_at_categories <- function(x) {
   list_labels_if <- function(words, is_weak) {
     if (any(is_weak)) paste(words, shorten(labels[is_weak]))
   }
+  plain <- plain_label(labels)
+  variants <- labels[plain %in% plain[duplicated(plain)]]
   weaknesses <- c(
+    if (length(variants) > 0L) paste0("equal except for capitals or blanks: ",
+      shorten(dQuote(variants, FALSE)), ", which `clean_labels = TRUE` of `ratings()` merges"),
     list_labels_if("never used:", n_ratings == 0),
     list_labels_if("rare:", n_ratings > 0 & n_ratings < 5),
     if (largest_share > 0.95) paste0(labels[which.max(n_ratings)], " has ", percent(largest_share),
@@ -293,7 +297,8 @@ look_at_systems <- function(x) {
     paste0(count_noun(n_systems(x), "system"), count_clause(n_incomplete, "system", paste(
       "without an answer on some cases, at most", percent(1 - min(answered_share))
     ))),
-    doubt = if (n_incomplete > 0L) "Compare systems on cases that all of them answered."
+    doubt = if (n_incomplete > 0L && n_systems(x) > 1L)
+      "Compare systems on cases that all of them answered."
   )
 }
 

@@ -201,8 +201,8 @@ confusion <- function(x, ...) {
 
 #' @export
 confusion.default <- function(x, ...) {
-  check_class(x, "rater_fit", "x", "Make one with {.fun fit_raters}. For systems, use
-      {.code confusion(estimate_accuracy(x))}.")
+  check_class(x, "rater_fit", "x", c("Make one with {.fun fit_raters}. For systems, use
+      {.code confusion(estimate_accuracy(x))}.", if (is_ratings(x)) matrices_of_ratings))
 }
 
 #' @rdname base_rates

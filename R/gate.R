@@ -33,9 +33,9 @@
 #' @return An object of class `gate` with the field `status`. `tidy()`: a tibble with a row per
 #'   system (or per group or variable and system, with a column `group` or `variable`, or per pair):
 #'   `system`, `estimate`, `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or
-#'   `"undecided"`), `needed` and `reason`, why there is no interval. `needed` is the number of
-#'   further gold cases for a decision if the estimate and the precision per gold case do not
-#'   change. It is 0 for decisions, and `NA` if there are too few cases, for comparisons, and
+#'   `"undecided"`), `needed` and `reason`, why there is no interval or no `needed`. `needed` is the
+#'   number of further gold cases for a decision if the estimate and the precision per gold case do
+#'   not change. It is 0 for decisions, and `NA` if there are too few cases, for comparisons, and
 #'   without gold cases. `glance()`: one row with `status`, `at_least` and the numbers `passed`,
 #'   `failed` and `undecided`. `format()`: the decisions in one line.
 #' @family estimation
@@ -66,6 +66,8 @@ gate <- function(x, at_least, ...) {
   status <- if (counts$fail > 0L) 2L else 3L * (counts$undecided > 0L)
   several_rows <- nrow(rows) != 1L
   table <- rows[setdiff(names(rows), c("gold", "words"))]
+  is_open <- is.na(rows$needed) & !is.na(rows$conf.low)
+  open_rows <- split(system_titles(table)[is_open], table$reason[is_open])
   new_result("gate",
     tables = list(decisions = table),
     facts = list(
@@ -79,7 +81,9 @@ gate <- function(x, at_least, ...) {
       table, setdiff(names(table), c("at_least", "reason")), level = first_result$options$conf_level
     ),
     notes = if (several_rows) c(
-      reason_notes(table, system_titles(table)),
+      reason_notes(table[!is_open, ], system_titles(table)[!is_open]),
+      paste0("No `needed` for ", vapply(open_rows, shorten, ""), ": ", names(open_rows),
+        recycle0 = TRUE),
       "needed: further gold cases for a decision, if the estimates do not change"
     ),
     more = sprintf("tidy(), $status (%s)", status), status = status
@@ -103,12 +107,16 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(is.null(x$gold$evidence) && rests_on_machines(x), "x", no_gate_of_machines,
     i = "Label about 50 random cases, and give them to {.fun estimate_accuracy} as
         {.arg known_truth}.")
-  rows <- decision_rows(x$table, x$table$system, at_least)
+  rows <- decision_rows(x$table, x$table$system, at_least, "no gold cases measure the system")
   rows$gold <- x$gold$details$gold %||% NA_integer_
   undecided <- which(rows$decision == "undecided" & x$gold$measured$known)
   rows$needed[undecided] <- vapply(undecided, function(s) {
     needed_labels(measured_of(x$gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
+  undecided <- undecided[is.na(x$table$reason[undecided])]
+  rows$reason[undecided] <- ifelse(!is.na(rows$needed[undecided]), NA,
+    if (interval_of(x)$gold$anytime) "it is not computed for anytime intervals" else
+      "gold labels of all cases would not decide")
   verb_phrase <- ifelse(rows$system %in% x$fit$x$constant, " passes in ", " is right in ")
   gate_words(rows, paste0(rows$system, verb_phrase), at_least)
 }
@@ -122,21 +130,22 @@ gate_rows.system_comparison <- function(x, at_least) {
   table <- x$differences
   pair_name <- paste(table[[1L]], "-", table[[2L]])
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
-  rows <- decision_rows(table, pair_name, at_least)
+  rows <- decision_rows(table, pair_name, at_least, "it is not computed for differences")
   rows$gold <- x$gold$cases %||% NA_integer_
   gate_words(rows, sprintf("the difference %s is ", rows$system), at_least)
 }
 
 # A row per system or pair, with the columns of tidy(). `table` has the estimates and intervals.
 # Only accuracies measured by gold cases get a number in `needed` later, if they are undecided.
-decision_rows <- function(table, system_name, at_least) {
+# `no_needed`: the reason why undecided rows have no number.
+decision_rows <- function(table, system_name, at_least, no_needed) {
   decision <- rep("undecided", nrow(table))
   decision[which(table$conf.low >= at_least)] <- "pass"
   decision[which(table$conf.high < at_least)] <- "fail"
   columns_tibble(
     system = system_name, !!!table[c("estimate", "conf.low", "conf.high")], at_least = at_least,
     decision = decision, needed = ifelse(decision == "undecided", NA_integer_, 0L),
-    reason = table$reason
+    reason = ifelse(decision == "undecided" & is.na(table$reason), no_needed, table$reason)
   )
 }
 

@@ -20,12 +20,15 @@ format_estimates <- function(table) {
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
+# With more systems, view_of_metrics() prints a row per system.
+max_columns <- 3L
+
 # Printed table: a row per metric and a column per system. With more than three systems it has a row
 # per system, no intervals, and only metrics that are not of one of several categories.
 view_of_metrics <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
-  many <- length(unique(system)) > 3L
+  many <- length(unique(system)) > max_columns
   is_shown <- !many | is.na(table$category) | !anyNA(table$category) |
     length(unique(table$category)) < 3L
   values <- if (many) decimals(table$estimate) else format_estimates(table)
@@ -58,7 +61,12 @@ metric_notes <- function(table, estimates, interval, conf_level) {
   c(
     reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
     if (!all(rests_on_gold(estimates[[1L]]))) merge_part_notes(lapply(estimates, common_note)),
-    if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, estimates)
+    if (!all(is.na(table$conf.low))) c(
+      if (length(unique(system_titles(table))) > max_columns) {
+        note("The table has no room for intervals: see tidy()", report = NULL)
+      },
+      metric_interval_note(interval, conf_level, estimates)
+    )
   )
 }
 

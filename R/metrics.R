@@ -23,7 +23,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
 #'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages. They are estimated as
 #'   `v / (1 + v)`, which is between 0 and 1, and transformed at the end. Intervals are symmetric
-#'   for the logarithm. If the denominator is 0, the estimate is `Inf`. Estimates of 0 and `Inf`
+#'   for the logarithm. If sensitivity or specificity is near 1, they are wide, and can contain 1
+#'   although the interval of `j_index` excludes 0: use `j_index` to ask whether a system is better
+#'   than chance. If the denominator is 0, the estimate is `Inf`. Estimates of 0 and `Inf`
 #'   have neither a standard error nor an interval.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'

@@ -12,8 +12,9 @@
 #'     ratings. Both are `NA` with a pilot.
 #'   * `labelled`: number of gold cases in the data; `more`: number of cases still to label.
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
-#'   * `worth`: number of labels without ratings that one label with ratings replaces, with its
-#'     range `worth_lowest` to `worth_highest`.
+#'   * `worth`: number of labels without ratings that one label with ratings replaces if few of the
+#'     cases are gold, with its range `worth_lowest` to `worth_highest`. If many of the cases are
+#'     gold, it replaces fewer, and the numbers in `gold` differ less.
 #'   * `cases`: number of cases that can be used for the quantity.
 #'   * `reason`: why `gold` is `NA`.
 #'
@@ -137,10 +138,14 @@ gold_plan_notes <- function(x, settled) {
   settings <- x$settings
   n_drawn <- length(x$chosen$new$case)
   c(
-    sprintf("Not reached, %s, %s", intervals_by_reason, names(intervals_by_reason)),
+    paste0(
+      "Half-width not reached for ", names(intervals_by_reason), " (intervals: ",
+      intervals_by_reason, ")", recycle0 = TRUE
+    ),
     if (nrow(not_reached) > 0L && settings$target == "population")
       "target = \"cases\" plans for the accuracy in these cases only, which needs fewer labels",
-    "Worth: number of labels without ratings that one label with ratings replaces",
+    "Worth: number of labels without ratings that one label with ratings replaces if few of the
+     cases are gold; fewer otherwise",
     if (is.na(settled$worth_lowest)) {
       paste0("Planned from the accuracy and the worth in the given gold cases",
         if (settled$more %in% 0) ", which are enough" else if (!is.na(settled$more))

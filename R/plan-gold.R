@@ -6,22 +6,24 @@
 #' @section Assumptions:
 #' The ratings of each case predict the probability that an answer is correct. Let `r` be the
 #' correlation between these predictions and the correctness of answers. With ratings, the required
-#' number of gold cases is `1 - r^2` times the number without ratings. Without gold cases, `r` is
-#' known only roughly: `r^2` is set to the square of `v / (m (1 - m))`, at most .9, where `m` and
-#' `v` are the mean and the variance of the predictions. In real data sets, the error of this `r^2`
-#' had a standard deviation of .20, from which a range for the number of gold cases is computed.
-#' Such a plan is a first guess: label a pilot of 30 random cases, and plan again.
+#' number of gold cases is `1 - r^2` times the number without ratings, if few of the cases are gold.
+#' Otherwise ratings save fewer labels, because they do not reduce the sampling error of the cases.
+#' Without gold cases, `r` is known only roughly: `r^2` is set to the square of `v / (m (1 - m))`,
+#' at most .9, where `m` and `v` are the mean and the variance of the predictions. In real data
+#' sets, the error of this `r^2` had a standard deviation of .20, from which a range for the number
+#' of gold cases is computed. Such a plan is a first guess: label a pilot of 30 random cases, and
+#' plan again.
 #'
 #' @section Pilot with gold cases:
 #' `x` may be an estimate with gold cases that are a random sample (a pilot). A plan for an accuracy
 #' then uses the accuracy and the worth of ratings measured in the pilot, and its numbers have no
-#' range. The worth is the number of labels without ratings that one label with ratings replaces.
-#' Gold cases of the pilot are included in the total number and not drawn again, and the plan
-#' reports how many more are needed. Because measured values are estimates, one round reaches the
-#' half-width in a share of .52 to .83 of simulated studies. Plan again after each round: in
-#' simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average, and 90%
-#' intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the plan
-#' has no combined interval.
+#' range. The worth is the number of labels without ratings that one label with ratings replaces if
+#' few of the cases are gold. Gold cases of the pilot are included in the total number and not drawn
+#' again, and the plan reports how many more are needed. Because measured values are estimates, one
+#' round reaches the half-width in a share of .52 to .83 of simulated studies. Plan again after each
+#' round: in simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average,
+#' and 90% intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the
+#' plan has no combined interval.
 #'
 #' Let `new` be `augment(plan)` with its column `truth` filled in. If the pilot and the new cases
 #' are both random samples, their union is a random sample, too. Then

@@ -45,17 +45,22 @@ plot_systems <- function(object) {
     row_axis_with_space(limits = system_order) +
     plot_titles(
       paste(accuracy_title(object), "of systems"),
-      systems_subtitle(table, object$options$conf_level, rater_accuracy),
+      systems_subtitle(
+        table, object$options$conf_level, rater_accuracy,
+        if (!is_one_rater(object$fit$x)) " if raters err independently"
+      ),
       accuracy_axis_title(object),
       caption = not_identified(setdiff(system_order, estimated_systems$system))
     )
 }
 
-systems_subtitle <- function(table, level, rater_accuracy) {
+systems_subtitle <- function(table, level, rater_accuracy, assumption) {
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
   paste0(
     interval_subtitle(table, level) %||% "Estimates",
-    if (!is.na(rater_accuracy)) sprintf("; dashed: a single rater (%s)", in_percent(rater_accuracy))
+    if (!is.na(rater_accuracy)) {
+      sprintf("; dashed: a rater%s (%s)", assumption, in_percent(rater_accuracy))
+    }
   )
 }
 

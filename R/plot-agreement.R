@@ -50,8 +50,11 @@ plot_measures <- function(object, about) {
   drawn_rows <- known_measures(object, "type")
   titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
-  panel_columns <- c(part_column(drawn_rows), if (faceted && length(titles) > 1L) "title")
-  drawn_rows$label <- if (!faceted) {
+  parts <- part_column(drawn_rows)
+  # A single measure of several groups has a row per group, in one panel.
+  by_part <- !faceted && length(titles) == 1L && length(parts) == 1L
+  panel_columns <- c(if (!by_part) parts, if (faceted && length(titles) > 1L) "title")
+  drawn_rows$label <- if (by_part) factor_from_top(drawn_rows[[parts]]) else if (!faceted) {
     factor(drawn_rows$title, rev(titles))
   } else {
     factor_from_top(
@@ -72,7 +75,7 @@ plot_measures <- function(object, about) {
     ) +
     row_axis_with_space(c(0.6, 1)) +
     plot_titles(
-      if (faceted && length(titles) == 1L) titles else "Agreement",
+      if ((faceted || by_part) && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, about$conf_level),
       caption = if (length(na_measures) > 0L) paste("Not defined for some:", shorten(na_measures))
     ) +

@@ -221,7 +221,9 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
       system = table$system
     )
   }
-  plan_picture(point_table(tidy(object, "curve")), glance(object)$half_width) +
+  settings <- object$settings
+  wanted <- if (is.null(settings$gold)) settings$half_width else glance(object)$half_width
+  plan_picture(point_table(tidy(object, "curve")), wanted) +
     ggplot2::geom_point(data = point_table(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap("system") +
     colour_scale(

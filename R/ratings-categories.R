@@ -208,6 +208,20 @@ warn_labels <- function(labels, input) {
     labels)
 }
 
+# Warns that the categories of `ordered = TRUE` are in alphabetical order, which is a guess.
+warn_guessed_order <- function(labels, input) {
+  is_guess <- length(labels) > 2L && input$layout$labels &&
+    !any(vapply(input$columns, is.factor, NA)) &&
+    !isFALSE(is.unsorted(suppressWarnings(as.numeric(labels))))
+  quoted <- dQuote(labels, FALSE) # nolint: object_usage.
+  warn_if(is_guess, "order",
+    "The order of the categories is a guess, because labels are sorted as text:
+        {paste(quoted, collapse = ' < ')}.",
+    i = "Give the categories from lowest to highest, as in
+        {.code categories = c({toString(quoted)})}.",
+    categories = labels)
+}
+
 # Warns of raters who use no category that any other rater uses. Their column then contains no
 # ratings, or has other words for the same labels. In long data, raters with fewer than 5 ratings
 # are not checked, because they may use only one category.

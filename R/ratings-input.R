@@ -111,10 +111,11 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   in_roles <- names(Filter(function(role) any(repeated %in% role), roles))
   in_roles[in_roles == "raters"] <- ratings_argument
   abort_if(repeated, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
+    x = "{.val {repeated}} {?is/are} selected by {.arg {in_roles}}.",
+    i = if (length(roles$case) > 1L && setequal(in_roles, c("case", "covariates"))) "Several columns
+        of {.arg case} are covariates, too: leave them out of {.arg covariates}.", arg = in_roles)
   roles
 }
-
 
 as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)

@@ -90,7 +90,8 @@
 #'   `c(Pneumonia = "pneumona")` merges the label `"pneumona"` into `"Pneumonia"`. If all elements
 #'   have names, the other categories are those of the data.
 #' @param ordered Is the order of the categories meaningful? By default, if the ratings are ordered
-#'   factors.
+#'   factors. Labels that are words are sorted as text, with a warning: give `categories` in their
+#'   order.
 #' @param weights A column of non-negative case weights: frequencies, or exact probabilities. If
 #'   weights are not whole numbers, cases cannot be resampled, and standard errors and intervals are
 #'   `NA`. In long data, all rows of a case have the same weight.
@@ -255,6 +256,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   systems <- list_systems(input, categories)
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
+  if (x$ordered && is.null(declared)) warn_guessed_order(categories, input)
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x$keys <- input$keys

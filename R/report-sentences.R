@@ -41,12 +41,15 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   abort_argument_if(!inherits(first_result, supported_classes), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x,
-    i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else
-      "For example {.code may_say(estimate_accuracy(x))}."
+    i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else c(
+      if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the numbers
+        of this object.",
+      "For example {.code may_say(estimate_accuracy(x))}, if {.code x} are ratings of systems."
+    )
   )
   if (what == "sentences") return(say_sentences(x))
   paragraph <- say_methods(x)
-  is_cited <- vapply(names(references), grepl, NA, x = paragraph, fixed = TRUE)
+  is_cited <- vapply(names(references), grepl, NA, x = paragraph[[1L]], fixed = TRUE)
   c(paragraph, unname(references[is_cited]))
 }
 
@@ -61,9 +64,19 @@ print.said_sentences <- function(x, ...) {
 
 say_sentences <- function(x) UseMethod("say_sentences")
 
-# Generic that returns the methods paragraph, a string. It cites works by author and year.
-# may_say() appends the full reference if author and year are a name of `references`.
+# Generic that returns the methods paragraph, a string, and references of measures that it cites. It
+# cites works by author and year. may_say() appends the full reference if author and year are a name
+# of `references`.
 say_methods <- function(x) UseMethod("say_methods")
+
+# Shortens references of measures, such as "Cohen (1960), Journal 20" to "Cohen 1960".
+cite_short <- function(full) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", full)
+
+# The references of measures that a paragraph cites by author and year, and that `references` does
+# not contain.
+cited_works <- function(full) {
+  unique(unname(full[!cite_short(full) %in% c(full, names(references))]))
+}
 
 # Binds the sentences of all parts (groups or variables). Each sentence begins with its part, such
 # as "Group east: ". Unsupported sentences about all systems do not, and are listed once.
@@ -241,9 +254,10 @@ say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
   by_agreement <- !is_one_rater(ratings)
   first_sentences <- fill(
-    "%s was estimated from %s of %s by %s in %s, %s, with the R package fallible%s.",
+    "%s was estimated from %s%s of %s by %s in %s, %s, with the R package fallible%s.",
     if (is_pass_rate(x)) "The pass rate" else "Accuracy",
     count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
+    only_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
     count_noun(nrow(ratings), "case"), count_noun(n_raters(ratings), "rater"),
     count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
     only_if(by_agreement, fill(
@@ -292,9 +306,10 @@ say_sentences.metric_estimate <- function(x) {
 
 say_methods.metric_estimate <- function(x) {
   records <- Filter(function(record) record$reference != by_name, x$plan$records)
-  citations <- vapply(records, function(record) paste0(record$title, ": ", record$reference), "")
+  works <- vapply(records, `[[`, "", "reference")
+  citations <- paste0(vapply(records, `[[`, "", "title"), ": ", cite_short(works), recycle0 = TRUE)
   by_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
-  fill(
+  c(fill(
     "%s Other metrics are computed from the expected joint table of true category and answer. Each
     case is counted in every true category, weighted by its posterior probability%s. Definitions
     follow the R package yardstick%s.",
@@ -304,7 +319,7 @@ say_methods.metric_estimate <- function(x) {
       if (by_delta_method) "by the delta method" else "percentiles of bootstrap samples"
     )),
     only_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")"))
-  )
+  ), cited_works(works))
 }
 
 # ---- Agreement -----------------------------------------------------------------------------------
@@ -332,7 +347,8 @@ say_sentences.agreement <- function(x) {
     "Raters are right as often as they agree.",
     "Raters who agree are right.",
     "The same holds for other raters, or where categories are more or less frequent.",
-    if (sum(!is.na(x$estimate)) > 1L && !about$pairwise && !about$by_category) {
+    if (length(unique(x$measure[!is.na(x$estimate)])) > 1L && !about$pairwise &&
+      !about$by_category) {
       paste0("Agreement is ", decimals(highest, 2L), " (the highest of all measures).")
     }
   ))
@@ -342,7 +358,7 @@ say_methods.agreement <- function(x) {
   about <- attr(x, "about")
   facts <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
-  citations <- vapply(records, function(record) record$reference %||% "user-defined measure", "")
+  works <- vapply(records, function(record) record$reference %||% "user-defined measure", "")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
   interval_method <- switch(about$interval,
     analytic = "by linearisation over cases with Student's t (Gwet 2014)",
@@ -352,10 +368,10 @@ say_methods.agreement <- function(x) {
       number(facts$replicates)
     )
   )
-  fill(
+  c(fill(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
     count_noun(facts$raters, "rater"), count_noun(facts$cases, "case"),
-    paste0(titles, " (", citations, ")", collapse = "; "),
+    paste0(titles, " (", cite_short(works), ")", collapse = "; "),
     only_if(!all(is.na(x$conf.low)), fill(
       " The %ss are %s.", interval_title(facts$conf_level), interval_method
     )),
@@ -363,5 +379,5 @@ say_methods.agreement <- function(x) {
       " Agreement is described by the highest benchmark (Landis and Koch 1977) that is reached or
       exceeded with the probability of the interval (Gwet 2014)."
     ))
-  )
+  ), cited_works(works))
 }

@@ -17,7 +17,8 @@
 #'   codebook. The report of a list begins with a table of all variables.
 #' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html`, in
 #'   `.docx` for Word or, if LaTeX is installed, in `.pdf`.
-#' @param title The title of the report.
+#' @param title The title of the report. `NULL`, the default, is `"Accuracy without known truth"`,
+#'   or `"Accuracy of systems"` if known truths are given.
 #' @param judges `TRUE` if the report should have the sections on language models as raters. `NULL`,
 #'   the default, is `TRUE` if the raters of `x` are declared to be machines (`rater_kind`).
 #' @param rater_kind Kind of raters, as in [ratings()], which affects the intervals. `NULL`, the
@@ -32,7 +33,8 @@
 #'   category.
 #' @param ... `by`: groups of cases, as in [estimate_accuracy()]; the report then has a section with
 #'   estimates for each group and comparisons of groups. `known_raters`: raters whose confusion
-#'   matrices are known, as in [estimate_accuracy()].
+#'   matrices are known; `resampling`: settings such as clusters of cases. All are arguments of
+#'   [estimate_accuracy()].
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
 #'   error of class `fallible_error_package`.
 #' @family systems
@@ -42,13 +44,15 @@
 #' accuracy_report(x, tempfile(fileext = ".html"))
 #' @export
 accuracy_report <- function(x, file = "accuracy-report.html", ...,
-                            title = "Accuracy without known truth", judges = NULL, seed = 1,
+                            title = NULL, judges = NULL, seed = 1,
                             date = Sys.Date(), conf_level = default_conf_level(),
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
                             positive = NULL) {
-  check_call(dots = c("by", "known_raters"))
+  check_call(dots = c("by", "known_raters", "resampling"))
   dots <- rlang::enquos(...)
   known_raters <- rlang::eval_tidy(dots$known_raters)
+  resampling <- rlang::eval_tidy(dots$resampling) %||% list()
+  check_resampling(resampling)
   variables <- if (is_variables(x)) x else list(x)
   check_input <- function(x) {
     check_ratings(x, hint_of_tests)
@@ -74,6 +78,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     if (!is.null(groups)) setNames(groups, as_label(x$cases))
   })
   format <- report_format(file)
+  title <- title %||% if (is.null(known_truth)) "Accuracy without known truth" else
+    "Accuracy of systems"
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
@@ -98,7 +104,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(
     page_file, format, quiet = TRUE, envir = new.env(parent = globalenv()),
     params = mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
-      "known_raters", "positive", "by"))
+      "known_raters", "positive", "resampling", "by"))
   ))
   put_report(rendered_file, file)
   invisible(file)

@@ -231,3 +231,11 @@ test_that("settings travel in lists that are checked", {
       gold_sample = "given")
   })
 })
+
+test_that("systems are not elements of an estimate", {
+  estimate <- quiet(estimate_accuracy(lehner_ratings(), interval = "none"))
+  system <- tidy(estimate)$system[[1]]
+  expect_error(estimate[[system]], "one bracket", class = "fallible_error_argument")
+  expect_identical(estimate[["options"]], estimate$options)
+  expect_null(estimate[["none"]])
+})

@@ -135,3 +135,17 @@ test_that("whichever of two has no interval, their difference says why", {
   expect_match(compare_agreement(one, more, "percent_agreement")$reason, "only one case")
   expect_match(compare_agreement(more, one, "percent_agreement")$reason, "only one case")
 })
+
+test_that("by compares two groups of cases, as two panels would", {
+  x <- ratings(
+    transform(lehner2015, half = rep(1:2, length.out = nrow(lehner2015))),
+    raters = rater1:rater4, case = case, covariates = half
+  )
+  test <- compare_agreement(x, measures = "fleiss_kappa", by = half)
+  first <- as.data.frame(x, "covariates")$half == 1
+  expect_equal(tidy(test), tidy(compare_agreement(x[first, ], x[!first, ], "fleiss_kappa")))
+  expect_output(print(test), "Agreement in 1 minus agreement in 2", fixed = TRUE)
+  three <- setNames(rep(1:3, length.out = nrow(x)), x$cases)
+  expect_error(compare_agreement(x, by = three), class = "fallible_error_argument")
+  expect_error(compare_agreement(x, x, by = half), class = "fallible_error_argument")
+})

@@ -41,7 +41,8 @@ test_that("ordinal weights and alpha go by the order of values, not of labels", 
   expect_equal(errors(labels), errors(values))
   # Labels that are not numbers have the order in which they were given.
   letters <- lapply(labels, function(x) chartr("129", "abc", sub("10", "d", x)))
-  in_order <- ratings(data.frame(letters), raters = a:b, ordered = TRUE)
+  in_order <- ratings(data.frame(letters), raters = a:b, categories = base::letters[1:4],
+    ordered = TRUE)
   expect_equal(
     quiet(krippendorff_alpha(in_order, "ordinal")), krippendorff_alpha(values, "ordinal")
   )

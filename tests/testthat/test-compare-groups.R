@@ -185,6 +185,9 @@ test_that("several groups are compared by pairs, or with a reference", {
   expect_error(compare_systems(anytime), class = "fallible_error_argument")
   expect_error(compare_systems(quiet(estimate_accuracy(x, by = "v"))),
     class = "fallible_error_argument")
+  hand_picked <- quiet(estimate_accuracy(x, by = "v", known_truth = gold))
+  expect_error(compare_systems(hand_picked), "gold_sample = \"random\"", fixed = TRUE,
+    class = "fallible_error_argument")
   expect_snapshot(all)
 })
 

@@ -107,3 +107,12 @@ test_that("every cell is drawn", {
   expect_identical(labels$label[labels$x == 2 & labels$y == 5], "0.32") # A called B, A on top
   expect_length(ggplot2::autoplot(confusion_matrix(20, 0.6))$layers, 1L)
 })
+
+test_that("matrices of ratings are refused with the calls that return them", {
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  for (refused in list(quote(confusion_matrix(x)), quote(confusion(x)))) {
+    error <- expect_error(eval(refused), class = "fallible_error_argument")
+    expect_match(conditionMessage(error), "coincidence.*confusion\\(fit_raters\\(x\\)\\)")
+  }
+  expect_error(tidy(agreement(x), "category"), "by_category", class = "fallible_error_argument")
+})

@@ -53,7 +53,7 @@ test_that("what weakens results is found", {
     status(ratings(half, raters = rater1:rater3, systems = "s"), "missing ratings"), "problem"
   )
   wide$s[1:10] <- NA
-  expect_identical(status(with(), "systems"), "doubt")
+  expect_identical(status(with(), "systems"), "ok") # there is no other system to compare
   models <- ratings(wide, raters = rater1:rater3, rater_kind = "model")
   expect_identical(status(models, "who rates"), "doubt")
   expect_match(tidy(data_check(models))$found, "language models", all = FALSE)
@@ -226,4 +226,19 @@ test_that("parts of a panel are those of a slow twin", {
     count_connected_groups(x) == slow(x)
   }), NA)
   expect_true(all(same))
+})
+
+test_that("variants of labels, and missing answers of several systems, are pointed out", {
+  data <- data.frame(a = c("pos", "Pos", "neg", "neg"), b = c("pos", "pos", "neg", "neg"),
+    s = c("pos", NA, "neg", "neg"), t = c("pos", "neg", "neg", "neg"))
+  look <- function(systems) {
+    columns <- c("a", "b", systems)
+    x <- quiet(ratings(data[columns], raters = a:b, systems = !c(a, b), categories = c("pos", "Pos", "neg")))
+    checks <- tidy(data_check(x))
+    checks[match(c("categories", "systems"), checks$check), ]
+  }
+  one <- look("s")
+  expect_match(one$found[[1]], "\"pos\", \"Pos\", which `clean_labels = TRUE`")
+  expect_identical(one$status[[2]], "ok")
+  expect_identical(look(c("s", "t"))$status[[2]], "doubt")
 })

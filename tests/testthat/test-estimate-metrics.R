@@ -187,6 +187,7 @@ test_that("groups and clusters are those of the estimate", {
   )
   expect_identical(nrow(augment(groups)), 200L * 2L * 3L)
   expect_output(print(groups), "v a ", fixed = TRUE)
+  expect_output(print(groups), "no room for intervals: see tidy()", fixed = TRUE)
   # Every case five times: clusters of five are as good as one case.
   copies <- x[rep(seq_len(60), each = 5), ]
   cluster <- stats::setNames(rep(seq_len(60), each = 5), copies$cases)

@@ -77,6 +77,10 @@ test_that("estimates that decide nothing are undecided, or refused", {
   people$rater_kind[] <- "expert"
   by_ratings <- quiet(estimate_accuracy(people))
   expect_identical(tidy(gate(by_ratings, 0))$decision, c("pass", "pass"))
+  open <- gate(by_ratings, mean(tidy(by_ratings)$estimate))
+  no_number <- is.na(tidy(open)$needed)
+  expect_identical(is.na(tidy(open)$reason), !no_number)
+  expect_output(print(open), "No `needed` for a.*: no gold cases measure the system")
   expect_error(
     gate(quiet(estimate_accuracy(people, interval = "none")), 0.5),
     class = "fallible_error_argument"

@@ -53,6 +53,9 @@ test_that("where cases are too few there is a reason", {
   expect_match(tidy(plan)$reason, "if all 600 cases are gold, the half-width is 0.0")
   expect_identical(nrow(augment(plan)), 0L)
   expect_match(format(plan), "^Not reached: ")
+  skip_if_not_installed("ggplot2")
+  target <- ggplot2::ggplot_build(plot(plan))$data
+  expect_identical(unlist(lapply(target, `[[`, "yintercept")), 0.01)
 })
 
 test_that("differences, recall and precision are planned, too", {

@@ -67,3 +67,14 @@ test_that("measures of one title are told apart, and columns that are gone are m
   points <- function(table) ggplot2::layer_data(ggplot2::autoplot(table), 3)[c("x", "y", "PANEL")]
   expect_identical(points(factors), points(by))
 })
+
+test_that("one measure of several groups is one panel with a row per group", {
+  skip_if_not_installed("ggplot2")
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  half <- setNames(rep(c("first", "second"), length.out = nrow(x)), x$cases)
+  one <- ggplot2::autoplot(agreement(x, "fleiss_kappa", by = half))
+  expect_setequal(as.character(one$data$label), c("first", "second"))
+  expect_length(unique(ggplot2::layer_data(one, 2)$PANEL), 1L)
+  two <- ggplot2::autoplot(agreement(x, c("fleiss_kappa", "gwet_ac"), by = half))
+  expect_length(unique(ggplot2::layer_data(two, 2)$PANEL), 2L)
+})

@@ -482,6 +482,21 @@ test_that("columns of haven are factors of their labels", {
   expect_identical(x$cases, c("first", "2"))
 })
 
+test_that("ordered = TRUE warns if the order of words is a guess", {
+  words <- data.frame(a = c("good", "bad", "fair"), b = c("good", "fair", "bad"))
+  in_order <- function(data, ...) ratings(data, raters = c(a, b), ordered = TRUE, ...)
+  w <- expect_warning(in_order(words), class = "fallible_warning_order")
+  expect_match(conditionMessage(w), "categories = c(\"bad\", \"fair\", \"good\")", fixed = TRUE)
+  expect_warning(
+    in_order(data.frame(a = c("1", "2", "10"), b = "1")), class = "fallible_warning_order"
+  )
+  expect_no_warning(in_order(words, categories = c("bad", "fair", "good")))
+  words[] <- lapply(words, factor, c("bad", "fair", "good"))
+  expect_no_warning(in_order(words))
+  expect_no_warning(in_order(data.frame(a = c(1, 2, 10), b = 1)))
+  expect_no_warning(in_order(data.frame(a = c("no", "yes"), b = "no")))
+})
+
 test_that("na and clean_labels of ratings() do what those of read_ratings() do", {
   wide <- data.frame(
     a = c("good", "Good ", "n/a", "bad", "-"), b = c("good", "good", "bad", "BAD", "bad")

@@ -71,6 +71,10 @@ test_that("columns that could be either are not guessed", {
   # What the message shows works.
   data <- data.frame(id = item, epoch = rep(1:2, each = 4), a, b)
   x <- ratings(data, raters = c("a", "b"), case = c("id", "epoch"))
+  expect_error(
+    ratings(data, raters = c("a", "b"), case = c("id", "epoch"), covariates = "epoch"),
+    "covariates, too", class = "fallible_error_columns"
+  )
   same_counts(x)
   expect_error(ratings(data, raters = tidyselect::everything()), class = "fallible_error_argument")
   expect_error(ratings(data, raters = id:b), class = "fallible_error_argument")

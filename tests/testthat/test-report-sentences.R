@@ -113,6 +113,14 @@ test_that("of metrics and agreement there are sentences and a paragraph, too", {
   expect_match(may_say(agreed, "methods")[[1]], "linearisation .*\\(Gwet 2014\\)")
   expect_match(may_say(agreement(x, pairwise = TRUE))$sentence[[1]], "of rater1 and rater2 is")
   expect_match(may_say(agreement(x, interval = "none"), "methods")[[1]], "Lehner")
+  # Each work that the paragraph cites has a reference, once.
+  alpha <- agreement(x, "krippendorff_alpha")
+  words <- may_say(alpha, "methods")
+  expect_match(words[[1]], "(Krippendorff 2004)", fixed = TRUE)
+  expect_length(grep("^Krippendorff \\(2004\\), Human", words), 1)
+  expect_match(may_say(metrics, "methods"), "^Matthews .1975.", all = FALSE)
+  expect_no_match(may_say(alpha)$sentence, "highest of all measures")
+  expect_error(may_say(fit_raters(x)), "tidy\\(x\\)", class = "fallible_error_argument")
 })
 
 test_that("sentences are printed whole", {

@@ -191,10 +191,13 @@ test_that("cases of known truth count everywhere in a report", {
     quiet(accuracy_report(x, file, rater_kind = "model", ...))
     words_of(file)
   }
-  words <- page(known_truth = gold_cases(gold, sample = "random"))
+  words <- page(
+    known_truth = gold_cases(gold, sample = "random"), resampling = list(replicates = 100)
+  )
   for (part in c(
     "Cases of known truth", "known cases only", "known truth of 40 of 80 cases", "Angelopoulos",
-    "Estimated from 40 cases", typeset(format(shared_errors(x, known_truth = gold)))
+    "Estimated from 40 cases", typeset(format(shared_errors(x, known_truth = gold))),
+    "Accuracy of systems", "accuracy if independent", "Share of right ratings among"
   )) {
     expect_match(words, part, fixed = TRUE)
   }
@@ -202,6 +205,9 @@ test_that("cases of known truth count everywhere in a report", {
   expect_no_match(words, code_in_words)
   expect_error(
     accuracy_report(x, file, gold_sample = "random"), class = "fallible_error_argument"
+  )
+  expect_error(
+    accuracy_report(x, file, resampling = list(clusters = 1)), class = "fallible_error_argument"
   )
   if (nightly_tests()) { # known, and not to be used
     expect_match(page(), typeset(format(shared_errors(x, known_truth = FALSE))), fixed = TRUE)
