@@ -68,7 +68,7 @@ file_formats <- function() {
     argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
         has_fields("fields", "responses")(input) ||
-          any(grepl("[.]responses[.]users$", names(input$record)))
+          any(endsWith(as.character(names(input$record)), ".responses.users"))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {

@@ -169,32 +169,33 @@ check_csv <- function(input, has_open_quote) {
 # are the columns for which there is a column of known answers, and several answers are separate
 # lines of a field. `gold`: function of the name of a column of answers that returns the name of its
 # column of known answers.
-read_crowd <- function(case, rater, status, dropped_status, reason, answers,
-                       gold = toupper) function(input) {
-  table <- read_csv(input)
-  table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
-  names <- names(table)
-  if (is.null(answers)) {
-    question_columns <- names[gold(names) %in% names]
-    table[question_columns] <- lapply(table[question_columns], function(x) {
-      if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
-    })
-  } else {
-    question_columns <- grep(answers, names, value = TRUE)
+read_crowd <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
+  function(input) {
+    table <- read_csv(input)
+    table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
+    names <- names(table)
+    if (is.null(answers)) {
+      question_columns <- names[gold(names) %in% names]
+      table[question_columns] <- lapply(table[question_columns], function(x) {
+        if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
+      })
+    } else {
+      question_columns <- grep(answers, names, value = TRUE)
+    }
+    is_dropped <- fold_case(table[[status]] %||% "") %in% dropped_status
+    table <- lapply(table, `[`, !is_dropped)
+    truths <- setNames(gold(question_columns), question_columns)
+    truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
+    table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
+    list(
+      table = table, choices = question_columns, truths = truths,
+      map = list(
+        case = if (case %in% names) case else grep("^INPUT:", names, value = TRUE), rater = rater,
+        rating = if (length(question_columns) == 1L) question_columns
+      ),
+      notes = left_out(is_dropped, "assignment", reason)
+    )
   }
-  is_dropped <- fold_case(table[[status]] %||% "") %in% dropped_status
-  table <- lapply(table, `[`, !is_dropped)
-  truths <- setNames(gold(question_columns), question_columns)
-  truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
-  table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
-  list(
-    table = table, choices = question_columns, truths = truths,
-    map = list(
-      case = if (case %in% names) case else grep("^INPUT:", names, value = TRUE), rater = rater,
-      rating = if (length(question_columns) == 1L) question_columns
-    ),
-    notes = left_out(is_dropped, "assignment", reason)
-  )
 }
 
 # Answers in newer forms of Mechanical Turk, as a list of columns. These forms store all answers of

@@ -377,7 +377,7 @@ test_that("every backend is asked in its own words", {
   # DuckDB speaks like the first, Spark like the last
   for (kind in c("postgres", "sqlite", "hive")) {
     con <- getExportedValue("dbplyr", paste0("simulate_", kind))()
-    cases <- cases_query(origin(con), cells)
+    cases <- cases_query(origin(con), cells, NULL)
     expect_snapshot(dbplyr::sql_render(long_count_query(cases, c("r1", "r2"))))
     expect_snapshot(dbplyr::sql_render(keyed_cases(cases, c("r1", "r2"))))
   }
