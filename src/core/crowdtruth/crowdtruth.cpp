@@ -19,7 +19,7 @@ Judgements make_judgements(const int* unit, const int* worker, const int* label,
   out.units = units;
   out.workers = workers;
   out.labels = labels;
-  std::vector<int> of_unit(units, 0), of_worker(workers, 0);
+  std::vector<int> of_unit(units), of_worker(workers);
   for (std::size_t e = 0; e < entries; ++e) {
     const int u = unit[e] - 1, i = worker[e] - 1;
     if (u < 0 || u >= units || i < 0 || i >= workers || label[e] < 0 || label[e] > labels) {
@@ -52,7 +52,7 @@ Judgements make_judgements(const int* unit, const int* worker, const int* label,
 
 Votes count_votes(const Judgements& x) {
   Votes out;
-  std::vector<int> votes(x.labels, 0);
+  std::vector<int> votes(x.labels);
   for (int u = 0; u < x.units; ++u) {
     const std::size_t first = out.label.size();
     for (const int j : x.of_unit.positions(u)) {
@@ -74,7 +74,7 @@ namespace {
 
 // For each unit, the sum of the squared numbers of votes: the squared length of its vote vector.
 std::vector<std::int64_t> squared_lengths(const Votes& votes) {
-  std::vector<std::int64_t> out(votes.rows(), 0);
+  std::vector<std::int64_t> out(votes.rows());
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int e : votes.positions(u)) {
       out[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
@@ -151,7 +151,7 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   const auto squared = squared_lengths(votes);
   // For each judgement: 1 - cosine between its labels and the votes of the other workers on the
   // unit. Votes are integers, so the worker's votes can be subtracted without rounding error.
-  std::vector<int> of_unit(x.labels, 0);
+  std::vector<int> of_unit(x.labels);
   std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
     for (const int e : votes.positions(u)) {

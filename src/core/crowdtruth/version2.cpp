@@ -21,7 +21,7 @@ LabelGivers find_label_givers(const Judgements& x, const Votes& votes) {
   LabelGivers out{Ragged(votes.votes), {}, {}};
   out.vote.resize(x.label.size());
   out.worker.resize(x.label.size());
-  std::vector<int> at(x.labels, 0);
+  std::vector<int> at(x.labels);
   std::vector<int> next = out.start;
   for (int u = 0; u < x.units; ++u) {
     for (const int e : votes.positions(u)) at[votes.label[e]] = e;
@@ -83,7 +83,7 @@ class Iteration {
   }
 
   void score_unit_annotations() {
-    current.unit_annotation.assign(votes_.label.size(), 0.0);
+    current.unit_annotation.resize(votes_.label.size());
     for (int u = 0; u < x_.units; ++u) {
       double total = 0;
       for (const int j : x_.of_unit.positions(u)) {
@@ -133,7 +133,7 @@ class Iteration {
       const int first = x_.of_unit.start[u], last = x_.of_unit.start[u + 1];
       if (first == last) continue;
       clear_sums(u);
-      earlier_weight.assign(last - first, 0.0);
+      earlier_weight.resize(last - first);
       double weight = 0, cosine_pairs = 0, weight_pairs = 0;
       for (int j = first; j < last; ++j) {
         const double worker_quality = worker[x_.worker[j]];

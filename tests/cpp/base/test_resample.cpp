@@ -51,3 +51,20 @@ TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
     CHECK(drawn[0] + drawn[2] / 2 == 3);  // of three clusters two hold one of 0, one holds two of 2
   }
 }
+
+TEST_CASE("a resample is the multinomial draw of cells, or of kinds of clusters") {
+  const std::vector<double> cases{3, 0, 5, 2};
+  const Resampler resampler(cases, {}, {});
+  // Two clusters hold cell 0 twice and cell 2 once, one holds cell 3 twice.
+  const std::vector<int> pattern{0, 2, 3, 0, 2};
+  const Resampler clusters({4, 0, 2, 2}, {0, 1, 2, 3},
+                           {pattern, {2, 1, 2, 2, 1}, {5, 5, 8, 9, 9}});
+  for (int i = 0; i < 20; ++i) {
+    Stream a(6, i), b(6, i), c(7, i), d(7, i);
+    std::vector<double> count;
+    multinomial(a, 10, {3, 5, 2}, count);
+    CHECK(resampler.draw(b) == std::vector<double>{count[0], 0, count[1], count[2]});
+    multinomial(c, 3, {2, 1}, count);
+    CHECK(clusters.draw(d) == std::vector<double>{2 * count[0], 0, count[0], 2 * count[1]});
+  }
+}

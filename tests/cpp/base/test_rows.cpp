@@ -46,3 +46,31 @@ TEST_CASE("rows are sorted as words are, however long and whatever is in them") 
   for (const int i : rows.sorted()) found.emplace_back(rows.row(i), rows.row(i) + rows.length(i));
   CHECK(found == words);
 }
+
+TEST_CASE("rows with common beginnings, long tails and many bits are sorted") {
+  // All rows begin alike; then differ after more values than 64 bits hold, or only in length.
+  for (const int wide : {1, 3, 1000, 70000, 2000000000}) {
+    std::vector<std::vector<int>> words;
+    for (int i = 0; i < 60; ++i) {
+      std::vector<int> word{5, -1, 5};
+      for (int j = 0; j < i % 23; ++j) word.push_back((i * 7 + j * j) % 3 - 1);
+      word.push_back(i % 2 == 0 ? wide : -wide);
+      word.push_back(i);
+      words.push_back(word);
+      word.push_back(0);
+      words.push_back(word);
+    }
+    RowSet rows, reserved;
+    reserved.reserve(words.size());
+    for (const auto& word : words) {
+      CHECK(rows.insert(word.data(), word.size()) == reserved.insert(word.data(), word.size()));
+    }
+    std::vector<std::vector<int>> found;
+    for (const int i : rows.sorted()) found.emplace_back(rows.row(i), rows.row(i) + rows.length(i));
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    CHECK(found == words);
+    CHECK(rows.sorted() == reserved.sorted());
+  }
+  CHECK(RowSet().sorted().empty());
+}

@@ -2,51 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
 #include "core/crowdtruth/crowdtruth.hpp"
-#include "core/base/random.hpp"
+#include "judgements.hpp"
 
 using namespace fallible;
 using doctest::Approx;
 
 namespace {
-
-// One row per label given: unit, worker, label; label 0 is an empty answer.
-struct Rows {
-  std::vector<int> unit, worker, label;
-  void add(int u, int i, int a) {
-    unit.push_back(u);
-    worker.push_back(i);
-    label.push_back(a);
-  }
-  Judgements judgements(int units, int workers, int labels) const {
-    return make_judgements(unit.data(), worker.data(), label.data(), unit.size(), units, workers,
-                           labels);
-  }
-};
-
-// Every worker judges about half of the units.
-Rows random_rows(int units, int workers, int labels, std::uint64_t seed) {
-  Stream stream(seed, 0);
-  Rows out;
-  for (int u = 1; u <= units; ++u) {
-    for (int i = 1; i <= workers; ++i) {
-      if (stream.uniform() < 0.5) continue;
-      bool any = false;
-      for (int a = 1; a <= labels; ++a) {
-        if (stream.uniform() < 0.3) {
-          out.add(u, i, a);
-          any = true;
-        }
-      }
-      if (!any) out.add(u, i, 0);
-    }
-  }
-  return out;
-}
 
 double cosine(const Judgements& x, int a, int b, const std::vector<double>& q) {
   double dot = 0, first = 0, second = 0;

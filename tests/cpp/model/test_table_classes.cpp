@@ -1,7 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/base/random.hpp"
 #include "core/model/table_classes.hpp"
 
+using fallible::Stream;
+using fallible::TableClasses;
 using fallible::TableRows;
 
 namespace {
@@ -40,4 +47,105 @@ TEST_CASE("known truths stay, and rows without weight do not count") {
   CHECK(fit.posterior[1] == 1);
   CHECK(fit.base_rates[1] == 1);
   CHECK(fit.table[0][2] == 1);
+}
+
+TEST_CASE("an EM fit of tables takes each step of its definition") {
+  TableRows of;
+  of.categories = 3;
+  of.codes = {3, 4, 2};
+  of.truth = {-1, 2, -1, -1, 0, -1, -1, -1};
+  Stream stream(3, 1);
+  std::vector<double> weight, posterior;
+  for (int i = 0; i < 8; ++i) {
+    for (int s = 0; s < 3; ++s) {
+      if (stream.uniform() < 0.2) continue;
+      of.source.push_back(s);
+      of.code.push_back(static_cast<int>(stream.uniform() * of.codes[s]));
+    }
+    of.end_row(of.code.size());
+    weight.push_back(i == 5 ? 0 : 1 + i % 3);
+    double total = 0;
+    for (int k = 0; k < 3; ++k) {
+      posterior.push_back(of.truth[i] >= 0 ? of.truth[i] == k : 0.2 + stream.uniform());
+      total += posterior.back();
+    }
+    for (int k = 0; k < 3; ++k) posterior[3 * i + k] /= total;
+  }
+  const double mass = 0.7;
+  std::vector<double> rate(3), old_rate;
+  std::vector<std::vector<double>> table(3), old_table;
+  int converged_after = 0;
+  const std::vector<double> start = posterior;
+  for (int step = 1; step <= 500 && converged_after == 0; ++step) {
+    double cases = 0, change = 0;
+    std::vector<double> n(3, mass / 3);
+    for (int i = 0; i < 8; ++i) {
+      cases += weight[i];
+      for (int k = 0; k < 3; ++k) n[k] += weight[i] * posterior[3 * i + k];
+    }
+    for (int k = 0; k < 3; ++k) rate[k] = n[k] / (n[0] + n[1] + n[2]);
+    for (int s = 0; s < 3; ++s) {
+      const int codes = of.codes[s];
+      std::vector<double> share(codes), count(3 * codes);
+      double all_codes = 0;
+      for (int i = 0; i < 8; ++i) {
+        for (const int at : of.positions(i)) {
+          if (of.source[at] != s) continue;
+          share[of.code[at]] += weight[i];
+          all_codes += weight[i];
+          for (int k = 0; k < 3; ++k) {
+            count[k * codes + of.code[at]] += weight[i] * posterior[3 * i + k];
+          }
+        }
+      }
+      table[s].assign(3 * codes, 0.0);
+      for (int k = 0; k < 3; ++k) {
+        double total = 0;
+        for (int c = 0; c < codes; ++c) {
+          table[s][k * codes + c] = count[k * codes + c] + mass * share[c] / all_codes;
+          total += table[s][k * codes + c];
+        }
+        for (int c = 0; c < codes; ++c) table[s][k * codes + c] /= total;
+      }
+      if (step > 1) {
+        for (std::size_t i = 0; i < table[s].size(); ++i) {
+          change = std::max(change, std::fabs(table[s][i] - old_table[s][i]));
+        }
+      }
+    }
+    if (step > 1) {
+      for (int k = 0; k < 3; ++k) change = std::max(change, std::fabs(rate[k] - old_rate[k]));
+    }
+    old_rate = rate;
+    old_table = table;
+    double log_likelihood = 0;
+    for (int i = 0; i < 8; ++i) {
+      double total = 0;
+      std::vector<double> p(rate);
+      for (int k = 0; k < 3; ++k) {
+        for (const int at : of.positions(i)) {
+          p[k] *= table[of.source[at]][k * of.codes[of.source[at]] + of.code[at]];
+        }
+        if (of.truth[i] >= 0 && k != of.truth[i]) p[k] = 0;
+        total += p[k];
+      }
+      log_likelihood += weight[i] * std::log(total);
+      for (int k = 0; k < 3; ++k) posterior[3 * i + k] = p[k] / total;
+    }
+    if (step > 1 && change < 1e-6) converged_after = step;
+    const bool last = converged_after > 0;
+    if (step > 4 && !last) continue;
+    const TableClasses fit = fit_tables(of, weight, start, mass, last ? 500 : step);
+    CHECK(fit.iterations == step);
+    CHECK(fit.converged == last);
+    CHECK(fit.log_likelihood == doctest::Approx(log_likelihood).epsilon(1e-9));
+    for (int k = 0; k < 3; ++k) CHECK(fit.base_rates[k] == doctest::Approx(rate[k]).epsilon(1e-9));
+    for (int s = 0; s < 3; ++s) {
+      for (std::size_t i = 0; i < table[s].size(); ++i) {
+        CHECK(fit.table[s][i] == doctest::Approx(table[s][i]).epsilon(1e-9));
+      }
+    }
+    for (int i = 0; i < 24; ++i) CHECK(std::fabs(fit.posterior[i] - posterior[i]) < 1e-9);
+  }
+  CHECK(converged_after > 5);
 }
