@@ -249,11 +249,24 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
     aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
   }, fit$matrices)
   dim(matrices) <- dim(fit$matrices) * c(1, 1, length(laws))
-  measures <- back_transform(test_numbers(add_combined_tests(matrices, both), base_rates, rates))
+  combined <- add_combined_tests(matrices, both, joint_of_draws(fit, laws, both))
+  measures <- back_transform(test_numbers(combined, base_rates, rates))
   over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
   quantiles <- function(level) over_draws(stats::quantile, level, na.rm = TRUE, names = FALSE)
-  list(value = quantiles(0.5), error = over_draws(stats::sd), low = quantiles((1 - conf_level) / 2),
+  error <- over_draws(stats::sd)
+  error[is_ratio(dim(error))] <- NA # a few draws near the boundary would determine it
+  list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))
+}
+
+# Returns the probability that both raters of a pair give an answer, in each of `laws`, an array
+# (truth x answer x draws); NULL if `both` is empty.
+joint_of_draws <- function(fit, laws, both) {
+  if (length(both) == 0L) return(NULL)
+  codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
+  codes[, both] <- seq_len(nrow(codes))
+  vapply(laws, function(law) t(codes_given_class(law, codes, fit$model, fit$x$raters)),
+    matrix(0, nrow(codes), nrow(codes)))
 }
 
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.

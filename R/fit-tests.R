@@ -8,13 +8,16 @@
 #'
 #' @section Two tests:
 #' `combine` evaluates two tests as one. In series, `"a and b"` is positive for a category if both
-#' answers are; in parallel, `"a or b"` is positive if either is. Their errors are assumed to be
-#' independent given the truth; tests that err on the same cases gain less from each other.
+#' answers are; in parallel, `"a or b"` is positive if either is. The probability of both answers is
+#' computed from the fitted model: tests that err on the same cases gain less from each other. Errors
+#' are independent given the truth, unless the model has `dependence` or strata of difficulty (see
+#' [rater_model()]).
 #'
 #' @section Intervals:
 #' For fits by `method = "bayes"`, each measure is computed in every posterior draw. The estimate is
 #' the median, the standard error is the standard deviation, and the limits are quantiles of these
-#' values. Sensitivities and specificities are therefore those of [tidy.rater_fit]. With base rates
+#' values. Standard errors of ratios (`lr_positive`, `lr_negative`, `dor`) are `NA`, because a few
+#' extreme draws would determine them. Sensitivities and specificities are therefore those of [tidy.rater_fit]. With base rates
 #' by population, the predictive values of all cases use the mean of the populations' base rates in
 #' each draw, weighted by their numbers of cases.
 #'
@@ -44,7 +47,7 @@
 #'     the standard error is at least the standard error with known truth, see [tidy.rater_fit].
 #'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of a pooled prior,
 #'     otherwise `NA`.
-#'   * `reason`: why there is no interval.
+#'   * `reason`: why there is no interval or no standard error.
 #'
 #'   Measures are:
 #'   * `sensitivity`, `specificity`;
@@ -133,9 +136,15 @@ tested_table <- function(fit, rows, numbers, notes) {
     measure = as.character(rows$measure), estimate = rescale(numbers$value),
     std.error = scale * numbers$error, conf.low = rescale(numbers$low),
     conf.high = rescale(numbers$high), note = notes[as.integer(rows$rater)],
-    reason = replace(reason, on_boundary, "the estimate is on a boundary")
+    reason = replace(
+      replace(reason, on_boundary, "the estimate is on a boundary"),
+      is.na(numbers$error) & !is.na(numbers$low), reason_ratio_of_draws
+    )
   )
 }
+
+reason_ratio_of_draws <-
+  "standard errors of ratios are not computed from draws: a few extreme draws determine them"
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
@@ -178,7 +187,11 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   if (length(both) > 0L && !is.null(answered)) {
     answered <- rbind(answered, answered[rep(both[[1L]], 2L), ] * answered[rep(both[[2L]], 2L), ])
   }
-  transformed <- test_numbers(add_combined_tests(fit$matrices, both), base_rates, rates, answered)
+  joint <- if (length(both) > 0L && fit$model$difficulty == "strata") {
+    predict_parameters(fit, fit$theta, both = both)$joint
+  }
+  combined <- add_combined_tests(fit$matrices, both, joint)
+  transformed <- test_numbers(combined, base_rates, rates, answered)
   error <- test_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
     # The curvature treats the mean rows of the pooled prior as known. The lower bound is the
@@ -251,15 +264,17 @@ check_combined <- function(combine, raters) {
 
 # Adds the two combinations of a pair of raters as further raters: "a and b", and "a or b". `p`
 # contains probabilities of answers (raters x truth x answer), and `both` the numbers of the pair.
-# Errors are assumed to be independent given the truth. With `variance`, the function returns
-# variances instead of probabilities, by the delta method.
-add_combined_tests <- function(p, both, variance = NULL) {
+# `joint` contains the probability that both give the answer (truth x answer), NULL if errors are
+# independent given the truth. With `variance`, the function returns variances instead of
+# probabilities, by the delta method.
+add_combined_tests <- function(p, both, joint = NULL, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)
   a <- p[both[[1L]], , ]
   b <- p[both[[2L]], , ]
   combined <- if (is.null(variance)) {
-    c(a * b, 1 - (1 - a) * (1 - b))
+    joint <- as.vector(joint %||% (a * b))
+    c(joint, a + b - joint)
   } else {
     variance_a <- variance[both[[1L]], , ]
     variance_b <- variance[both[[2L]], , ]

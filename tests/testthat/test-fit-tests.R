@@ -107,6 +107,17 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
     array(errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
     test_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
   )
+  # With strata of difficulty, errors are independent within strata.
+  x <- withr::with_seed(3, simulate_ratings(
+    rater_design(c(0.8, 0.7, 0.9, 0.8), NULL, 2, 400, difficulty = 0.2)
+  ))
+  fit <- quiet(fit_raters(x, rater_model("rater", "uniform", "strata")))
+  some <- test_accuracy(fit, combine = x$raters[1:2], positive = x$categories[[2]])
+  both <- rowMeans(vapply(stratum_matrices(fit), function(m) m[[1]][, 2] * m[[2]][, 2], c(0, 0)))
+  some <- some[some$rater == paste(x$raters[1:2], collapse = " and "), ]
+  expect_equal(some$estimate[1:2], unname(c(both[[2]], 1 - both[[1]])), tolerance = 1e-6)
+  expect_gt(both[[2]], prod(vapply(confusion(fit)[1:2], function(m) m[2, 2], 0)) + 1e-3)
+  expect_true(all(some$conf.low < some$estimate & some$estimate < some$conf.high))
   for (bad in list("a", c("a", "a"), c("a", "z"), 1)) {
     expect_error(test_accuracy(fit, combine = bad), "two raters", class = "fallible_error_argument")
   }
