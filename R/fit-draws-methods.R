@@ -141,11 +141,8 @@ assumption_of <- function(fit) {
   }
   c(
     paste0(
-      "Assumed: raters err ", if (model_is_dependent(fit$model)) {
-        "with the dependence of the model, which ratings cannot show"
-      } else {
-        "independently given the truth"
-      }, "; errors that all share look like truth."
+      "Assumed: raters err ", independence_words(fit$model),
+      "; errors that all share look like truth."
     ),
     if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) paste0(
       "Raters are ", machines_of(fit), ", which share errors: in simulated panels of judges with ",
@@ -183,12 +180,15 @@ parameters_of_values <- function(fit, values) {
   )
 }
 
-# For ratings that were not fitted, posterior probabilities are means over 200 of the draws.
+# For ratings that were not fitted, posterior probabilities are means over draws: all of them, or at
+# least 200 if all would take too long.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
   population <- population_in_fit(fit, pattern_covariates(x))
-  posteriors <- lapply(parameters_of_draws(fit, 200L), function(law) {
+  n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
+  n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
+  posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
     if (!dependent) return(posterior_of_law(rates, law$matrices, x))
     joint <- codes_given_class(law, codes, fit$model, x$raters) * rates

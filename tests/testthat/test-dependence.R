@@ -105,7 +105,7 @@ test_that("combined tests use the joint probabilities of dependent tests", {
   fit <- function(...) {
     set.seed(1)
     quiet(fit_raters(two_tests(), free_model(...), method = "bayes", prior = joseph(),
-      sampling = list(draws = 200)))
+      sampling = list(draws = 1000)))
   }
   # Combinations of all draws, from the definitions of the models.
   combine <- function(fit) {
@@ -132,6 +132,12 @@ test_that("combined tests use the joint probabilities of dependent tests", {
     is_ratio <- found$measure %in% c("lr_positive", "lr_negative", "dor")
     expect_identical(is.na(found$std.error), is_ratio)
     expect_identical(!is.na(found$reason), is_ratio)
+    # Predictions for the fitted cases use the same draws, and labels name the assumption.
+    again <- predict(fit, fit$x, "probability")
+    expect_equal(again[["+"]], ground_truth(fit)[["+"]])
+    for (labels in list(again, ground_truth(fit))) {
+      expect_output(print(labels), "with the dependence of the model", fixed = TRUE)
+    }
   }
   combine(fit(dependence = "pairs", pairs = list(c("stool", "serology"))))
   combine(fit(dependence = "easy"))
