@@ -288,12 +288,18 @@ fit_check_notes <- function(fit, mixing, x) {
         sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo$elpd, loo$worst_k),
       if (isTRUE(loo$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
     ),
+    if (fit$prior$order == "each") note_untruncated,
     if (nrow(x$sensitivity) > 0L) paste(
       "Columns of other priors: shift of the mean in posterior standard deviations; * above",
       max_shift
     )
   )
 }
+
+note_untruncated <- paste(
+  "Priors are shown without the constraint order = \"each\", which makes high accuracies more",
+  "probable"
+)
 
 # ---- User-defined models as alternatives in check_k_properties() ---
 
