@@ -171,7 +171,9 @@ method_words <- function(id, model = NULL) {
 }
 
 check_accuracy_method <- function(method, arg = "method") {
-  check_choice(method, names(accuracy_methods), arg, if (arg == "method") hint_of_models)
+  check_choice(method, names(accuracy_methods), arg, if (is.function(method))
+    "Use the function as an element of {.arg estimators} of {.fun simulation_study}." else
+    if (arg == "method") hint_of_models)
 }
 
 # Converts options of an estimate to the arguments of estimate_accuracy() that give these options.
