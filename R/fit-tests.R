@@ -45,8 +45,8 @@
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
 #'   * `estimate`, `std.error` (not on a log scale), `conf.low`, `conf.high`. With a pooled prior,
 #'     the standard error is at least the standard error with known truth, see [tidy.rater_fit].
-#'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of a pooled prior,
-#'     otherwise `NA`.
+#'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of the prior, which
+#'     `print()` of the fit shows, otherwise `NA`.
 #'   * `reason`: why there is no interval or no standard error.
 #'
 #'   Measures are:
@@ -243,11 +243,21 @@ check_prevalence <- function(prevalence, categories) {
   unname(prevalence[categories])
 }
 
-# Returns the names of raters with fewer ratings than the weight of the pooled prior.
+# Returns the names of raters with fewer ratings than the weight of the prior of raters.
 mostly_prior <- function(fit) {
-  if (is.null(fit$centre) || fit$identified != "yes") return(character())
+  size <- fit$centre$c %||% weak_prior_size(fit)
+  if (is.null(size) || fit$identified != "yes") return(character())
   n <- ratings_of_raters(fit$x)
-  fit$x$raters[n > 0 & n < fit$centre$c & !is_known_rater(fit)]
+  fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
+}
+
+# Returns the weight of a weak prior of separate accuracies: the number of ratings that have the same
+# information about the logit of the mean accuracy. NULL if the fit has no such prior.
+weak_prior_size <- function(fit) {
+  spread <- fit$model$prior$spread
+  has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&
+    fit$identified == "yes" && weights_are_counts(fit$x)
+  if (has_prior) 1 / (spread^2 * fit$rater_accuracy * (1 - fit$rater_accuracy))
 }
 
 # ---- Two tests as one ---------------------------------------------------------------------------

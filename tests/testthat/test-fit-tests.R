@@ -134,8 +134,17 @@ test_that("raters with fewer ratings than the centre counts for are mostly prior
   found <- test_accuracy(fit, combine = c("late", "a"))
   noted <- unique(found$rater[found$note %in% "mostly prior"])
   expect_identical(noted, c("late", "late and a", "late or a"))
-  none <- test_accuracy(quiet(fit_raters(made, dawid_skene("none"))))
-  expect_true(all(is.na(none$note)))
+  plain <- quiet(fit_raters(made, dawid_skene("none")))
+  expect_true(all(is.na(test_accuracy(plain)$note)))
+  expect_no_match(capture.output(print(plain)), "A prior with")
+  # A weak prior has the weight of the ratings with the same information about a logit.
+  weak <- quiet(fit_raters(made, rater_model("rater")))
+  right <- weak$rater_accuracy
+  expect_equal(weak_prior_size(weak), 1 / (0.36 * right * (1 - right)))
+  expect_output(print(weak), sprintf("weight of %.0f ratings draws", weak_prior_size(weak)))
+  expect_output(print(weak), "Raters with fewer ratings (mostly prior): late", fixed = TRUE)
+  common <- quiet(fit_raters(made, rater_model(errors = "free")))
+  expect_no_match(capture.output(print(common)), "A prior with|mostly prior")
 })
 
 test_that("a rater alone can be fitted with what is known, and all else says what it needs", {
