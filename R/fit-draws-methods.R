@@ -3,7 +3,9 @@
 #' Posterior draws
 #'
 #' Returns the posterior draws of a fit by `method = "bayes"` of [fit_raters()]. Package
-#' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`.
+#' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`. For \pkg{coda}, split the
+#' draws by chain: `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain), coda::mcmc))`, where `d` is
+#' `draws(fit)`.
 #'
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
