@@ -296,9 +296,9 @@ model_misfit <- function(method, model, fit) {
       own = "uses a fixed set of models.", k = "needs the K-model, fitted by algebra."
     ),
     x = if (is.null(fit)) {
-      paste0("{.arg model} is the ", format(model), ".")
+      paste0("{.arg model} is \"", format(model), "\".")
     } else {
-      paste0("{.arg x} is a fit of the ", format(model), " by ", fit$method,
+      paste0("{.arg x} is a fit of \"", format(model), "\" by ", fit$method,
         if (any(is_known_rater(fit))) ", with known raters", ".")
     },
     i = paste0("{.code method = \"", methods_for_any_model[[1L]], "\"}",

@@ -67,7 +67,8 @@
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2), ...) {
   check_call()
-  check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
+  check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}. Models
+    that are fitted by likelihood can be an {.arg alternative} in {.fun check_k_properties}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)
   # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by

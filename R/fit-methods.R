@@ -97,7 +97,8 @@ match_to_fit <- function(labels, known, used, must) {
   position <- match(labels, known)
   strange <- labels[intersect(which(is.na(position)), used)]
   abort_argument_if(strange, "newdata", must,
-    x = "{.val {strange}} {?is/are} not among {.val {known}}.")
+    x = "{.val {strange}} {?is/are} not among {.val {known}}.",
+    i = "Leave out their ratings, or fit again with them: {.code update(fit, new = newdata)}.")
   position
 }
 
