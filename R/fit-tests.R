@@ -9,17 +9,17 @@
 #' @section Two tests:
 #' `combine` evaluates two tests as one. In series, `"a and b"` is positive for a category if both
 #' answers are; in parallel, `"a or b"` is positive if either is. The probability of both answers is
-#' computed from the fitted model: tests that err on the same cases gain less from each other. Errors
-#' are independent given the truth, unless the model has `dependence` or strata of difficulty (see
-#' [rater_model()]).
+#' computed from the fitted model: tests that err on the same cases gain less from each other.
+#' Errors are independent given the truth, unless the model has `dependence` or strata of difficulty
+#' (see [rater_model()]).
 #'
 #' @section Intervals:
 #' For fits by `method = "bayes"`, each measure is computed in every posterior draw. The estimate is
 #' the median, the standard error is the standard deviation, and the limits are quantiles of these
 #' values. Standard errors of ratios (`lr_positive`, `lr_negative`, `dor`) are `NA`, because a few
-#' extreme draws would determine them. Sensitivities and specificities are therefore those of [tidy.rater_fit]. With base rates
-#' by population, the predictive values of all cases use the mean of the populations' base rates in
-#' each draw, weighted by their numbers of cases.
+#' extreme draws would determine them. Sensitivities and specificities are therefore those of
+#' [tidy.rater_fit]. With base rates by population, the predictive values of all cases use the mean
+#' of the populations' base rates in each draw, weighted by their numbers of cases.
 #'
 #' For fits by likelihood, intervals are computed by the delta method for log ratios and for log
 #' odds of probabilities, from the curvature of the likelihood at the estimate. If the prior is
@@ -227,7 +227,7 @@ check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
     "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
-    x = "It is a fit of the {format(fit$model)} by method {.val {fit$method}}.",
+    x = "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
     i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
 }
 
@@ -245,18 +245,19 @@ check_prevalence <- function(prevalence, categories) {
 
 # Returns the names of raters with fewer ratings than the weight of the prior of raters.
 mostly_prior <- function(fit) {
-  size <- fit$centre$c %||% weak_prior_size(fit)
-  if (is.null(size) || fit$identified != "yes") return(character())
+  size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
+  if (is.null(size)) return(character())
   n <- ratings_of_raters(fit$x)
   fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
 }
 
-# Returns the weight of a weak prior of separate accuracies: the number of ratings that have the same
-# information about the logit of the mean accuracy. NULL if the fit has no such prior.
+# Returns the weight of a weak prior of separate accuracies: the number of ratings that have the
+# same information about the logit of the mean accuracy. NULL if the identified fit has no such
+# prior.
 weak_prior_size <- function(fit) {
   spread <- fit$model$prior$spread
   has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&
-    fit$identified == "yes" && weights_are_counts(fit$x)
+    weights_are_counts(fit$x)
   if (has_prior) 1 / (spread^2 * fit$rater_accuracy * (1 - fit$rater_accuracy))
 }
 

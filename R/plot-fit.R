@@ -163,7 +163,8 @@ draw_densities <- function(object, table) {
 }
 
 # Layers with one panel for each term. Long names of terms are split into lines after commas and
-# spaces, and parts of more than 14 characters anywhere. `breaks`: breaks of the y axis, NULL for an axis without labels.
+# spaces, and parts of more than 14 characters anywhere. `breaks`: breaks of the y axis, NULL for an
+# axis without labels.
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
     parts <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)

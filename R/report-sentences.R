@@ -95,8 +95,8 @@ references <- c(
   "Dawid and Skene 1979" = "Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of
     observer error-rates using the EM algorithm. Applied Statistics, 28(1), 20-28.
     doi:10.2307/2346806",
-  "Dendukuri and Joseph 2001" = "Dendukuri, N. and Joseph, L. (2001). Bayesian approaches to modeling
-    the conditional dependence between multiple diagnostic tests. Biometrics, 57, 158-167.
+  "Dendukuri and Joseph 2001" = "Dendukuri, N. and Joseph, L. (2001). Bayesian approaches to
+    modeling the conditional dependence between multiple diagnostic tests. Biometrics, 57, 158-167.
     doi:10.1111/j.0006-341X.2001.00158.x",
   "Efron and Tibshirani 1993" = "Efron, B. and Tibshirani, R. J. (1993). An Introduction to the
     Bootstrap. Chapman and Hall.",

@@ -38,7 +38,7 @@ NULL
 # of `x`. `about`: labels from finish_labels(), whose other fields describe how they were computed.
 # The result has the attributes `truth`, the true categories if `x` contains them, and `known`: is
 # the truth of the case known?
-new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
+new_ground_truth <- function(x, posterior, about) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
     i = "Rename the category, or use {.code format = \"long\"}.")
