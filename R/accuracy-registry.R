@@ -167,7 +167,9 @@ method_words <- function(id, model = NULL) {
 }
 
 check_accuracy_method <- function(method, arg = "method") {
-  check_choice(method, names(accuracy_methods), arg, if (arg == "method") hint_of_models)
+  check_choice(method, names(accuracy_methods), arg, if (is.function(method))
+    "Use the function as an element of {.arg estimators} of {.fun simulation_study}." else
+    if (arg == "method") hint_of_models)
 }
 
 # Converts options of an estimate to the arguments of estimate_accuracy() that give these options.
@@ -285,9 +287,9 @@ model_misfit <- function(method, model, fit) {
       own = "uses a fixed set of models.", k = "needs the K-model, fitted by algebra."
     ),
     x = if (is.null(fit)) {
-      sprintf("{.arg model} is the %s.", format(model))
+      sprintf("{.arg model} is \"%s\".", format(model))
     } else {
-      paste0("{.arg x} is a fit of the ", format(model), " by ", fit$method,
+      paste0("{.arg x} is a fit of \"", format(model), "\" by ", fit$method,
         if (any(is_known_rater(fit))) ", with known raters", ".")
     },
     i = paste0("{.code method = \"", methods_for_any_model[[1L]], "\"}",

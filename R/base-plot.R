@@ -210,10 +210,14 @@ widen_limits <- function(limits, min_width = 0.3) {
   limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
 }
 
-# Breaks of an axis of shares: about three numbers, so that their labels do not overlap.
+# Breaks of an axis of shares: about three numbers, at least two, whose labels do not overlap.
 share_breaks <- function(limits) {
-  breaks <- pretty(limits, 3L)
-  breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
+  for (n in 3:4) {
+    breaks <- pretty(limits, n)
+    breaks <- breaks[breaks >= limits[[1L]] & breaks <= limits[[2L]]]
+    if (length(breaks) >= 3L) break
+  }
+  breaks
 }
 
 # Facets with titles on several lines, because names may be long.

@@ -336,9 +336,9 @@ bounds_notes <- function(x) {
       "If the fit has the right probabilities of the truth, accuracy is in this range, whatever",
       "errors systems and raters share"
     ),
-    paste(
-      "The fit assumes that raters err independently; if they do not, its probabilities are too",
-      "extreme, and the range is too narrow"
+    paste0(
+      "The fit assumes that raters err ", independence_words(x$fit$model),
+      "; if they do not, its probabilities are too extreme, and the range is too narrow"
     ),
     reason_notes(
       list(estimate = x$bounds$lowest, reason = x$bounds$reason), x$bounds$system,

@@ -67,7 +67,8 @@
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2), ...) {
   check_call()
-  check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
+  check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}. Models
+    that are fitted by likelihood can be an {.arg alternative} in {.fun check_k_properties}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)
   # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
@@ -286,12 +287,18 @@ fit_check_notes <- function(fit, mixing, x) {
         sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo$elpd, loo$worst_k),
       if (isTRUE(loo$worst_k > 0.7)) ", above 0.7: leave-one-out is unreliable"
     ),
+    if (fit$prior$order == "each") note_untruncated,
     if (nrow(x$sensitivity) > 0L) paste(
       "Columns of other priors: shift of the mean in posterior standard deviations; * above",
       max_shift
     )
   )
 }
+
+note_untruncated <- paste(
+  "Priors are shown without the constraint order = \"each\", which makes high accuracies more",
+  "probable"
+)
 
 # ---- User-defined models as alternatives in check_k_properties() ---
 

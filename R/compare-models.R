@@ -32,7 +32,8 @@ compare_models <- function(...) {
   fits <- list(...)
   abort_argument_if(length(fits) == 0L, "...", "Give at least one fitted model to compare.")
   for (fit in fits) {
-    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.")
+    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.
+      Compare fits by likelihood with {.fun AIC}.")
   }
   if (length(fits) == 1L) fits <- fits_of_all_dependences(fits[[1L]])
   check_same_ratings(fits)
@@ -149,7 +150,8 @@ new_model_comparison <- function(models, terms, fits, names_given) {
         "undecided"), 1L),
       view(terms, columns, most = 15L)
     ),
-    notes = "elpd: expected log predictive density by WAIC. Undecided: within 4 units or two
+    notes = "Models are numbered by elpd, the best first.
+     elpd: expected log predictive density by WAIC. Undecided: within 4 units or two
      standard errors of the best. A model that fits better need not estimate accuracy better: report
      all undecided models, or use known truths.",
     more = "tidy(what = \"terms\"), plot()"

@@ -146,6 +146,16 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
 
 model_is_dependent <- function(model) !is.null(model$dependence)
 
+# Returns words that complete the sentence "raters err ...": the model's assumption about errors.
+independence_words <- function(model) {
+  if (inherits(model, "own_model")) return("as the user-defined model specifies")
+  if (model_is_dependent(model)) {
+    return("with the dependence of the model, which ratings cannot show")
+  }
+  has_strata <- model$difficulty == "strata" || length(model$family$strata) > 1L
+  paste0("independently given the truth", if (has_strata) " and the difficulty of the case")
+}
+
 dependence_type <- function(model) model$dependence$type %||% "none"
 
 format_dependence <- function(model) {

@@ -98,6 +98,8 @@ integrated_time <- function(rho, n) {
 # `log_likelihood` of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
 # the row of each pattern of ratings.
 log_likelihood_draws <- function(fit) {
+  check_class(fit, "draws_fit", "x", "Make one with {.code fit_raters(method = \"bayes\")}, or
+    compare fits by likelihood with {.fun AIC}.")
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
     "Use fewer draws, by {.code sampling = list(draws = )}.")
@@ -170,12 +172,14 @@ expand_to_cases <- function(result, likelihoods, fit) {
 }
 
 #' @rawNamespace S3method(loo::loo,draws_fit)
+#' @rawNamespace S3method(loo::loo,rater_fit,loo.draws_fit)
 loo.draws_fit <- function(x, ...) { # nolint: object_name.
   likelihoods <- log_likelihood_draws(x)
   expand_to_cases(loo_rows(x, likelihoods, ...), likelihoods, x)
 }
 
 #' @rawNamespace S3method(loo::waic,draws_fit)
+#' @rawNamespace S3method(loo::waic,rater_fit,waic.draws_fit)
 waic.draws_fit <- function(x, ...) { # nolint: object_name.
   likelihoods <- log_likelihood_draws(x)
   expand_to_cases(suppressWarnings(loo::waic(likelihoods$log_likelihood, ...)), likelihoods, x)

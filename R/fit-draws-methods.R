@@ -3,7 +3,9 @@
 #' Posterior draws
 #'
 #' Returns the posterior draws of a fit by `method = "bayes"` of [fit_raters()]. Package
-#' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`.
+#' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`. For \pkg{coda}, split the
+#' draws by chain: `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain), coda::mcmc))`, where `d` is
+#' `draws(fit)`.
 #'
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
@@ -141,11 +143,8 @@ assumption_of <- function(fit) {
   }
   c(
     paste0(
-      "Assumed: raters err ", if (model_is_dependent(fit$model)) {
-        "with the dependence of the model, which ratings cannot show"
-      } else {
-        "independently given the truth"
-      }, "; errors that all share look like truth."
+      "Assumed: raters err ", independence_words(fit$model),
+      "; errors that all share look like truth."
     ),
     if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) paste0(
       "Raters are ", machines_of(fit), ", which share errors: in simulated panels of judges with ",
@@ -182,12 +181,15 @@ parameters_of_values <- function(fit, values) {
   )
 }
 
-# For ratings that were not fitted, posterior probabilities are means over 200 of the draws.
+# For ratings that were not fitted, posterior probabilities are means over draws: all of them, or at
+# least 200 if all would take too long.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
   population <- population_in_fit(fit, pattern_covariates(x))
-  posteriors <- lapply(parameters_of_draws(fit, 200L), function(law) {
+  n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
+  n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
+  posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
     if (!dependent) return(posterior_of_law(rates, law$matrices, x))
     joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
@@ -242,11 +244,24 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: ob
     aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
   }, fit$matrices)
   dim(matrices) <- dim(fit$matrices) * c(1, 1, length(laws))
-  measures <- back_transform(test_numbers(add_combined_tests(matrices, both), base_rates, rates))
+  combined <- add_combined_tests(matrices, both, joint_of_draws(fit, laws, both))
+  measures <- back_transform(test_numbers(combined, base_rates, rates))
   over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
   quantiles <- function(level) over_draws(stats::quantile, level, na.rm = TRUE, names = FALSE)
-  list(value = quantiles(0.5), error = over_draws(stats::sd), low = quantiles((1 - conf_level) / 2),
+  error <- over_draws(stats::sd)
+  error[is_ratio(dim(error))] <- NA # a few draws near the boundary would determine it
+  list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))
+}
+
+# Returns the probability that both raters of a pair give an answer, in each of `laws`, an array
+# (truth x answer x draws); NULL if `both` is empty.
+joint_of_draws <- function(fit, laws, both) {
+  if (length(both) == 0L) return(NULL)
+  codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))
+  codes[, both] <- seq_len(nrow(codes))
+  vapply(laws, function(law) t(codes_given_class(law, codes, fit$model, fit$x$raters)),
+    matrix(0, nrow(codes), nrow(codes)))
 }
 
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.

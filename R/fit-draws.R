@@ -48,7 +48,7 @@ check_drawn_model <- function(model, x) {
   abort_argument_if(!is_supported, "model",
     "{.code method = \"bayes\"} needs a model with {.code errors = \"uniform\"} or {.val free},
         {.code difficulty = \"none\"} and {.code confidence = FALSE}.",
-    x = "{.arg model} is the {format(model)}.",
+    x = "{.arg model} is {.val {format(model)}}.",
     i = "Choose another model, or {.code method = \"likelihood\"}.")
   formula_design(model$base_rates %||% ~1, pattern_covariates(x))
   numeric_covariates <- Filter(is.numeric, x$covariates[covariates_used(model, x)])

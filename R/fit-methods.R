@@ -38,7 +38,10 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   type <- check_choice(type)
   if (is.data.frame(newdata) && has_formula(object$model)) return(base_rates(object, newdata))
   predicted <- posterior_of_cases(object, newdata)
-  if (type == "probability") return(new_ground_truth(predicted$x, predicted$posterior))
+  if (type == "probability") return(new_ground_truth(
+    predicted$x, predicted$posterior,
+    list(rho = 0, votes = 0, errors = independence_words(object$model))
+  ))
   best <- most_probable(predicted$posterior)
   best$category <- category_factor(best$category, predicted$x)
   case_table(predicted$x, best)
@@ -94,7 +97,8 @@ match_to_fit <- function(labels, known, used, must) {
   position <- match(labels, known)
   strange <- labels[intersect(which(is.na(position)), used)]
   abort_argument_if(strange, "newdata", must,
-    x = "{.val {strange}} {?is/are} not among {.val {known}}.")
+    x = "{.val {strange}} {?is/are} not among {.val {known}}.",
+    i = "Leave out their ratings, or fit again with them: {.code update(fit, new = newdata)}.")
   position
 }
 

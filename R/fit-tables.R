@@ -120,6 +120,8 @@ likelihood_lines.rater_fit <- function(fit) {
       "Matrices vary around mean rows of the panel, which have the weight of",
       sprintf("%.1f ratings of a category", centre$c)
     ),
+    sprintf("A prior with the weight of %.0f ratings draws accuracies to their mean; %s",
+      weak_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
     if (length(raters_mostly_prior) > 0L) paste("Raters with fewer ratings (mostly prior):",
       shorten(raters_mostly_prior))
   )
@@ -314,7 +316,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   standard errors treat the mean rows and the weight of the prior as known. The standard error of
 #'   an accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five
 #'   simulated designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
-#'   `rater_model("rater")` contained 90% and 91% in two of them.
+#'   `rater_model("rater")` contained 90% and 91% in two of them. Its weak prior draws accuracies to
+#'   their mean: for 20 guessers among 80 raters, coverage was 73%, with `prior = "none"` 90%.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
@@ -326,9 +329,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'     kappa with chance agreement 1 / number of categories; `rater_accuracy`: mean accuracy of
 #'     raters.
 #'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns`: their numbers.
-#'   * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood. `AIC` and `BIC` are
-#'     `NA` with a pooled prior, too. Use `dawid_skene(prior = "none")`, or `loo::loo()` by Bayes.
-#'   * `nobs`: number of cases with a rating.
+#'   * `nobs`: number of cases with a rating; `logLik`, `AIC`, `BIC`: `NA` for fits that do not
+#'     maximise a likelihood. `AIC` and `BIC` are `NA` with a pooled prior, too. With a weak prior,
+#'     `logLik` is below its maximum. To compare models, use `prior = "none"`, or `loo::loo()`.
 #'   * `c`, `tau`, `ups`, `a`, for pooled priors: see [rater_model()]. `a` is `NA` for two
 #'     categories.
 #'   * `abstain`, if ratings have abstentions: `"depends"` or `"ignored"`.

@@ -82,8 +82,9 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
   spectrum <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
   has_curvature <- spectrum$values > 1e-7 * max(spectrum$values)
   numbers <- function(theta) {
-    estimates <- predict_parameters(fit, theta, group)
-    as.vector(test_numbers(add_combined_tests(estimates$matrices, both), estimates$rates, rates))
+    estimates <- predict_parameters(fit, theta, group, both)
+    combined <- add_combined_tests(estimates$matrices, both, estimates$joint)
+    as.vector(test_numbers(combined, estimates$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
   jacobian <- central_differences(numbers, fit$theta, step) %*% spectrum$vectors[, has_curvature]
@@ -93,8 +94,10 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
 }
 
 # Returns the base rates (of one population, or the mean over cases) and confusion matrices for
-# given parameters `theta`. The core computes them as predictions for cases without ratings.
-predict_parameters <- function(fit, theta, group) {
+# given parameters `theta`. The core computes them as predictions for cases without ratings. `joint`
+# contains the probability that both raters of a pair give an answer (truth x answer), see
+# add_combined_tests().
+predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   x <- fit$x
   n <- n_categories(x)
   known <- fit$known
@@ -124,7 +127,11 @@ predict_parameters <- function(fit, theta, group) {
   }
   list(
     rates = drop(weight %*% predicted$posterior) / sum(weight),
-    matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
+    matrices = aperm(apply(probabilities, c(1L, 3L, 4L), mean), c(3L, 1L, 2L)),
+    joint = if (length(both) > 0L) {
+      of_rater <- function(j) probabilities[, , , j, drop = FALSE]
+      apply(of_rater(both[[1L]]) * of_rater(both[[2L]]), c(1L, 3L), mean)
+    }
   )
 }
 
@@ -133,7 +140,7 @@ errors_given_truth <- function(fit, rates, both = integer()) {
   p <- add_combined_tests(fit$matrices, both)
   # raters x truth x answer
   variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
-  variance <- add_combined_tests(fit$matrices, both, variance)
+  variance <- add_combined_tests(fit$matrices, both, variance = variance)
   base_rates <- as.matrix(fit$base_rates)
   out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
     weights <- base_rates[-k] / sum(base_rates[-k])

@@ -8,15 +8,18 @@
 #'
 #' @section Two tests:
 #' `combine` evaluates two tests as one. In series, `"a and b"` is positive for a category if both
-#' answers are; in parallel, `"a or b"` is positive if either is. Their errors are assumed to be
-#' independent given the truth; tests that err on the same cases gain less from each other.
+#' answers are; in parallel, `"a or b"` is positive if either is. The probability of both answers is
+#' computed from the fitted model: tests that err on the same cases gain less from each other.
+#' Errors are independent given the truth, unless the model has `dependence` or strata of difficulty
+#' (see [rater_model()]).
 #'
 #' @section Intervals:
 #' For fits by `method = "bayes"`, each measure is computed in every posterior draw. The estimate is
 #' the median, the standard error is the standard deviation, and the limits are quantiles of these
-#' values. Sensitivities and specificities are therefore those of [tidy.rater_fit]. With base rates
-#' by population, the predictive values of all cases use the mean of the populations' base rates in
-#' each draw, weighted by their numbers of cases.
+#' values. Standard errors of ratios (`lr_positive`, `lr_negative`, `dor`) are `NA`, because a few
+#' extreme draws would determine them. Sensitivities and specificities are therefore those of
+#' [tidy.rater_fit]. With base rates by population, the predictive values of all cases use the mean
+#' of the populations' base rates in each draw, weighted by their numbers of cases.
 #'
 #' For fits by likelihood, intervals are computed by the delta method for log ratios and for log
 #' odds of probabilities, from the curvature of the likelihood at the estimate. If the prior is
@@ -42,9 +45,9 @@
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
 #'   * `estimate`, `std.error` (not on a log scale), `conf.low`, `conf.high`. With a pooled prior,
 #'     the standard error is at least the standard error with known truth, see [tidy.rater_fit].
-#'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of a pooled prior,
-#'     otherwise `NA`.
-#'   * `reason`: why there is no interval.
+#'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of the prior, which
+#'     `print()` of the fit shows, otherwise `NA`.
+#'   * `reason`: why there is no interval or no standard error.
 #'
 #'   Measures are:
 #'   * `sensitivity`, `specificity`;
@@ -133,9 +136,15 @@ tested_table <- function(fit, rows, numbers, notes) {
     measure = as.character(rows$measure), estimate = rescale(numbers$value),
     std.error = scale * numbers$error, conf.low = rescale(numbers$low),
     conf.high = rescale(numbers$high), note = notes[as.integer(rows$rater)],
-    reason = replace(reason, on_boundary, "the estimate is on a boundary")
+    reason = replace(
+      replace(reason, on_boundary, "the estimate is on a boundary"),
+      is.na(numbers$error) & !is.na(numbers$low), reason_ratio_of_draws
+    )
   )
 }
+
+reason_ratio_of_draws <-
+  "standard errors of ratios are not computed from draws: a few extreme draws determine them"
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
@@ -179,7 +188,11 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group) {
     both_answered <- answered[both[[1L]], ] * answered[both[[2L]], ]
     answered <- rbind(answered, both_answered, both_answered)
   }
-  transformed <- test_numbers(add_combined_tests(fit$matrices, both), base_rates, rates, answered)
+  joint <- if (length(both) > 0L && fit$model$difficulty == "strata") {
+    predict_parameters(fit, fit$theta, both = both)$joint
+  }
+  combined <- add_combined_tests(fit$matrices, both, joint)
+  transformed <- test_numbers(combined, base_rates, rates, answered)
   error <- test_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
     # The curvature treats the mean rows of the pooled prior as known. The lower bound is the
@@ -215,7 +228,7 @@ check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
     "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
-    x = "It is a fit of the {format(fit$model)} by method {.val {fit$method}}.",
+    x = "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
     i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
 }
 
@@ -231,11 +244,22 @@ check_prevalence <- function(prevalence, categories) {
   unname(prevalence[categories])
 }
 
-# Returns the names of raters with fewer ratings than the weight of the pooled prior.
+# Returns the names of raters with fewer ratings than the weight of the prior of raters.
 mostly_prior <- function(fit) {
-  if (is.null(fit$centre) || fit$identified != "yes") return(character())
+  size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
+  if (is.null(size)) return(character())
   n <- ratings_of_raters(fit$x)
-  fit$x$raters[n > 0 & n < fit$centre$c & !is_known_rater(fit)]
+  fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
+}
+
+# Returns the weight of a weak prior of separate accuracies: the number of ratings that have the
+# same information about the logit of the mean accuracy. NULL if the identified fit has no such
+# prior.
+weak_prior_size <- function(fit) {
+  spread <- fit$model$prior$spread
+  has_prior <- !is.null(spread) && fit$model$accuracy == "rater" && fit$method == "likelihood" &&
+    weights_are_counts(fit$x)
+  if (has_prior) 1 / (spread^2 * fit$rater_accuracy * (1 - fit$rater_accuracy))
 }
 
 # ---- Two tests as one ---------------------------------------------------------------------------
@@ -252,9 +276,10 @@ check_combined <- function(combine, raters) {
 
 # Adds the two combinations of a pair of raters as further raters: "a and b", and "a or b". `p`
 # contains probabilities of answers (raters x truth x answer), and `both` the numbers of the pair.
-# Errors are assumed to be independent given the truth. With `variance`, the function returns
-# variances instead of probabilities, by the delta method.
-add_combined_tests <- function(p, both, variance = NULL) {
+# `joint` contains the probability that both give the answer (truth x answer), NULL if errors are
+# independent given the truth. With `variance`, the function returns variances instead of
+# probabilities, by the delta method.
+add_combined_tests <- function(p, both, joint = NULL, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)
   a <- p[both[[1L]], , ]
@@ -262,8 +287,8 @@ add_combined_tests <- function(p, both, variance = NULL) {
   n <- nrow(p)
   out <- out[c(seq_len(n), both), , ]
   if (is.null(variance)) {
-    out[n + 1L, , ] <- a * b
-    out[n + 2L, , ] <- 1 - (1 - a) * (1 - b)
+    out[n + 1L, , ] <- joint %||% (a * b)
+    out[n + 2L, , ] <- a + b - out[n + 1L, , ]
   } else {
     variance_a <- variance[both[[1L]], , ]
     variance_b <- variance[both[[2L]], , ]

@@ -182,7 +182,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
     sampling)
   abort_argument_if(!is.null(design) && !is_regression(fit), "design",
     "{.arg design} needs a model with a formula of base rates and {.code method = \"likelihood\"}.",
-    x = "{.arg model} is the {format(model)}.")
+    x = "{.arg model} is {.val {format(model)}}.")
   fit$design <- with_design$design
   warn_association_untested(fit)
   add_differential_test(fit)
@@ -238,7 +238,7 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   method <- check_method(method, model, x, has_known)
   abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
     "{.arg known_raters} cannot be used with a model of {.fun rater_family}.",
-    x = "{.arg model} is the {format(model)}.")
+    x = "{.arg model} is {.val {format(model)}}.")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
   checked <- resolve_known(patterns_for(model, x), known_truth, known_raters)
   if (method != "bayes" && is.null(model$family)) {
@@ -263,7 +263,7 @@ check_method <- function(method, model, x, has_known) {
   check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method", hint_of_models)
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
     "A model with {.field dependence} needs {.code method = \"bayes\"}.",
-    x = "{.arg model} is the {format(model)}.")
+    x = "{.arg model} is {.val {format(model)}}.")
   abort_argument_if(model$errors == "ordinal" && !x$ordered && n_categories(x) > 2L, "model",
     "A model with {.code errors = \"ordinal\"} needs ordered categories.",
     x = "Categories of {.arg x} are not ordered: {.val {x$categories}}.",
@@ -280,7 +280,7 @@ check_method <- function(method, model, x, has_known) {
       method == "algebraic" && !is_k_model(model)
   )
   abort_argument_if(any(is_impossible), "method", names(is_impossible)[is_impossible][1L],
-    x = "{.arg method} is {.val {method}}, {.arg model} is the {format(model)}.",
+    x = "{.arg method} is {.val {method}}, {.arg model} is {.val {format(model)}}.",
     i = "Use {.code method = \"likelihood\"}.")
   if (model$accuracy == "rater") check_named_raters(x, "model",
     "A model with an accuracy for each rater needs the rater of each rating.",

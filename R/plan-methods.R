@@ -143,8 +143,9 @@ format_judges <- function(settings) {
   violations <- design_violations(settings$assumed)
   c(
     sprintf(
-      "Raters are right with probability %s (chance kappa %s), the system with %s; %s",
+      "Raters are right with probability %s (chance kappa %s), %s with %s; %s",
       shorten(decimals(settings$accuracies)), decimals(settings$kappa),
+      if (identical(settings$systems, paper_systems)) "assumed systems" else "the system",
       shorten(format(settings$systems, trim = TRUE)), categories
     ),
     if (length(violations) > 0L) c("Assumed:", paste("  -", violations)) else paste(

@@ -123,11 +123,15 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   terms <- terms %||% head(watched_terms, 12L)
   check_names_among(terms, all_terms, "terms")
   table <- drawn_table(object, terms)
+  captions <- c(
+    if (n_hidden > 0L) paste(count_noun(n_hidden, "more parameter"), "not shown: see `terms`"),
+    if (type %in% c("density", "prior") && object$prior$order == "each") note_untruncated
+  )
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
     rank = draw_ranks(table), prior = draw_priors(object, terms)
-  ) + ggplot2::labs(caption = if (n_hidden > 0L) {
-    paste(count_noun(n_hidden, "more parameter"), "not shown: see `terms`")
+  ) + ggplot2::labs(caption = if (length(captions) > 0L) {
+    wrap_text(paste(captions, collapse = "\n"), 100L)
   })
 }
 
@@ -152,11 +156,13 @@ draw_densities <- function(object, table) {
     plot_titles("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
-# Layers with one panel for each term. Long names of terms are split into lines of at most 14
-# characters. `breaks`: breaks of the y axis, NULL for an axis without labels.
+# Layers with one panel for each term. Long names of terms are split into lines after commas and
+# spaces, and parts of more than 14 characters anywhere. `breaks`: breaks of the y axis, NULL for an
+# axis without labels.
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
-    gsub("([^\n]{14})(?=[^\n])", "\\1\n", sub("[", "\n[", terms, fixed = TRUE), perl = TRUE)
+    parts <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)
+    gsub("([^\n]{14})(?=[^\n])", "\\1\n", vapply(parts, wrap_text, "", 15L), perl = TRUE)
   }
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),

@@ -150,8 +150,11 @@ say_draws <- function(fit, checks = NULL) {
     and effective sample sizes at least %s (Vehtari et al. 2021). Estimates are posterior medians;
     %ss are between quantiles of the draws. %s%s",
     list_names(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"), format(fit$model),
-    only_if(!is.null(populations), paste(", with separate base rates in", list_names(populations))),
-    if (model_is_dependent(fit$model)) "dependent as this model specifies" else "independent",
+    only_if(!is.null(populations), paste0(", with separate base rates in ", list_names(populations),
+      " (Hui and Walter 1980)")),
+    switch(dependence_type(fit$model), none = "independent",
+      pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
+      easy = "dependent as this model specifies"),
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
     only_if(sampling$thin > 1L, fill(", with one of every %d sweeps kept", sampling$thin)),
     decimals(facts$worst_rhat), number(round(facts$worst_ess)),
@@ -179,7 +182,12 @@ prior_sentence <- function(fit) {
   n_unlisted <- length(rater_words) - 8L
   paste(c(
     paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
-    head(rater_words, 8L), if (n_unlisted > 0L) paste("and", n_unlisted, "more raters")
+    head(rater_words, 8L), if (n_unlisted > 0L) paste("and", n_unlisted, "more raters"),
+    switch(dependence_type(fit$model), easy = "easy cases uniform, up to the lowest accuracy",
+      pairs = paste(toString(Filter(is_shared_term, fit$terms$term)), "uniform")),
+    if (fit$prior$order != "none") paste0("truncated so that, for ",
+      if (fit$prior$order == "each") "each rater" else "the mean of all raters",
+      ", each category is more probable as an answer if it is true than if it is not")
   ), collapse = "; ")
 }
 

@@ -41,11 +41,13 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   abort_argument_if(!inherits(first_result, supported_classes), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x,
-    i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else c(
-      if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the numbers
-        of this object.",
-      "For example {.code may_say(estimate_accuracy(x))}, if {.code x} are ratings of systems."
-    )
+    i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else
+      if (inherits(x, c("rater_fit", "model_comparison")))
+        "A methods paragraph exists for fits by {.code method = \"bayes\"}, by
+         {.code may_say(fit, \"methods\")}. {.help rater_model} has references for all models." else
+      c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
+          numbers of this object.", "For example {.code may_say(estimate_accuracy(x))}, or without
+          systems {.code may_say(agreement(x))}.")
   )
   if (what == "sentences") return(say_sentences(x))
   paragraph <- say_methods(x)
@@ -100,6 +102,9 @@ references <- c(
   "Dawid and Skene 1979" = "Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of
     observer error-rates using the EM algorithm. Applied Statistics, 28(1), 20-28.
     doi:10.2307/2346806",
+  "Dendukuri and Joseph 2001" = "Dendukuri, N. and Joseph, L. (2001). Bayesian approaches to
+    modeling the conditional dependence between multiple diagnostic tests. Biometrics, 57, 158-167.
+    doi:10.1111/j.0006-341X.2001.00158.x",
   "Efron and Tibshirani 1993" = "Efron, B. and Tibshirani, R. J. (1993). An Introduction to the
     Bootstrap. Chapman and Hall.",
   "Gwet 2014" = "Gwet, K. L. (2014). Handbook of Inter-Rater Reliability, 4th edition. Advanced
@@ -107,6 +112,8 @@ references <- c(
   "Hoeting et al. 1999" = "Hoeting, J. A., Madigan, D., Raftery, A. E. and Volinsky, C. T. (1999).
     Bayesian model averaging: a tutorial. Statistical Science, 14(4), 382-417.
     doi:10.1214/ss/1009212519",
+  "Hui and Walter 1980" = "Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of
+    diagnostic tests. Biometrics, 36, 167-171. doi:10.2307/2530508",
   "Joseph et al. 1995" = "Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of
     disease prevalence and the parameters of diagnostic tests in the absence of a gold standard.
     American Journal of Epidemiology, 141, 263-272. doi:10.1093/oxfordjournals.aje.a117428",

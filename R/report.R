@@ -186,10 +186,10 @@ report_format <- function(file) {
 #' Cases with the least certain labels
 #'
 #' Lists the cases with the least certain labels, with all their ratings and answers. Labels are
-#' estimated by model averaging, as in [ground_truth()]. The case whose label has the lowest
-#' posterior probability is first.
+#' those of [ground_truth()]: by model averaging for ratings, and by the model for a fit. The case
+#' whose label has the lowest posterior probability is first.
 #'
-#' @param x A [ratings()] object.
+#' @param x A [ratings()] object or a [fit_raters()] result.
 #' @param most Largest number of cases to list; by default 15.
 #' @return A tibble with a row per case. Columns: `case`; `.fitted`, the label; `.probability`, the
 #'   posterior probability of the label; `.votes`, the number of ratings per category, as a string;
@@ -204,12 +204,14 @@ report_format <- function(file) {
 #' @export
 disputed_cases <- function(x, most = 15L, ...) {
   check_call()
+  fit <- x
+  if (inherits(x, "rater_fit")) x <- x$x
   x <- as_ratings_of_several(x)
   most <- check_count(most, "most", 1L)
   counts <- category_counts(x)
   n_ratings <- rowSums(counts)
   largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)
-  labels <- without_warnings(finish_labels(labels_of(x, NULL, NULL, NULL)))
+  labels <- without_warnings(finish_labels(labels_of(fit, NULL, NULL, NULL)))
   best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)

@@ -134,7 +134,7 @@ show_study <- function(study) {
       count_noun(panels, "panel"), ", ", count_noun(length(study$designs), "design"), ", ",
       count_noun(length(estimators), "estimator"), ": ", shorten(estimators)
     ),
-    shown = view_of_errors(study, rows), notes = study_notes(rows),
+    shown = view_of_errors(study, rows), notes = study_notes(rows, study$estimators),
     more = "summary(), tidy(), plot(), update(), replay()"
   ))
 }
@@ -143,16 +143,20 @@ study_estimates <- function(x) {
   tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 }
 
-study_notes <- function(rows) {
+study_notes <- function(rows, estimators) {
   expected_known <- has_expected(rows)
   failed <- which(has_failed(rows))
   first_failed <- rows[failed[1L], ]
-  without_interval <- setdiff(rows$estimator, rows$estimator[!is.na(rows$conf.low)])
+  always_failed <- setdiff(rows$estimator, rows$estimator[!has_failed(rows)])
+  without_interval <- setdiff(rows$estimator,
+    c(always_failed, rows$estimator[!is.na(rows$conf.low)]))
+  is_own <- !vapply(estimators[without_interval], inherits, NA, "accuracy_estimator")
   c(
-    if (length(without_interval) > 0L) paste0(
-      "No intervals, so no coverage: ", shorten(without_interval),
-      ". Use accuracy_estimator(interval = )"
-    ),
+    if (length(without_interval) > 0L) paste(c(
+      paste("No intervals, so no coverage:", shorten(without_interval)),
+      if (!all(is_own)) "Use accuracy_estimator(interval = )",
+      if (any(is_own)) "Your functions can return columns conf.low and conf.high"
+    ), collapse = ". "),
     paste0(
       "Compared with ",
       if (!any(expected_known)) "sample accuracy" else "expected accuracy",
@@ -163,7 +167,9 @@ study_notes <- function(rows) {
     if (length(failed) > 0L) paste0(
       count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", failed[[1L]],
       ", \"estimate\") by ", first_failed$estimator, ": ", first_failed$reason
-    )
+    ),
+    if (length(always_failed) > 0L) paste("No estimates, because all runs failed:",
+      shorten(always_failed))
   )
 }
 

@@ -11,6 +11,7 @@
 # * posterior: probabilities of categories, a row per pattern of `x`
 # * certain: is the truth of the pattern known?
 # * rho, votes: default correlation of errors, and default weight of vote shares
+# * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings
 # * reason: why labels are NA; NULL if they are not
 # * worth: effective number of ratings of each pattern; NULL if abstentions are not used
 # * by_replies: are labels identified by abstentions only? NULL if abstentions are not used
@@ -26,7 +27,8 @@ labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gol
   list(
     x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
     certain = known_patterns(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
-    rho = 0, votes = 0, reason = if (fit$identified != "yes") reason_of_fit(fit)
+    rho = 0, votes = 0, errors = independence_words(fit$model),
+    reason = if (fit$identified != "yes") reason_of_fit(fit)
   )
 }
 

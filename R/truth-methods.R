@@ -5,8 +5,8 @@
 #'
 #' @param x A [ground_truth()] result.
 #' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL`, the default,
-#'   is 0.7 if [ground_truth()] mixed vote shares into the probabilities (argument `votes`), and 0.8
-#'   otherwise.
+#'   is 0.7 if [ground_truth()] mixed vote shares into the probabilities (argument `votes`), which
+#'   lowers the highest ones, and 0.8 otherwise.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per case and category. Columns: `case`, `category` (a
 #'   factor) and `probability`.
@@ -38,7 +38,7 @@ NULL
 # of `x`. `about`: labels from finish_labels(), whose other fields describe how they were computed.
 # The result has the attributes `truth`, the true categories if `x` contains them, and `known`: is
 # the truth of the case known?
-new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
+new_ground_truth <- function(x, posterior, about) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
     i = "Rename the category, or use {.code format = \"long\"}.")
@@ -47,7 +47,7 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   certain <- about$certain %||% logical(n_patterns(x))
   pattern <- pattern_of_case(x)
   about <- c(
-    drop_null(about[c("rho", "votes", "calibrated", "reason", "by_replies")]),
+    drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies")]),
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
       unrated = sum(!rated_patterns(x)[pattern])
@@ -148,8 +148,9 @@ label_notes <- function(facts, about) {
         number(calibrated$cases), calibrated$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
-    sprintf("Label probability below %s in %s of %s%s",
-      sure_enough(about), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
+    sprintf("Label probability below %s%s in %s of %s%s", sure_enough(about),
+      if (about$votes > 0) " (0.8 without votes)" else "", number(facts$unsure),
+      count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
     if (isTRUE(about$unrated > 0L)) paste(
       count_noun(about$unrated, "case"), "without ratings: the labels are guesses from base rates"
@@ -163,7 +164,10 @@ label_assumption <- function(about) {
   if (about$votes == 1) {
     "Smoothed shares of votes, without a model of raters"
   } else if (about$rho == 0 && about$votes == 0) {
-    "Assumed: raters err independently; otherwise labels are less certain"
+    paste0("Assumed: raters err ", about$errors %||% "independently",
+      "; otherwise labels are less certain")
+  } else if (about$rho != typical_rho || about$votes != 0.5) {
+    "How often such labels are right was measured only for the default votes and rho"
   } else if (about$kind == "machines") {
     paste("Language models share more errors than people. In public data, the share",
       "of correct labels was .10 lower than the labels' mean probability")

@@ -114,7 +114,18 @@ test_that("pictures show parameters before and after", {
   skip_if_not_installed("ggplot2")
   checks <- check_fit(drawn_tests(), NULL)
   expect_s3_class(ggplot2::autoplot(checks), "ggplot")
-  expect_s3_class(ggplot2::autoplot(checks$fit, "prior"), "ggplot")
+  plot <- ggplot2::autoplot(checks$fit, "prior")
+  expect_s3_class(plot, "ggplot")
+  expect_null(plot$labels$caption)
+  # Priors are shown without the constraint of order = "each", which a note says.
+  each <- checks$fit
+  each$prior$order <- "each"
+  for (type in c("prior", "density")) {
+    expect_match(ggplot2::autoplot(each, type)$labels$caption, "without the constraint")
+  }
+  expect_null(ggplot2::autoplot(each, "trace")$labels$caption)
+  expect_output(print(new_fit_check(each, checks[c("terms", "sensitivity", "pairs", "patterns",
+    "criteria")])), "without the constraint")
   # Lines of the legend are thicker than the traces.
   guide <- ggplot2::autoplot(checks$fit, "trace")$scales$get_scales("colour")$guide
   expect_identical(
@@ -130,6 +141,23 @@ test_that("a paper is told the priors and what others would say", {
     cat(may_say(fit, "methods"), sep = "\n")
     cat(may_say(check_fit(fit), "methods")[[1]])
   })
+  # Dependence, populations and the constraint are part of the model and of the prior.
+  set.seed(1)
+  pair <- quiet(fit_raters(two_tests(), free_model(dependence = "pairs",
+    pairs = list(c("stool", "serology"))), method = "bayes", prior = joseph(),
+    sampling = list(draws = 200)))
+  said <- may_say(pair, "methods")
+  expect_match(said[[1]], "specifies (Dendukuri and Joseph 2001), which", fixed = TRUE)
+  expect_match(said[[1]], "pair[stool,serology,-], pair[stool,serology,+] uniform; truncated so",
+    fixed = TRUE)
+  expect_match(said[[1]], "for the mean of all raters, each category is more probable")
+  expect_match(said, "^Dendukuri, N. and Joseph, L. .2001", all = FALSE)
+  expect_no_match(may_say(fit, "methods")[[1]], "truncated|Dendukuri and Joseph|Hui and Walter")
+  pair$prior$order <- "each"
+  rownames(pair$prior$base_rates) <- "east"
+  expect_match(may_say(pair, "methods")[[1]], "in east .Hui and Walter 1980.*for each rater, each")
+  # Fits by likelihood, and comparisons of fits, name what exists.
+  expect_error(may_say(quiet(fit_raters(two_tests())), "methods"), "exists for fits by")
   # Every chain keeps every sweep: the paragraph has no words on thinning.
   fit$sampling$thin <- 1L
   expect_no_match(may_say(fit, "methods")[[1]], "sweeps kept")

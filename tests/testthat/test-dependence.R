@@ -101,6 +101,48 @@ test_that("two dependent tests have the posterior of a long run", {
   expect_error(simulate(pairs), class = "fallible_error_argument")
 })
 
+test_that("combined tests use the joint probabilities of dependent tests", {
+  fit <- function(...) {
+    set.seed(1)
+    quiet(fit_raters(two_tests(), free_model(...), method = "bayes", prior = joseph(),
+      sampling = list(draws = 1000)))
+  }
+  # Combinations of all draws, from the definitions of the models.
+  combine <- function(fit) {
+    found <- test_accuracy(fit, positive = "+", combine = c("stool", "serology"))
+    all <- as.list(draws(fit))
+    medians <- vapply(c("-", "+"), function(truth) {
+      right <- if (truth == "+") "sens" else "spec"
+      a <- all[[paste0(right, "[stool]")]]
+      b <- all[[paste0(right, "[serology]")]]
+      both <- if (fit$model$dependence$type == "pairs") {
+        u <- all[[paste0("pair[stool,serology,", truth, "]")]]
+        (1 - u) * a * b + u * pmin(a, b)
+      } else {
+        easy <- all[[paste0("easy[", truth, "]")]]
+        easy + (a - easy) * (b - easy) / (1 - easy)
+      }
+      stats::median(both)
+    }, 0)
+    pick <- function(rater, measure) {
+      found$estimate[found$rater == rater & found$measure == measure]
+    }
+    expect_equal(pick("stool and serology", "sensitivity"), medians[["+"]])
+    expect_equal(pick("stool or serology", "specificity"), medians[["-"]])
+    is_ratio <- found$measure %in% c("lr_positive", "lr_negative", "dor")
+    expect_identical(is.na(found$std.error), is_ratio)
+    expect_identical(!is.na(found$reason), is_ratio)
+    # Predictions for the fitted cases use the same draws, and labels name the assumption.
+    again <- predict(fit, fit$x, "probability")
+    expect_equal(again[["+"]], ground_truth(fit)[["+"]])
+    for (labels in list(again, ground_truth(fit))) {
+      expect_output(print(labels), "with the dependence of the model", fixed = TRUE)
+    }
+  }
+  combine(fit(dependence = "pairs", pairs = list(c("stool", "serology"))))
+  combine(fit(dependence = "easy"))
+})
+
 test_that("dependence is refused where nothing could be learnt of it, or does not go", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), categories = c("-", "+"), n = 50))

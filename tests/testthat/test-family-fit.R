@@ -153,6 +153,15 @@ test_that("what a family cannot have is refused", {
   refused(estimate_accuracy(x, "average", glad(3)))
   refused(estimate_accuracy(x, model = glad(3), interval = "profile"))
   refused(estimate_accuracy(x, "joint", glad(3), common = "all", interval = "none"))
+  # Refusals name the model, and what can be done.
+  expect_error(fit_raters(x, glad(3), method = "bayes"), paste0("is \"", format(glad(3)), "\"."),
+    fixed = TRUE)
+  fit <- quiet(fit_raters(x, glad(3)))
+  expect_error(compare_models(fit, fit), "AIC", class = "fallible_error_argument")
+  expect_error(check_fit(fit), "check_k_properties", class = "fallible_error_argument")
+  skip_if_not_installed("loo")
+  expect_error(loo::loo(fit), "AIC", class = "fallible_error_argument")
+  expect_error(loo::waic(fit), "AIC", class = "fallible_error_argument")
 })
 
 test_that("panels are drawn from a family, and known of again", {

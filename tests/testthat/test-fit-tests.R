@@ -107,6 +107,17 @@ test_that("two tests are told as one, in series and in parallel, with errors by 
     array(errors_given_truth(fit, fit$base_rates, 1:2), dim(numbers)),
     test_errors(fit, numbers, fit$base_rates, 1:2), tolerance = 1e-3
   )
+  # With strata of difficulty, errors are independent within strata.
+  x <- withr::with_seed(3, simulate_ratings(
+    rater_design(c(0.8, 0.7, 0.9, 0.8), NULL, 2, 400, difficulty = 0.2)
+  ))
+  fit <- quiet(fit_raters(x, rater_model("rater", "uniform", "strata")))
+  some <- test_accuracy(fit, combine = x$raters[1:2], positive = x$categories[[2]])
+  both <- rowMeans(vapply(stratum_matrices(fit), function(m) m[[1]][, 2] * m[[2]][, 2], c(0, 0)))
+  some <- some[some$rater == paste(x$raters[1:2], collapse = " and "), ]
+  expect_equal(some$estimate[1:2], unname(c(both[[2]], 1 - both[[1]])), tolerance = 1e-6)
+  expect_gt(both[[2]], prod(vapply(confusion(fit)[1:2], function(m) m[2, 2], 0)) + 1e-3)
+  expect_true(all(some$conf.low < some$estimate & some$estimate < some$conf.high))
   for (bad in list("a", c("a", "a"), c("a", "z"), 1)) {
     expect_error(test_accuracy(fit, combine = bad), "two raters", class = "fallible_error_argument")
   }
@@ -123,8 +134,17 @@ test_that("raters with fewer ratings than the centre counts for are mostly prior
   found <- test_accuracy(fit, combine = c("late", "a"))
   noted <- unique(found$rater[found$note %in% "mostly prior"])
   expect_identical(noted, c("late", "late and a", "late or a"))
-  none <- test_accuracy(quiet(fit_raters(made, dawid_skene("none"))))
-  expect_true(all(is.na(none$note)))
+  plain <- quiet(fit_raters(made, dawid_skene("none")))
+  expect_true(all(is.na(test_accuracy(plain)$note)))
+  expect_no_match(capture.output(print(plain)), "A prior with")
+  # A weak prior has the weight of the ratings with the same information about a logit.
+  weak <- quiet(fit_raters(made, rater_model("rater")))
+  right <- weak$rater_accuracy
+  expect_equal(weak_prior_size(weak), 1 / (0.36 * right * (1 - right)))
+  expect_output(print(weak), sprintf("weight of %.0f ratings draws", weak_prior_size(weak)))
+  expect_output(print(weak), "Raters with fewer ratings (mostly prior): late", fixed = TRUE)
+  common <- quiet(fit_raters(made, rater_model(errors = "free")))
+  expect_no_match(capture.output(print(common)), "A prior with|mostly prior")
 })
 
 test_that("a rater alone can be fitted with what is known, and all else says what it needs", {

@@ -18,6 +18,16 @@ test_that("confusion matrices of a fit are drawn as confusion() gives them", {
   expect_s3_class(common$facet, "FacetNull")
 })
 
+test_that("names of parameters break at commas, and axes of shares have two labels or more", {
+  labeller <- facet_terms()[[1]]$params$labeller
+  name <- labeller(data.frame(term = c("pair[pcr,culture,neg]", "sens[a]",
+    "right[averylongnameofarater]")))[[1]]
+  expect_identical(unlist(name, use.names = FALSE), c("pair\n[pcr, culture,\nneg]", "sens\n[a]",
+    "right\n[averylongname\nofarater]"))
+  expect_equal(share_breaks(c(0.1, 0.95)), c(0.2, 0.4, 0.6, 0.8))
+  expect_identical(share_breaks(c(0, 1)), c(0, 0.5, 1))
+})
+
 test_that("of many raters those with the most ratings are drawn, and none where nothing is known", {
   x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.7, 5), NULL, 3, 150)))
   long <- as.data.frame(x)

@@ -243,6 +243,12 @@ test_that("cases to read are those on which raters are divided, with what was sa
   expect_false(is.unsorted(some$.probability))
   labels <- predict(ground_truth(crowd))
   expect_identical(some$.fitted, labels$category[match(some$case, labels$case)])
+  # For a fit, labels are those of its model.
+  fit <- quiet(fit_raters(crowd, dawid_skene()))
+  by_fit <- disputed_cases(fit, 400)
+  labels <- predict(fit)
+  expect_equal(by_fit$.probability, labels$probability[match(by_fit$case, labels$case)])
+  expect_false(is.unsorted(by_fit$.probability))
   # The order of the systems is that of the votes.
   none <- disputed_cases(ratings(cbind(a = rep(1:2, each = 10), b = rep(1:2, 10))))
   expect_true(all(is.na(none$.probability)))

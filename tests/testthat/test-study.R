@@ -209,6 +209,11 @@ test_that("odd conditions do not stop a study", {
   expect_s3_class(rows$condition[[1]], "odd")
   expect_identical(is.na(summary(study)$coverage), rep(TRUE, 6))
   expect_output(print(study), "4 estimates failed")
+  expect_output(print(study), "all runs failed: s, w", fixed = TRUE)
+  expect_no_match(capture.output(print(study)), "no coverage: s")
+  expect_error(
+    accuracy_estimator(silent), "element of .estimators.", class = "fallible_error_argument"
+  )
 })
 
 test_that("the reason of a failure is whole, and the same on every console", {
