@@ -122,23 +122,19 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   n_hidden <- if (is.null(terms)) max(0L, length(watched_terms) - 12L) else 0L
   terms <- terms %||% head(watched_terms, 12L)
   check_names_among(terms, all_terms, "terms")
-  table <- drawn_table(object, terms)
+  n_kept <- object$sampling$kept
+  n_chains <- object$sampling$chains
+  table <- data.frame(
+    term = factor(rep(terms, each = n_kept * n_chains), terms),
+    chain = factor(rep(rep(seq_len(n_chains), each = n_kept), length(terms))),
+    iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
+  )
   switch(type,
     density = draw_densities(object, table), trace = draw_traces(table),
     rank = draw_ranks(table), prior = draw_priors(object, terms)
   ) + ggplot2::labs(caption = if (n_hidden > 0L) {
     paste(count_noun(n_hidden, "more parameter"), "not shown: see `terms`")
   })
-}
-
-drawn_table <- function(object, terms) {
-  n_kept <- object$sampling$kept
-  n_chains <- object$sampling$chains
-  data.frame(
-    term = factor(rep(terms, each = n_kept * n_chains), terms),
-    chain = factor(rep(rep(seq_len(n_chains), each = n_kept), length(terms))),
-    iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
-  )
 }
 
 draw_densities <- function(object, table) {

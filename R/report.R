@@ -47,8 +47,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
                             positive = NULL) {
   check_call(dots = c("by", "known_raters"))
-  dots <- rlang::enquos(...)
-  known_raters <- rlang::eval_tidy(dots$known_raters)
+  dots <- enquos(...)
+  known_raters <- eval_tidy(dots$known_raters)
   variables <- if (is_variables(x)) x else list(x)
   check_input <- function(x) {
     check_ratings(x, hint_of_tests)
