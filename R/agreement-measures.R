@@ -246,9 +246,9 @@ bare_measure <- function(x, id, scale_weights = NULL,
 # `pooled`, `pooling`.
 make_measure_function <- function(id, pooled = TRUE) {
   pooling <- if (pooled) formals(bare_measure)["pooling"]
-  rlang::new_function(
+  new_function(
     c(alist(x = , scale_weights = NULL), pooling, alist(... = )), # nolint: spaces_inside.
-    rlang::call2(
+    call2(
       "bare_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
     ), topenv()
   )

@@ -87,7 +87,15 @@ new_agreement <- function(table, about) {
       pooling = about$pooling, scale_weights = about$scale_name,
       replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
     ),
-    line = format_estimates_line(table, about), caption = about$header[[1L]],
+    line = if (nrow(table) != 1L) {
+      shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; ")
+    } else {
+      paste(
+        names_of_agreement(table, measure_titles(table$measure, about$scale_name)),
+        estimate_words(table, about$conf_level, function(value) decimals(value, 2L))
+      )
+    },
+    caption = about$header[[1L]],
     head = c(
       about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
       if (about$by_category) "Each category against all others"
@@ -98,17 +106,6 @@ new_agreement <- function(table, about) {
       level = about$conf_level, left = seq_along(label_columns), most = 40L
     ),
     notes = agreement_notes(table, about), more = "tidy(\"benchmark\"), plot()"
-  )
-}
-
-# String for format(): the estimate with its interval, or several estimates.
-format_estimates_line <- function(table, about) {
-  if (nrow(table) != 1L) {
-    return(shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; "))
-  }
-  paste(
-    names_of_agreement(table, measure_titles(table$measure, about$scale_name)),
-    estimate_words(table, about$conf_level, function(value) decimals(value, 2L))
   )
 }
 

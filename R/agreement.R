@@ -120,8 +120,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
                       pooling = c("pairs", "cases", "fleiss-cuzick"), resampling = list()) {
   check_call(except = "x", dots = "by")
-  by <- rlang::enquos(...)$by
-  has_groups <- !is.null(by) && !rlang::quo_is_null(by)
+  by <- enquos(...)$by
+  has_groups <- !is.null(by) && !quo_is_null(by)
   if (!missing(x) && is_variables(x)) {
     abort_argument_if(has_groups, "by", "needs a single variable, and {.arg x} is a list.",
       i = "Select a variable: {.code x[[\"{names(x)[[1L]]}\"]]}.")
@@ -133,8 +133,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     return(map_variables(lapply(groups, function(at) x[at, ]), "group"))
   }
   counts <- rlang::enquo(counts)
-  abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
-  if (!rlang::quo_is_null(counts)) x <- read_counts(x, counts)
+  abort_argument_if(missing(x) && quo_is_null(counts), "x", "must be given.")
+  if (!quo_is_null(counts)) x <- read_counts(x, counts)
   input <- as_compared(x, scale_weights)
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
@@ -149,7 +149,12 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "{.code by_category = TRUE} cannot use {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
-  views <- if (check_flag(pairwise, "pairwise")) pair_views(view) else list(view)
+  views <- list(view)
+  if (check_flag(pairwise, "pairwise")) {
+    check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
+    check_pair_numbers(view$judges, columns_of_pairs)
+    views <- utils::combn(view$judges, 2L, restrict_view, simplify = FALSE, view = view)
+  }
   if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
   measures <- find_measures(measures, views, settings)
   tasks <- list(
@@ -179,13 +184,6 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
       silent = abstain_note(view$x)
     )
   ))
-}
-
-# A view for each pair of raters or systems.
-pair_views <- function(view) {
-  check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
-  check_pair_numbers(view$judges, columns_of_pairs)
-  utils::combn(view$judges, 2L, restrict_view, simplify = FALSE, view = view)
 }
 
 # Adds bootstrap intervals to the result. `tasks`: the view and the measure of each row. All rows
@@ -239,7 +237,7 @@ header_of_agreement <- function(view) {
 # Ratings from counts: columns of x or, without x, a matrix or data frame.
 read_counts <- function(x, counts) {
   if (!missing(x)) return(as_ratings(x, counts = !!counts))
-  counts <- rlang::eval_tidy(counts)
+  counts <- eval_tidy(counts)
   abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
     "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts)
   as_ratings(counts, counts = tidyselect::everything())
@@ -343,7 +341,7 @@ coincidences <- function(view) {
   weighted_counts <- rated_rows$data * ifelse(n_ratings > 1, rated_rows$weight / (n_ratings - 1), 0)
   coincidence_matrix <- crossprod(weighted_counts, rated_rows$data) -
     diag(colSums(weighted_counts), ncol(weighted_counts))
-  tibble::tibble(
+  columns_tibble(
     category1 = rep(view$labels, length(view$labels)),
     category2 = rep(view$labels, each = length(view$labels)), n = as.vector(coincidence_matrix)
   )
@@ -360,7 +358,7 @@ overlap_of_raters <- function(view) {
   n_all <- rowSums(counts)
   n_same <- counts[cbind(c(row(answers)), c(answers))]
   share_of_cases <- function(is_rated) colSums(is_rated * view$cases) / sum(view$cases)
-  tibble::tibble(
+  columns_tibble(
     rater = x$raters, ratings = colSums(is_rated * view$cases), coverage = share_of_cases(is_rated),
     overlap = share_of_cases(is_rated & n_all > 1),
     conflict = share_of_cases(is_rated & n_all > n_same)

@@ -11,16 +11,16 @@ NULL
 # `except`: arguments that may be missing. `dots`: names of arguments that the function accepts in
 # `...`; NULL if it uses all of them.
 check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
-  frame <- rlang::caller_env(frames_up)
-  arguments <- as.list(formals(rlang::caller_fn(frames_up)))
+  frame <- caller_env(frames_up)
+  arguments <- as.list(formals(caller_fn(frames_up)))
   if ("..." %in% names(arguments) && !is.null(dots)) {
     abort_if_given(eval(quote(substitute(alist(...))), frame), names(arguments), dots, frame)
   }
   # The call contains the function missing() itself and not its name, because the frame may have an
   # argument called "missing".
   missing_arguments <- Filter(function(arg) {
-    eval(rlang::call2(missing, as.name(arg)), frame)
-  }, setdiff(names(Filter(rlang::is_missing, arguments)), c("...", except)))
+    eval(call2(missing, as.name(arg)), frame)
+  }, setdiff(names(Filter(is_missing, arguments)), c("...", except)))
   abort_argument_if(missing_arguments, missing_arguments,
     "{.arg {missing_arguments}} must be given.", call = frame)
 }
@@ -55,7 +55,7 @@ check_flag <- function(x, arg) {
 # argument `arg` of the calling function. If `x` is that whole vector, the user chose nothing, and
 # the first choice is returned.
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
-  choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
+  choices <- choices %||% eval(formals(caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
   abort_argument_if(!(is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, i = i)

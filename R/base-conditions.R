@@ -234,7 +234,7 @@ without_trace <- function(condition) {
 # `handler(error)`. Errors of this package are passed on unchanged.
 if_foreign_error <- function(code, handler) {
   tryCatch(code, error = function(cnd) {
-    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+    if (inherits(cnd, "fallible_error")) cnd_signal(cnd)
     handler(cnd)
   })
 }

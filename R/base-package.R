@@ -24,7 +24,8 @@
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
-#' @importFrom rlang %||% := .data inject is_string names2
+#' @importFrom rlang %||% := .data call2 caller_env caller_fn cnd_signal enquos eval_tidy inject
+#'   is_missing is_string names2 new_function quo_is_null
 #' @importFrom stats ave coef complete.cases confint cov dnorm median na.omit nobs plogis pnorm
 #'   predict pt qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
 #' @importFrom utils head

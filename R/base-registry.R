@@ -32,7 +32,7 @@ check_kernel <- function(kernel, form, argument_names) {
   if (is.null(args(kernel))) return(invisible()) # a primitive function with unknown arguments
   arguments <- formals(args(kernel))
   names <- names(arguments)
-  required <- names(Filter(rlang::is_missing, arguments))
+  required <- names(Filter(is_missing, arguments))
   n <- length(argument_names)
   is_valid <- (length(names) >= n || "..." %in% names) &&
     all(required %in% c(head(names, n), "..."))
@@ -40,13 +40,6 @@ check_kernel <- function(kernel, form, argument_names) {
     "With form {.val {form}}, {.arg kernel} is called as
         {.code kernel({toString(argument_names)})}.",
     x = if (length(names) == 0L) "It takes no arguments." else "It takes {.arg {names}}.")
-}
-
-check_range <- function(range, words, finite) {
-  is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
-    range[[1L]] < range[[2L]] && (!finite || all(is.finite(range)))
-  abort_argument_if(!is_range, "range",
-    paste0("must be two ", words, ", the smaller one first."), not = range)
 }
 
 # Returns the records whose names are `ids`. Raises an error about the argument `measures` or

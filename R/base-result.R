@@ -262,7 +262,7 @@ name_variable_in_conditions <- function(variable, code) {
   hint <- c(i = paste0("This is about the variable ", encodeString(variable, quote = "\""), "."))
   name_variable <- function(cnd) replace(cnd, "body", list(c(cnd$body, hint)))
   withCallingHandlers(code,
-    fallible_error = function(cnd) rlang::cnd_signal(name_variable(cnd)),
+    fallible_error = function(cnd) cnd_signal(name_variable(cnd)),
     fallible_warning = function(cnd) {
       warning(name_variable(cnd))
       rlang::cnd_muffle(cnd)

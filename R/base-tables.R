@@ -243,7 +243,7 @@ heat_theme <- function(names, rows) {
 # draw one seed, so that the user's random stream advances as in one call. `column`: "variable" or
 # "group".
 map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
-                          fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
+                          fn = caller_fn(), env = caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL

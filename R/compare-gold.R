@@ -48,9 +48,14 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
   second <- pairs$second
+  # Standard errors of single systems due to shared errors are from estimates_from_ratings(). They
+  # are correlated, the more the larger the share of cases with equal answers.
+  bias <- estimates_from_ratings(estimate, seq_along(centre))$bias
+  correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
+  variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
   prior <- list(
     estimate = centre[first] - centre[second], std.error = table$std.error,
-    bias = bias_of_pairs(estimate, first, second)
+    bias = sqrt(pmax(0, variance))
   )
   details <- estimate$gold$details
   reasons <- setNames(details$reason, details$why)
@@ -63,16 +68,6 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
     reasons, "difference", c(estimate$gold$settings, conf_level = conf_level),
     estimate$options$interval
   )
-}
-
-# Standard errors of differences from ratings due to shared errors, one per pair. Those of single
-# systems are from estimates_from_ratings(). They are correlated, the more the larger the share of
-# cases with equal answers.
-bias_of_pairs <- function(estimate, first, second) {
-  bias <- estimates_from_ratings(estimate, seq_along(estimate$table$system))$bias
-  correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
-  variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
-  sqrt(pmax(0, variance))
 }
 
 no_pair_sources <- tibble::tibble(
@@ -141,18 +136,4 @@ add_joint_intervals <- function(table, draws, options) {
     table[rows, limit_columns] <- as.data.frame(pmin(pmax(limits, -1), 1))
   }
   table
-}
-
-# Note on the number of gold cases, and of those on which systems gave different answers.
-gold_pair_note <- function(x) {
-  paste0(
-    "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
-    if (!all(is.na(x$gold$differ))) {
-      n_different <- range(x$gold$differ, na.rm = TRUE)
-      paste0(
-        "; systems differ on ", paste(unique(number_of(n_different)), collapse = " to "),
-        " of them, and only these measure a difference (see tidy(\"sources\"))"
-      )
-    }
-  )
 }

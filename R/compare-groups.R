@@ -25,7 +25,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
     i = "Estimate with {.code interval = \"corrected\"}.")
   pairs <- if (is.null(reference)) utils::combn(groups, 2L) else
     rbind(setdiff(groups, reference), reference)
-  table <- tibble::tibble(
+  table <- columns_tibble(
     group1 = rep(pairs[1L, ], each = length(systems)),
     group2 = rep(pairs[2L, ], each = length(systems)), system = rep(systems, ncol(pairs))
   )
@@ -134,6 +134,11 @@ difference_of_intervals <- function(interval1, interval2, correlation) {
 # number of gold cases of a group.
 new_group_comparison <- function(table, estimates, gold, options) {
   n_systems <- length(unique(table$system))
+  interval <- estimates[[1L]]$options$interval
+  metric <- compared_metric(list(options = options))
+  correlations <- na.omit(table$correlation)
+  is_measured <- length(correlations) > 0L
+  no_clusters <- is.null(estimates[[1L]]$options$given_cluster)
   shown <- tibble::tibble(pair = paste(table$group1, "-", table$group2), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
@@ -143,41 +148,28 @@ new_group_comparison <- function(table, estimates, gold, options) {
       simultaneous = options$simultaneous
     ),
     line = paste0(
-      count_noun(nrow(table), "difference"), " in ", compared_metric(list(options = options)),
-      " between ", count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
+      count_noun(nrow(table), "difference"), " in ", metric, " between ",
+      count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
     ),
-    shown = view(
-      shown, c("pair", if (n_systems > 1L) "system", difference = "estimate", limit_columns,
-        `P(first better)` = "probability"),
-      c(3L, probability = 2L), options$conf_level, integer()
+    shown = view_of_differences(shown, options$conf_level, c("pair", if (n_systems > 1L) "system")),
+    notes = c(
+      reason_notes(table, shown$pair),
+      if (anyNA(table$estimate)) paste("Ratings do not show whether raters judge groups without",
+        "gold cases as they judge the others: label 15 to 25 cases of each"),
+      if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
+      if (gold_intervals[[interval]]$gold$believes) paste0(
+        "Differences are between corrected estimates; the groups have ", interval, " estimates: ",
+        toString(unlist(lapply(estimates, format)))
+      ),
+      if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
+        "; errors of groups ", if (no_clusters) "are taken as independent" else
+          paste0("correlate by ", paste(unique(decimals(range(correlations), 2L)), collapse = " to "))
+      ),
+      if (is_measured && no_clusters) note(
+        "If groups contain the same inputs, give `resampling = list(cluster = )` to
+         estimate_accuracy()", report = NULL
+      )
     ),
-    notes = group_comparison_notes(shown, estimates, gold, options),
     more = "tidy(), gate(), plot()", estimates = estimates, gold = gold, options = options
-  )
-}
-
-group_comparison_notes <- function(table, estimates, gold, options) {
-  printed_interval <- estimates[[1L]]$options$interval
-  correlations <- na.omit(table$correlation)
-  is_measured <- length(correlations) > 0L
-  no_clusters <- is.null(estimates[[1L]]$options$given_cluster)
-  c(
-    reason_notes(table, table$pair),
-    if (anyNA(table$estimate)) paste("Ratings do not show whether raters judge groups without gold",
-      "cases as they judge the others: label 15 to 25 cases of each"),
-    if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
-    if (gold_intervals[[printed_interval]]$gold$believes) paste0(
-      "Differences are between corrected estimates; the groups have ",
-      printed_interval, " estimates: ", toString(unlist(lapply(estimates, format)))
-    ),
-    if (is_measured) paste0("Intervals: ", compared_metric(list(options = options)),
-      " in the ", gold$settings$target, "; errors of groups ",
-      if (no_clusters) "are taken as independent" else
-        paste0("correlate by ", paste(unique(decimals(range(correlations), 2L)), collapse = " to "))
-    ),
-    if (is_measured && no_clusters) note(
-      "If groups contain the same inputs, give `resampling = list(cluster = )` to
-       estimate_accuracy()", report = NULL
-    )
   )
 }

@@ -58,7 +58,10 @@ new_comparison <- function(x) {
     simultaneous = options$simultaneous
   )
   line <- comparison_line(x, facts)
-  pair_view <- view_of_pairs_compared(x)
+  pairs <- shown_pairs(x)
+  pairs$pair <- paste(pairs$system1, "-", pairs$system2)
+  title <- paste("Differences of", compared_metric(x))
+  pair_view <- view_of_differences(pairs, options$conf_level, title = title)
   inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
@@ -145,14 +148,11 @@ view_of_ranks <- function(x, show_differences) {
 }
 
 # A view with a row per pair: difference, interval and probability that the first is better.
-view_of_pairs_compared <- function(x) {
-  table <- shown_pairs(x)
-  table$pair <- paste(table$system1, "-", table$system2)
+# `labels`: columns with the names of the pair.
+view_of_differences <- function(table, level, labels = "pair", title = NULL) {
   view(
-    table, c("pair", difference = "estimate", "conf.low", "conf.high",
-      `P(first better)` = "probability"),
-    c(3L, probability = 2L), x$options$conf_level, integer(),
-    title = paste("Differences of", compared_metric(x))
+    table, c(labels, difference = "estimate", limit_columns, `P(first better)` = "probability"),
+    c(3L, probability = 2L), level, integer(), title = title
   )
 }
 
@@ -201,7 +201,15 @@ comparison_notes <- function(x) {
         " to miss; simultaneous = TRUE covers all at once"
       )
     },
-    if (!is.null(x$gold)) gold_pair_note(x),
+    if (!is.null(x$gold)) paste0(
+      "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
+      # Gold cases on which systems gave different answers.
+      if (!all(is.na(x$gold$differ))) paste0(
+        "; systems differ on ",
+        paste(unique(number_of(range(x$gold$differ, na.rm = TRUE))), collapse = " to "),
+        " of them, and only these measure a difference (see tidy(\"sources\"))"
+      )
+    ),
     if (has_intervals) comparison_error_note(x)
   )
 }

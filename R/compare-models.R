@@ -36,7 +36,13 @@ compare_models <- function(...) {
       Compare fits by likelihood with {.fun AIC}.")
   }
   if (length(fits) == 1L) fits <- fits_of_all_dependences(fits[[1L]])
-  check_same_ratings(fits)
+  data <- lapply(fits, function(fit) {
+    list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
+  })
+  different <- which(!vapply(data, identical, NA, data[[1L]]))
+  abort_argument_if(different, "...",
+    "All models must be fitted to the same ratings and known truths.",
+    x = "Fit {different[[1L]]} has other ratings or known truths than fit 1.")
   names_given <- names2(fits)
   reserved <- intersect(names_given, c("term", "lowest", "highest"))
   abort_argument_if(reserved, "...",
@@ -68,16 +74,6 @@ fits_of_all_dependences <- function(fit) {
     if (can_fit) fit_checked_draws(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
   })
   drop_null(fits)
-}
-
-check_same_ratings <- function(fits) {
-  data <- lapply(fits, function(fit) {
-    list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
-  })
-  different <- which(!vapply(data, identical, NA, data[[1L]]))
-  abort_argument_if(different, "...",
-    "All models must be fitted to the same ratings and known truths.",
-    x = "Fit {different[[1L]]} has other ratings or known truths than fit 1.")
 }
 
 # A row per model with its WAIC and the difference from the best model, the best first.

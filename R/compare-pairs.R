@@ -285,7 +285,7 @@ rank_table <- function(systems, values) {
   }
   probability <- apply(sums_at(best) - sums_at(worst + 1), 2L, cumsum)
   probability <- matrix(probability, n + 1L, n)[seq_len(n), , drop = FALSE]
-  tibble::tibble(
+  columns_tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),
     probability = na_real(as.vector(probability) / nrow(values))
   )

@@ -108,7 +108,7 @@ schema_of.confusion_matrix <- function(x) { # nolint: object_name.
     count_noun(nrow(x), "category", "categories"), ", accuracy ", decimals(accuracy)
   )
   new_schema(
-    list(cells = tibble::tibble(
+    list(cells = columns_tibble(
       truth = rep(rownames(x), each = ncol(x)), rating = rep(colnames(x), nrow(x)),
       probability = as.vector(t(x))
     )),

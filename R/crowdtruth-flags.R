@@ -246,7 +246,15 @@ new_flags <- function(workers, rule) {
     shown = view(flagged[order(-flagged$score), ], c("worker", "units", rule$metrics, "score"),
       most = 10L, title = "Flagged"),
     notes = c(
-      rule_note(rule), if (fitted) quality_note(quality, rule$folds),
+      rule_note(rule),
+      # Performance of the rule on workers of known quality, from held-out scores.
+      if (fitted) paste0(
+        "Held out (", count_noun(rule$folds, "fold"), ", ", quality$low, " of ", quality$known,
+        " known workers of low quality): ", toString(paste(
+          c("accuracy", "precision", "recall", "AUC"),
+          decimals(unlist(quality[c("accuracy", "precision", "recall", "auc")]))
+        ))
+      ),
       if (isTRUE(median_units[[1L]] < median_units[[2L]])) sprintf(
         "Median units of flagged workers: %s, of all: %s. With few units, metrics vary by chance%s",
         format(median_units[[1L]]), format(median_units[[2L]]), " (see `min_cases`)"
@@ -266,14 +274,4 @@ rule_note <- function(x) {
   if (all(is.na(x$thresholds))) return("No worker has enough units for the rule")
   limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
   paste("Rule: at least", x$votes, "of", toString(limits))
-}
-
-# Note on the performance of the rule on workers of known quality, from held-out scores.
-quality_note <- function(quality, folds) {
-  shown <- c(accuracy = "accuracy", precision = "precision", recall = "recall", AUC = "auc")
-  paste0(
-    "Held out (", count_noun(folds, "fold"), ", ", quality$low, " of ", quality$known,
-    " known workers of low quality): ",
-    toString(paste(names(shown), decimals(unlist(quality[shown]))))
-  )
 }

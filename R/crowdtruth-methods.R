@@ -85,7 +85,7 @@ similarity_table <- function(x) {
   similarity <- t(x$similarity)
   names <- rownames(similarity)
   different <- row(similarity) != col(similarity)
-  tibble::tibble(
+  columns_tibble(
     annotation = names[col(similarity)[different]], other = names[row(similarity)[different]],
     similarity = similarity[different]
   )

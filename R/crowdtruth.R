@@ -131,7 +131,7 @@ measure_crowd <- function(x, options, history = character()) {
     ),
     similarity = similarity_table, labels = label_shares, kinds = annotation_kinds
   )
-  if (is_version2) tables$convergence <- tibble::tibble(
+  if (is_version2) tables$convergence <- columns_tibble(
     step = seq_along(measured$unit_change), units = measured$unit_change,
     workers = measured$worker_change, annotations = measured$annotation_change
   )
@@ -176,10 +176,15 @@ unit_table <- function(x, entries, cells, measured) {
   n <- nrow(x)
   is_version2 <- !is.null(measured$uqs)
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
+  # The annotation with most votes; tied annotations are joined by "|".
+  top <- cells$votes == largest(cells$votes, cells$unit, n)$value[cells$unit]
+  annotation <- tapply(
+    x$categories[cells$label[top]], factor(cells$unit[top], seq_len(n)), paste, collapse = "|"
+  )
   out <- tibble::tibble(
     unit = x$cases, workers = na_if_unnamed(x, judged),
     votes = rowsum_codes(cells$unit, cells$votes, n),
-    annotation = top_annotations(cells, x$categories, n)
+    annotation = as.character(annotation)
   )
   out$uqs <- measured$uqs # adds no column if it is NULL
   if (!is_version2) out$clarity <- largest(cells$score, cells$unit, n)$value
@@ -200,20 +205,12 @@ largest <- function(value, group, n) {
   list(value = value[at], at = at)
 }
 
-# For each unit, the annotation with most votes; tied annotations are joined by "|".
-top_annotations <- function(cells, categories, n) {
-  top <- cells$votes == largest(cells$votes, cells$unit, n)$value[cells$unit]
-  as.character(tapply(
-    categories[cells$label[top]], factor(cells$unit[top], seq_len(n)), paste, collapse = "|"
-  ))
-}
-
 worker_table <- function(x, entries, measured) {
   if (has_counts(x)) {
-    return(tibble::tibble(worker = character(), units = integer(), reason = character()))
+    return(columns_tibble(worker = character(), units = integer(), reason = character()))
   }
   of_workers <- function(used) tabulate(entries$worker[used], entries$workers)
-  out <- tibble::tibble(
+  out <- columns_tibble(
     worker = x$raters, units = of_workers(!duplicated(answer_number(entries))),
     !!!measured[intersect(names(spam_sign), names(measured))]
   )
@@ -262,7 +259,7 @@ annotation_table <- function(x, cells, similarity, measured) {
   frequency <- tabulate(cells$label, n)
   clarity <- largest(cells$score, cells$label, n)$value
   most_similar <- largest(as.vector(similarity), as.vector(row(similarity)), n)
-  out <- tibble::tibble(
+  out <- columns_tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / units,
     clarity = replace(clarity, is.na(clarity), 0), ambiguity = most_similar$value,
     similar_to = x$categories[col(similarity)[most_similar$at]]

@@ -48,7 +48,7 @@ of_one_kind <- "no case, or every case, is of this category"
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
   argument_names <- c("tp", "fn", "fp", "tn", settings)
   arguments <- lapply(setNames(nm = argument_names), function(name) rlang::missing_arg())
-  kernel <- rlang::new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
+  kernel <- new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }
 
@@ -338,7 +338,11 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
     reference <- check_string(reference, "reference")
     form <- check_choice(form %||% names(kernel_arguments)[[1L]], names(kernel_arguments), "form")
     range <- range %||% c(if (of_metric) 0 else -1, 1)
-    check_range(range, if (of_metric) "finite numbers" else "numbers", finite = of_metric)
+    is_range <- is.numeric(range) && length(range) == 2L && !anyNA(range) &&
+      range[[1L]] < range[[2L]] && (!of_metric || all(is.finite(range)))
+    abort_argument_if(!is_range, "range",
+      paste0("must be two ", if (of_metric) "finite ", "numbers, the smaller one first."),
+      not = range)
     check_kernel(kernel, form, kernel_arguments[[form]])
     fields <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
     do.call(if (of_metric) new_metric else new_measure, c(fields, if (of_metric) {

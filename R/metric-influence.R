@@ -125,9 +125,9 @@ kernel_slopes <- function(record, plan, counts, added) {
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
 }
 
-# Slopes of an average over categories, see averages_of(). `by_category`: slopes of the categories.
-# `weighted`: is the average weighted by the shares of true categories? These weights also depend on
-# the table, which adds to the slopes.
+# Slopes of an average over categories, see values_of_categories(). `by_category`: slopes of the
+# categories. `weighted`: is the average weighted by the shares of true categories? These weights
+# also depend on the table, which adds to the slopes.
 mean_slope <- function(by_category, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   has_no_slope <- weight == 0 | (drops == "caseless" & is.na(value))

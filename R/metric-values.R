@@ -63,21 +63,15 @@ values_of_categories <- function(record, plan, parts) {
     matrix(run_kernel(record, arguments, length(parts$tp), plan$settings), NROW(parts$tp))
   }
   by_category <- value_of(parts)
-  micro <- if ("micro" %in% plan$averages) value_of(lapply(parts, rowSums))
-  cbind(
-    averages_of(by_category, micro, parts$tp + parts$fn, plan$averages, record$drops), by_category
-  )
-}
-
-# Averages of a metric over categories, for each table (row). `by_category`: values (tables x
-# categories). `micro`: micro averages. `cases`: number or share of cases per category.
-averages_of <- function(by_category, micro, cases, averages, drops) {
-  do.call(cbind, lapply(averages, function(average) {
-    if (average == "micro") return(micro)
-    weight <- weights_in_mean(by_category, average == "macro_weighted", cases, drops)
+  drops <- record$drops
+  averages <- lapply(plan$averages, function(average) {
+    if (average == "micro") return(value_of(lapply(parts, rowSums)))
+    is_weighted <- average == "macro_weighted"
+    weight <- weights_in_mean(by_category, is_weighted, parts$tp + parts$fn, drops)
     by_category[weight == 0 | (drops == "caseless" & is.na(by_category))] <- 0
     rowSums(by_category * weight) / rowSums(weight)
-  }))
+  })
+  do.call(cbind, c(averages, list(by_category)))
 }
 
 # Weight of each category in the mean, 0 for categories that are left out. For `drops`, see

@@ -45,23 +45,17 @@ plot_systems <- function(object) {
     row_axis_with_space(limits = system_order) +
     plot_titles(
       paste(accuracy_title(object), "of systems"),
-      systems_subtitle(
-        table, object$options$conf_level, rater_accuracy,
-        if (!is_one_rater(object$fit$x)) " if raters err independently"
+      if (nrow(estimated_systems) == 0L) paste("Not identified:", table$reason[[1L]]) else paste0(
+        interval_subtitle(table, object$options$conf_level) %||% "Estimates",
+        if (!is.na(rater_accuracy)) sprintf(
+          "; dashed: a rater%s (%s)",
+          if (is_one_rater(object$fit$x)) "" else " if raters err independently",
+          in_percent(rater_accuracy)
+        )
       ),
       accuracy_axis_title(object),
       caption = not_identified(setdiff(system_order, estimated_systems$system))
     )
-}
-
-systems_subtitle <- function(table, level, rater_accuracy, assumption) {
-  if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
-  paste0(
-    interval_subtitle(table, level) %||% "Estimates",
-    if (!is.na(rater_accuracy)) {
-      sprintf("; dashed: a rater%s (%s)", assumption, in_percent(rater_accuracy))
-    }
-  )
 }
 
 plot_bins <- function(object) {
@@ -71,8 +65,16 @@ plot_bins <- function(object) {
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   table$system <- factor_in_order(table$system)
-  curve <- expected_agreement(estimates, n_categories(object$fit$x))
-  curve$system <- factor(curve$system, levels(table$system))
+  # Equation 6 of Lehner (2015): expected share of cases on which a system gives the most probable
+  # category, as a function of the probability of that category.
+  n <- n_categories(object$fit$x)
+  probability <- seq(1 / n, 1, length.out = 50L)
+  curve <- stack_rows(Map(function(system, accuracy) {
+    data.frame(
+      system = factor(system, levels(table$system)), probability,
+      agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (n - 1)
+    )
+  }, estimates$system, estimates$estimate))
   probability_axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours$accent, linetype = "dashed") +
@@ -87,19 +89,6 @@ plot_bins <- function(object) {
       "A point per bin; dashed: expected at the estimated accuracy",
       "mean probability of the most probable category", "share of agreement"
     )
-}
-
-# Equation 6 of Lehner (2015): expected share of cases on which a system gives the most probable
-# category, as a function of the probability of that category. Returns 50 points of the curve for
-# each system.
-expected_agreement <- function(estimates, categories) {
-  probability <- seq(1 / categories, 1, length.out = 50L)
-  stack_rows(Map(function(system, accuracy) {
-    data.frame(
-      system, probability = probability,
-      agreement = probability * accuracy + (1 - probability) * (1 - accuracy) / (categories - 1)
-    )
-  }, estimates$system, estimates$estimate))
 }
 
 # Plots three estimates for each system: from gold cases only, from ratings only, and from both.

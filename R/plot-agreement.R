@@ -123,9 +123,9 @@ plot_chart <- function(about) {
   left <- cumsum(widths) - widths
   bottom <- cumsum(heights) - heights
   agreeing <- diag(counts)
-  # A square is offset in its rectangle to the right by the number of cases to which the second
-  # rater gave this category and the first rater an earlier one, and upwards by the number of cases
-  # with the raters exchanged.
+  # A square is offset in its rectangle to the right. The offset is the number of cases to which the
+  # second rater gave this category and the first rater an earlier one. It is also offset upwards,
+  # by the same number with the raters exchanged.
   tiles <- data.frame(
     part = factor_in_order(rep(c("marginals", "agreement"), each = length(agreeing))),
     left = c(left, left + colSums(counts * upper.tri(counts))),
@@ -174,7 +174,17 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   rows <- known_measures(plain_data_frame(object), "object")
   rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
   # The result of a comparison has columns `estimate1` and `estimate2`; that of a test has not.
-  if (has_columns(rows, "estimate1")) return(plot_panel_differences(rows, about$conf_level))
+  if (has_columns(rows, "estimate1")) {
+    words <- "The first panel less the second, with"
+    return(picture(rows, "estimate", "title") +
+      line_at(0) +
+      interval_layers() +
+      row_axis_with_space() +
+      plot_titles(
+        "Differences of agreement on the same cases",
+        interval_subtitle(rows, about$conf_level, words), "difference of agreement"
+      ))
+  }
   null_value <- about$null
   rows$label <- paste("p", sub("^(?=[0-9])", "= ", show_p(rows$p.value), perl = TRUE))
   picture(rows, "estimate", "title") +
@@ -187,16 +197,4 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_x_continuous(limits = range(0, 1, null_value, rows$estimate)) +
     row_axis_with_space() +
     plot_titles(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
-}
-
-plot_panel_differences <- function(differences, level) {
-  picture(differences, "estimate", "title") +
-    line_at(0) +
-    interval_layers() +
-    row_axis_with_space() +
-    plot_titles(
-      "Differences of agreement on the same cases",
-      interval_subtitle(differences, level, "The first panel less the second, with"),
-      "difference of agreement"
-    )
 }

@@ -122,7 +122,13 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   n_hidden <- if (is.null(terms)) max(0L, length(watched_terms) - 12L) else 0L
   terms <- terms %||% head(watched_terms, 12L)
   check_names_among(terms, all_terms, "terms")
-  table <- drawn_table(object, terms)
+  n_kept <- object$sampling$kept
+  n_chains <- object$sampling$chains
+  table <- data.frame(
+    term = factor(rep(terms, each = n_kept * n_chains), terms),
+    chain = factor(rep(rep(seq_len(n_chains), each = n_kept), length(terms))),
+    iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
+  )
   captions <- c(
     if (n_hidden > 0L) paste(count_noun(n_hidden, "more parameter"), "not shown: see `terms`"),
     if (type %in% c("density", "prior") && object$prior$order == "each") note_untruncated
@@ -133,16 +139,6 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   ) + ggplot2::labs(caption = if (length(captions) > 0L) {
     wrap_text(paste(captions, collapse = "\n"), 100L)
   })
-}
-
-drawn_table <- function(object, terms) {
-  n_kept <- object$sampling$kept
-  n_chains <- object$sampling$chains
-  data.frame(
-    term = factor(rep(terms, each = n_kept * n_chains), terms),
-    chain = factor(rep(rep(seq_len(n_chains), each = n_kept), length(terms))),
-    iteration = seq_len(n_kept), value = as.vector(object$draws[, terms])
-  )
 }
 
 draw_densities <- function(object, table) {

@@ -150,7 +150,7 @@ pairwise_agreement <- function(x, raters) {
   counts <- lapply(core_pair_counts(
     x$patterns, pattern_weights(x), judge_of_rater, max(judge_of_rater)
   ), as.vector)
-  tibble::tibble(
+  columns_tibble(
     judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),
     pairs = counts$pairs, agreement = ratio(counts$agreeing, counts$pairs)
   )

@@ -4,7 +4,13 @@
 plot_sensitivity <- function(object) {
   table <- tidy(object)
   estimated_systems <- drop_missing(table, c("shared", "independent", "estimate"))
-  if (nrow(estimated_systems) == 0L) abort_no_range(object)
+  reason <- table$reason[[1L]]
+  abort_argument_if(nrow(estimated_systems) == 0L, "object",
+    "There is no range from independent errors to fully shared errors to draw.",
+    i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
+        {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
+        {.val shared} compute this range. For method {.val {object$options$method}}, give
+        {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
   systems <- estimated_systems$system[order(-estimated_systems$estimate)] # best first
   keep_estimated <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
@@ -107,17 +113,6 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
     if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
     if (!all(is.na(line_ends$low))) "; band: sampling error alone"
   )
-}
-
-abort_no_range <- function(object) {
-  table <- tidy(object)
-  reason <- table$reason[[1L]]
-  abort_argument("object",
-    "There is no range from independent errors to fully shared errors to draw.",
-    i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
-        {.code NA}: ", escape_braces(reason), ".") else "Methods {.val average}, {.val joint} and
-        {.val shared} compute this range. For method {.val {object$options$method}}, give
-        {.code interval = \"robust\"} to {.fun estimate_accuracy}.")
 }
 
 #' @rdname tidy.accuracy_bounds

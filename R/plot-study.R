@@ -159,7 +159,15 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
       } else {
         paste("Half-width that is kept with probability", format(settings$conf_level))
       },
-      plan_subtitle(settings), "cases", if (is_probability) "probability" else "half-width"
+      paste0(
+        if (!is.na(settings$chance_kappa)) sprintf(
+          "Rater accuracy %s (chance kappa %s), ", decimals(settings$rater_accuracy, 2L),
+          decimals(settings$chance_kappa, 2L)
+        ),
+        count_noun(settings$categories, "category", "categories"),
+        "; ", number(settings$runs), " panels a point"
+      ),
+      "cases", if (is_probability) "probability" else "half-width"
     )
 }
 
@@ -191,17 +199,6 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
       values = rep_len(c("solid", "42", "12", "6212"), n_groups), name = name,
       guide = if (n_groups > 1L) "legend" else "none"
     )
-}
-
-plan_subtitle <- function(settings) {
-  paste0(
-    if (!is.na(settings$chance_kappa)) sprintf(
-      "Rater accuracy %s (chance kappa %s), ", decimals(settings$rater_accuracy, 2L),
-      decimals(settings$chance_kappa, 2L)
-    ),
-    count_noun(settings$categories, "category", "categories"),
-    "; ", number(settings$runs), " panels a point"
-  )
 }
 
 #' @rdname tidy.gold_plan

@@ -49,9 +49,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
                             positive = NULL) {
   check_call(dots = c("by", "known_raters", "resampling"))
-  dots <- rlang::enquos(...)
-  known_raters <- rlang::eval_tidy(dots$known_raters)
-  resampling <- rlang::eval_tidy(dots$resampling) %||% list()
+  dots <- enquos(...)
+  known_raters <- eval_tidy(dots$known_raters)
+  resampling <- eval_tidy(dots$resampling) %||% list()
   check_resampling(resampling)
   variables <- if (is_variables(x)) x else list(x)
   check_input <- function(x) {
