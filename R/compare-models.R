@@ -146,10 +146,9 @@ new_model_comparison <- function(models, terms, fits, names_given) {
         "undecided"), 1L),
       view(terms, columns, most = 15L)
     ),
-    notes = "Models are numbered by elpd, the best first.
-     elpd: expected log predictive density by WAIC. Undecided: within 4 units or two
-     standard errors of the best. A model that fits better need not estimate accuracy better: report
-     all undecided models, or use known truths.",
+    notes = "Models are numbered by elpd (expected log predictive density by WAIC), the best
+     first. Undecided: within 4 units or two standard errors of the best. A model that fits better
+     need not estimate accuracy better: report all undecided models, or use known truths.",
     more = "tidy(what = \"terms\"), plot()"
   )
 }
