@@ -3,12 +3,12 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "../panel.hpp"
 #include "core/accuracy/profile_interval.hpp"
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
 #include "models.hpp"
 
 using namespace fallible;
@@ -66,7 +66,9 @@ TEST_CASE("derivatives of ordinal errors and of confidence are those of the log 
           const int judge = rows.raters - 1;
           Eigen::VectorXd of_accuracy;
           latent.accuracy(x, judge, &of_accuracy);
-          const auto value = [&](const Eigen::VectorXd& at) { return latent.evaluate(at, nullptr); };
+          const auto value = [&](const Eigen::VectorXd& at) {
+            return latent.evaluate(at, nullptr);
+          };
           const auto slope = [&](const Eigen::VectorXd& at) {
             Eigen::VectorXd out;
             latent.evaluate(at, &out);
@@ -172,4 +174,57 @@ TEST_CASE("the profile of an accuracy that is no parameter ends where it must") 
       CHECK(2 * (top - value) == Approx(2.7).epsilon(1e-2));
     }
   }
+}
+
+TEST_CASE("ordinal errors start with thresholds half way between the means of the signals") {
+  for (const int N : {2, 3, 4, 5, 6}) {
+    std::vector<double> x(N);
+    OrdinalLaw::start(x.data(), N);
+    const OrdinalLaw law(x.data(), N);
+    CHECK(law.slope() == 2);
+    for (int t = 0; t < N - 1; ++t) {
+      CHECK(law.thresholds()[t] == Approx(2 * (t + 0.5 - 0.5 * (N - 1))).scale(1));
+    }
+    // Probabilities of intervals of normal signals, by numerical integration.
+    x[1] += 0.3;
+    for (int j = 2; j < N; ++j) x[j] -= 0.1 * j;
+    const OrdinalLaw other(x.data(), N);
+    for (int k = 0; k < N; ++k) {
+      std::vector<double> share(N);
+      for (int i = -10000; i < 10000; ++i) {
+        const double z = (i + 0.5) / 1000;
+        int rating = 0;
+        for (const double limit : other.thresholds()) rating += z + 2 * (k - 0.5 * (N - 1)) > limit;
+        share[rating] += std::exp(-z * z / 2) / std::sqrt(2 * 3.14159265358979) / 1000;
+      }
+      for (int l = 0; l < N; ++l) {
+        CHECK(std::fabs(other.matrix()[k * N + l] - share[l]) < 5e-4);
+      }
+    }
+  }
+}
+
+TEST_CASE("levels start with the logits of their numbers") {
+  // Wrong and right answers with three levels.
+  const std::vector<double> seen{6, 4, 3, 7, 1, 20};
+  double x[4];
+  LevelLaw::start(seen, x);
+  const auto logit = [&](int level, int right) {
+    return std::log((seen[2 * level + right] + 0.5) / (seen[right] + 0.5));
+  };
+  CHECK(x[0] == Approx(logit(1, 0)));
+  CHECK(x[1] == Approx(logit(2, 0)));
+  CHECK(x[2] == Approx(std::log(logit(1, 1) - logit(1, 0))));
+  CHECK(x[3] == Approx(std::log(logit(2, 1) - logit(2, 0) - (logit(1, 1) - logit(1, 0)))));
+  const LevelLaw law(x, 3);
+  for (const bool right : {false, true}) {
+    double total = 0;
+    for (int l = 0; l < 3; ++l) total += seen[2 * l + right] + 0.5;
+    for (int l = 0; l < 3; ++l) {
+      CHECK(law.of(right, l) == Approx((seen[2 * l + right] + 0.5) / total));
+    }
+  }
+  // A step that would be negative has a small size.
+  LevelLaw::start({1, 9, 5, 2}, x);
+  CHECK(x[1] == Approx(std::log(0.05)));
 }

@@ -1,0 +1,172 @@
+// Panels with many raters, for which some computations are approximate, and names of classes.
+#include <doctest/doctest.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "../panel.hpp"
+#include "../recorded.hpp"
+#include "core/base/random.hpp"
+#include "core/model/curvature.hpp"
+#include "core/model/identified.hpp"
+#include "core/model/latent.hpp"
+#include "core/model/naming.hpp"
+#include "core/model/pooled.hpp"
+#include "models.hpp"
+
+using namespace fallible;
+using doctest::Approx;
+
+namespace {
+
+// Raters with accuracy 0.75. Rater j leaves out every case i with (i + j) % gap == 0.
+Panel crowd(int raters, int cases, int categories, int gap, const std::string& system = "") {
+  Stream stream(12, 3);
+  std::vector<std::string> columns;
+  for (int j = 0; j < raters; ++j) {
+    std::string text;
+    for (int i = 0; i < cases; ++i) {
+      const int wrong =
+          (i + 1 + static_cast<int>(stream.uniform() * (categories - 1))) % categories;
+      const int answer = stream.uniform() < 0.75 ? i % categories : wrong;
+      text += (i + j) % gap == 0 ? '.' : static_cast<char>('A' + answer);
+    }
+    columns.push_back(text);
+  }
+  std::vector<std::string> systems;
+  if (!system.empty()) systems.push_back(system);
+  return Panel(columns, systems, categories);
+}
+
+}  // namespace
+
+TEST_CASE("names are those of the best of all permutations") {
+  Stream stream(5, 5);
+  for (int i = 0; i < 60; ++i) {
+    const int K = 2 + i % 4, judges = 1 + i % 3;
+    std::vector<double> matrices, weight;
+    for (int j = 0; j < judges; ++j) {
+      weight.push_back(j == 1 && i % 2 == 0 ? 0 : 1 + 4 * stream.uniform());
+      for (int c = 0; c < K * K; ++c) matrices.push_back(stream.uniform());
+    }
+    const auto worth = [&](const std::vector<int>& name) {
+      double out = 0;
+      for (int j = 0; j < judges; ++j) {
+        for (int k = 0; k < K; ++k) out += weight[j] * matrices[(j * K + k) * K + name[k]];
+      }
+      return out;
+    };
+    std::vector<int> order(K), best;
+    std::iota(order.begin(), order.end(), 0);
+    best = order;
+    do {
+      if (worth(order) > worth(best)) best = order;
+    } while (std::next_permutation(order.begin(), order.end()));
+    CHECK(names_by_majority(matrices, weight, K) == best);
+  }
+  // Names stay if others are as good.
+  CHECK(names_by_majority({0.5, 0.5, 0.5, 0.5}, {3}, 2) == std::vector<int>{0, 1});
+}
+
+TEST_CASE("of cases with many replies only those of the busiest hundred judges count") {
+  // The last five judges rated fewer cases than the others.
+  Panel all = crowd(105, 6, 3, 1000);
+  std::vector<std::string> columns;
+  Stream stream(2, 2);
+  for (int j = 0; j < 105; ++j) {
+    std::string text;
+    for (int i = 0; i < 6; ++i)
+      text += static_cast<char>('A' + static_cast<int>(3 * stream.uniform()));
+    if (j % 21 == 20) text[0] = text[5] = '.';
+    columns.push_back(text);
+  }
+  std::vector<std::string> busy;
+  for (int j = 0; j < 105; ++j) {
+    std::string text = columns[j];
+    // In cases 1 to 4 all judges replied. In the others only a hundred did.
+    if (j % 21 == 20) text = "......";
+    busy.push_back(text);
+  }
+  all = Panel(columns, {}, 3);
+  const Panel hundred(busy, {}, 3);
+  const LatentRows rows = latent_rows(all.view(), all.weights(), -1, {});
+  const LatentRows fewer = latent_rows(hundred.view(), hundred.weights(), -1, {});
+  const Association found = association(rows), expected = association(fewer);
+  CHECK(found.excess == Approx(expected.excess));
+  CHECK(found.statistic == Approx(expected.statistic));
+  CHECK(found.df == expected.df);
+  CHECK(reply_association(rows).pairs == 100 * 99 / 2);
+}
+
+TEST_CASE("the evidence of many raters integrates each rater, and then their mean") {
+  const Panel panel = crowd(40, 9, 2, 4, "ABABABBBA");
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
+    const LatentModel model{true, Errors::uniform, false, false};
+    const LatentPrior prior;
+    const LatentClass latent(rows, model, prior);
+    const Eigen::VectorXd x = fit_latent(latent, OptimiserOptions()).x;
+    const Evidence found = laplace_evidence(latent, x);
+    // The base rate, and the accuracy of the system: the curvature with a ridge of 0.05.
+    const Eigen::MatrixXd hessian = -log_posterior_hessian(latent, x);
+    std::vector<int> at{0};
+    if (system == 0) at.insert(at.begin(), latent.layout.accuracy_at(40, 0));
+    const auto n = static_cast<Eigen::Index>(at.size());
+    Eigen::MatrixXd dense(n, n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      for (Eigen::Index j = 0; j < n; ++j) dense(i, j) = hessian(at[i], at[j]);
+      // The ridge of the base rates is on logits relative to their mean: 1 - 1 / 2.
+      dense(i, i) += at[i] == 0 ? 0.025 : 0.05;
+    }
+    double expected = latent.evaluate(x, nullptr) + log_prior_constant(latent.layout) +
+                      0.5 * static_cast<double>(n) * std::log(2 * 3.14159265358979) -
+                      0.5 * std::log(dense.determinant());
+    const double mean = 1 / (1 + std::exp(-x[latent.layout.mean_at]));
+    const double variance = prior.spread * prior.spread;
+    double of_mean = (prior.correct + prior.wrong) * mean * (1 - mean);
+    for (int u = 0; u < 40; ++u) {
+      double ratings = 0;
+      for (int i = 0; i < rows.size(); ++i) {
+        for (const int r : rows.positions(i)) ratings += rows.judge[r] == u ? rows.weight[i] : 0;
+      }
+      const double p = latent.accuracy(x, u), information = ratings * p * (1 - p);
+      of_mean += 1 / (1 / information + variance);
+      expected += 0.5 * std::log(2 * 3.14159265358979 / (information + 1 / variance));
+    }
+    expected += 0.5 * std::log(2 * 3.14159265358979 / of_mean);
+    CHECK(found.log_evidence == Approx(expected).epsilon(1e-7));
+    CHECK((found.std_error > 0) == (system == 0));
+  }
+}
+
+TEST_CASE("fits to many raters are those that were recorded") {
+  Recorded recorded({-5026.217915, -4588.442449, -1094.097692}, 1e-6);
+  const Panel panel = crowd(26, 14, 3, 3, "ABCABCABBCABCA");
+  for (const int system : {-1, 0}) {
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
+    for (const LatentModel& model : all_models()) {
+      const LatentClass latent(rows, model, LatentPrior());
+      const IdentifiedJudges found = identified_judges(rows, model, flat());
+      recorded.add(found.all);
+      recorded.add(found.model);
+      recorded.add_all(found.judge);
+      if (model.errors == Errors::free || model.separate_system) continue;
+      const Eigen::VectorXd x = fit_latent(latent, OptimiserOptions()).x;
+      const Evidence evidence = laplace_evidence(latent, x);
+      recorded.add(evidence.log_evidence);
+      recorded.add(evidence.std_error);
+      for (const double variance : natural_variances(latent, x)) recorded.add(variance);
+    }
+    recorded.check();
+  }
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
+  const PooledFit fit = fit_pooled(rows, PooledOptions());
+  recorded.add_all(fit.posterior);
+  recorded.add_all(fit.centre.s);
+  recorded.add(fit.log_density);
+  recorded.check();
+}
