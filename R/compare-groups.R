@@ -162,8 +162,9 @@ new_group_comparison <- function(table, estimates, gold, options) {
         toString(unlist(lapply(estimates, format)))
       ),
       if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
-        "; errors of groups ", if (no_clusters) "are taken as independent" else
-          paste0("correlate by ", paste(unique(decimals(range(correlations), 2L)), collapse = " to "))
+        "; errors of groups ", if (no_clusters) "are taken as independent" else paste(
+          "correlate by", paste(unique(decimals(range(correlations), 2L)), collapse = " to ")
+        )
       ),
       if (is_measured && no_clusters) note(
         "If groups contain the same inputs, give `resampling = list(cluster = )` to
