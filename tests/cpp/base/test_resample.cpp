@@ -57,8 +57,7 @@ TEST_CASE("a resample is the multinomial draw of cells, or of kinds of clusters"
   const Resampler resampler(cases, {}, {});
   // Two clusters hold cell 0 twice and cell 2 once, one holds cell 3 twice.
   const std::vector<int> pattern{0, 2, 3, 0, 2};
-  const Resampler clusters({4, 0, 2, 2}, {0, 1, 2, 3},
-                           {pattern, {2, 1, 2, 2, 1}, {5, 5, 8, 9, 9}});
+  const Resampler clusters({4, 0, 2, 2}, {0, 1, 2, 3}, {pattern, {2, 1, 2, 2, 1}, {5, 5, 8, 9, 9}});
   for (int i = 0; i < 20; ++i) {
     Stream a(6, i), b(6, i), c(7, i), d(7, i);
     std::vector<double> count;

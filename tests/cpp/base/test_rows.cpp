@@ -32,8 +32,8 @@ TEST_CASE("rows are numbered by first appearance, and found again after growth")
 
 TEST_CASE("rows are sorted as words are, however long and whatever is in them") {
   const int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
-  std::vector<std::vector<int>> words{{}, {0}, {0, least}, {0, most}, {0, most, 1}, {least},
-                                      {most}};
+  std::vector<std::vector<int>> words{{},           {0},     {0, least}, {0, most},
+                                      {0, most, 1}, {least}, {most}};
   for (int i = 0; i < 200; ++i) {
     words.push_back({0, i % 7});
     words.back().insert(words.back().end(), i % 40, i % 3 - 1);  // differ far behind, or end

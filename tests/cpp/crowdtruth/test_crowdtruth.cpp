@@ -150,8 +150,7 @@ TEST_CASE("scores stay between 0 and 1, and the change falls below the tolerance
   CHECK(quality.unit_change.back() < 1e-10);
   CHECK(quality.worker_change.size() == quality.unit_change.size());
   for (const auto* scores : {&quality.unit, &quality.worker, &quality.worker_worker,
-                             &quality.worker_unit, &quality.annotation,
-                             &quality.unit_annotation}) {
+                             &quality.worker_unit, &quality.annotation, &quality.unit_annotation}) {
     for (const double score : *scores) {
       CHECK(score >= 0);
       CHECK(score <= 1 + 1e-12);

@@ -53,6 +53,9 @@ void for_each_fit(const std::function<void(const Fitted&)>& check) {
     check(Fitted(twelve_cases({1, 0, 0, 2, 0, 0, 3, 0, 0, 0, 3, 2}), coin));
     check(Fitted(three_tests().rows(), coin));
     check(Fitted(four_sources().rows(), coin));
+    LatentRows without_weight = twelve_cases();
+    without_weight.weight[2] = without_weight.weight[5] = 0;
+    check(Fitted(without_weight, coin));
   }
 }
 

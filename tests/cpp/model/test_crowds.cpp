@@ -170,3 +170,32 @@ TEST_CASE("fits to many raters are those that were recorded") {
   recorded.add(fit.log_density);
   recorded.check();
 }
+
+TEST_CASE("with constant raters in a crowd, identification is that which was recorded") {
+  Recorded recorded({2294.2, 2406.7, 2406.7, 2513.8, 2836.3, 2989.5}, 1e-9);
+  for (const int raters : {20, 21, 25}) {
+    // Every fourth rater always gives the same answer, and cases differ in their raters.
+    std::vector<std::string> columns;
+    Stream stream(6, static_cast<std::uint64_t>(raters));
+    for (int j = 0; j < raters; ++j) {
+      std::string text;
+      for (int i = 0; i < 12; ++i) {
+        const bool rated = stream.uniform() < (i < 6 ? 0.5 : 0.15);
+        const char answer = stream.uniform() < 0.7 ? "ABAABBABABBA"[i] : 'B';
+        text += !rated ? '.' : j % 4 == 3 ? 'A' : answer;
+      }
+      columns.push_back(text);
+    }
+    const Panel panel(columns, {"ABAABBABABBB"}, 2);
+    for (const int system : {-1, 0}) {
+      const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
+      for (const LatentModel& model : all_models()) {
+        const IdentifiedJudges found = identified_judges(rows, model, flat());
+        recorded.add(found.all);
+        recorded.add(found.model);
+        recorded.add_all(found.judge);
+      }
+      recorded.check();
+    }
+  }
+}
