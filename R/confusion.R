@@ -40,7 +40,8 @@
 #' @export
 confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 1, error_range = 0,
                              base_rates = NULL, normalise = c("expected", "row"), ...) {
-  abort_argument_if(!missing(categories) && inherits(categories, "ratings"), "categories",
+  check_call(except = "accuracy")
+  abort_argument_if(inherits(categories, "ratings"), "categories",
     "must be labels or their number.", not = categories, i = matrices_of_ratings)
   check_call()
   labels <- check_category_labels(categories)

@@ -160,7 +160,7 @@ share_of_opposite <- function(fit) {
   p_most_frequent_error <- vapply(categories, function(k) {
     do.call(pmax, lapply(setdiff(categories, k), function(truth) p[, truth, k]))
   }, n[, 1L])
-  variance <- function(p) p * (1 - p) / n
+  variance <- function(p) pmax(p * (1 - p), 0) / n # 0 without ratings
   is_exchanged <- has_ratings & rowSums(has_ratings) > 1 &
     p_right - p_most_frequent_error <
       -2 * sqrt(variance(p_right) + variance(pmin(p_most_frequent_error, 1)))

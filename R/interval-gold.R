@@ -315,6 +315,7 @@ sequence_difference <- function(x, target, conf_level) {
 # after every gold case? `believes`: is the estimate from ratings a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
                           believes = FALSE) {
+  stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
   call_with <- function(interval) {
     function(x, from_ratings, settings) {
       arguments <- c(list(x = x, from_ratings = from_ratings), settings)

@@ -42,12 +42,12 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x,
     i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else
-      if (inherits(x, c("rater_fit", "model_comparison")))
+      c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
+          numbers of this object.", if (inherits(x, c("rater_fit", "model_comparison")))
         "A methods paragraph exists for fits by {.code method = \"bayes\"}, by
          {.code may_say(fit, \"methods\")}. {.help rater_model} has references for all models." else
-      c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
-          numbers of this object.", "For example {.code may_say(estimate_accuracy(x))}, or without
-          systems {.code may_say(agreement(x))}.")
+        "For example {.code may_say(estimate_accuracy(x))}, or without systems
+         {.code may_say(agreement(x))}.")
   )
   if (what == "sentences") return(say_sentences(x))
   paragraph <- say_methods(x)

@@ -229,7 +229,7 @@ test_that("common mistakes are answered with the right call", {
     "cluster = \"site\"" = estimate_accuracy(x, resampling = list(cluster = site)),
     "\"model\"" = ratings(lehner2015, raters = rater1:rater4, rater_kind = "LLM"),
     "\"model\"" = ratings(lehner2015, raters = rater1:rater4, rater_kind = c(rater1 = "LLM")),
-    "may_say\\(estimate_accuracy" = may_say(fit),
+    "may_say\\(fit" = may_say(fit),
     "Leave out `cost`" = plan_cases(x, agreement = "fleiss_kappa", cost = c(case = 5, rating = 1)),
     "Leave out `estimator`" = plan_cases(x, agreement = "fleiss_kappa", estimator = "average")
   )
