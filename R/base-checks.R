@@ -103,7 +103,7 @@ check_dots_empty <- function(...) {
   abort_if_given(substitute(alist(...)), names(formals(sys.function(sys.parent()))))
 }
 
-# Raises an error if the call `given` has arguments, apart from those named `accepted`. The error
+# Raises an error if the call `given` has arguments other than those named `accepted`. The error
 # lists their names, similar valid names and all valid names. The arguments are not evaluated.
 abort_if_given <- function(given, valid_names, accepted = character(), call = user_frame()) {
   arguments <- as.list(given)[-1L]

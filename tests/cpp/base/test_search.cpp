@@ -46,8 +46,8 @@ Eigen::MatrixXd hessian_of_valley(const Eigen::VectorXd& x) {
   return out;
 }
 
-// L-BFGS with all pairs, by its definition: the inverse Hessian H starts as a multiple of the
-// identity, and each pair (s, y) changes it to (I - r s y') H (I - r y s') + r s s', r = 1 / (s y).
+// L-BFGS with all pairs, by its definition. The inverse Hessian H starts as a multiple of the
+// identity. Each pair (s, y) changes H to (I - r s y') H (I - r y s') + r s s', with r = 1 / (s y).
 Eigen::VectorXd direction(const std::vector<Eigen::VectorXd>& steps,
                           const std::vector<Eigen::VectorXd>& changes,
                           const Eigen::VectorXd& gradient) {

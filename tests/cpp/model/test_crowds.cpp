@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "../panel.hpp"
-#include "../recorded.hpp"
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/identified.hpp"
@@ -140,62 +139,5 @@ TEST_CASE("the evidence of many raters integrates each rater, and then their mea
     expected += 0.5 * std::log(2 * 3.14159265358979 / of_mean);
     CHECK(found.log_evidence == Approx(expected).epsilon(1e-7));
     CHECK((found.std_error > 0) == (system == 0));
-  }
-}
-
-TEST_CASE("fits to many raters are those that were recorded") {
-  Recorded recorded({-5026.217915, -4588.442449, -1094.097692}, 1e-6);
-  const Panel panel = crowd(26, 14, 3, 3, "ABCABCABBCABCA");
-  for (const int system : {-1, 0}) {
-    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
-    for (const LatentModel& model : all_models()) {
-      const LatentClass latent(rows, model, LatentPrior());
-      const IdentifiedJudges found = identified_judges(rows, model, flat());
-      recorded.add(found.all);
-      recorded.add(found.model);
-      recorded.add_all(found.judge);
-      if (model.errors == Errors::free || model.separate_system) continue;
-      const Eigen::VectorXd x = fit_latent(latent, OptimiserOptions()).x;
-      const Evidence evidence = laplace_evidence(latent, x);
-      recorded.add(evidence.log_evidence);
-      recorded.add(evidence.std_error);
-      for (const double variance : natural_variances(latent, x)) recorded.add(variance);
-    }
-    recorded.check();
-  }
-  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
-  const PooledFit fit = fit_pooled(rows, PooledOptions());
-  recorded.add_all(fit.posterior);
-  recorded.add_all(fit.centre.s);
-  recorded.add(fit.log_density);
-  recorded.check();
-}
-
-TEST_CASE("with constant raters in a crowd, identification is that which was recorded") {
-  Recorded recorded({2294.2, 2406.7, 2406.7, 2513.8, 2836.3, 2989.5}, 1e-9);
-  for (const int raters : {20, 21, 25}) {
-    // Every fourth rater always gives the same answer, and cases differ in their raters.
-    std::vector<std::string> columns;
-    Stream stream(6, static_cast<std::uint64_t>(raters));
-    for (int j = 0; j < raters; ++j) {
-      std::string text;
-      for (int i = 0; i < 12; ++i) {
-        const bool rated = stream.uniform() < (i < 6 ? 0.5 : 0.15);
-        const char answer = stream.uniform() < 0.7 ? "ABAABBABABBA"[i] : 'B';
-        text += !rated ? '.' : j % 4 == 3 ? 'A' : answer;
-      }
-      columns.push_back(text);
-    }
-    const Panel panel(columns, {"ABAABBABABBB"}, 2);
-    for (const int system : {-1, 0}) {
-      const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
-      for (const LatentModel& model : all_models()) {
-        const IdentifiedJudges found = identified_judges(rows, model, flat());
-        recorded.add(found.all);
-        recorded.add(found.model);
-        recorded.add_all(found.judge);
-      }
-      recorded.check();
-    }
   }
 }

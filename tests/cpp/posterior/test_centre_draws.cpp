@@ -1,4 +1,4 @@
-// Draws of the centre of a panel, against the integral over its density and recorded numbers.
+// Draws of the centre of a panel, against the integral over its density.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -112,15 +112,12 @@ TEST_CASE("in order, each answer stays most probable under its truth") {
   CentreDraws centre(3);
   Stream stream(8, 3);
   bool dominated = true;
-  double sum = 0;
   for (int i = 0; i < 200; ++i) {
     centre.update(counts.squares(), true, stream);
     const std::vector<double>& mu = centre.mu();
     for (int l = 0; l < 3; ++l) {
       for (int k = 0; k < 3; ++k) dominated = dominated && (k == l || mu[3 * k + l] < mu[4 * l]);
     }
-    for (int k = 0; k < 3; ++k) sum += (k + 1) * centre.nu()[k] + (i % 5) * mu[3 * k + k];
   }
   CHECK(dominated);
-  CHECK(sum == Approx(7858.08858807).epsilon(1e-8));  // recorded
 }
