@@ -49,7 +49,8 @@ List core_check_k(List patterns, NumericVector weight, int system, List tests, L
     settings.pairs = test["pairs"];
     settings.residual = test["residual"];
     const auto prior = glue::latent_prior(null["prior"]);
-    glue::interruptible([&] { testers.emplace_back(rows, settings, prior); });
+    testers.emplace_back(settings, prior);
+    glue::interruptible([&] { testers.back().fit(rows); });
   }
   const auto bootstrap = glue::bootstrap_options(options);
   const double alpha = options["alpha"];

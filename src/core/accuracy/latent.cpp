@@ -17,34 +17,38 @@ namespace {
 class LatentEstimator : public Estimator {
  public:
   LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
-      : Estimator(ratings, pattern_cells(ratings)), options_(options) {
-    const bool likelihood = options.fitting == Fitting::likelihood, pooled = options.prior.pooled;
-    const bool along_profile = options.deviance > 0 && !shared() && likelihood;
-    const bool exchangeable = !options.model.by_rater && ratings.known.matrix.empty() && likelihood;
+      : Estimator(ratings, pattern_cells(ratings)), options_(options) {}
+
+  void fit_systems() {
+    const bool likelihood = options_.fitting == Fitting::likelihood, pooled = options_.prior.pooled;
+    const bool along_profile = options_.deviance > 0 && !shared() && likelihood;
+    const bool exchangeable =
+        !options_.model.by_rater && ratings_.known.matrix.empty() && likelihood;
     PooledFit panel;
     if (pooled) {
-      panel = fit_pooled(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known), {});
+      panel = fit_pooled(latent_rows(ratings_.patterns, ratings_.weight, -1, ratings_.known), {});
       converged_ = panel.converged;
     }
-    const int systems = ratings.patterns.systems;
+    const int systems = ratings_.patterns.systems;
     for (int i = 0; i < (shared() ? 1 : systems); ++i) {
       Fitted fitted;
-      fitted.rows = latent_rows(ratings.patterns, ratings.weight, shared() ? -1 : i, ratings.known);
-      fitted.prior = pooled ? given_centre(options.prior, panel, fitted.rows) : options.prior;
+      fitted.rows =
+          latent_rows(ratings_.patterns, ratings_.weight, shared() ? -1 : i, ratings_.known);
+      fitted.prior = pooled ? given_centre(options_.prior, panel, fitted.rows) : options_.prior;
       const LatentFit latent_fit =
-          along_profile ? profile_interval(model(fitted), options.optimiser, options.deviance).top
+          along_profile ? profile_interval(model(fitted), options_.optimiser, options_.deviance).top
                         : fit(fitted, true);
       fitted.x = latent_fit.x;
       converged_ = converged_ && latent_fit.converged;
       identified_ =
           identified_ &&
-          identified_judges(fitted.rows, options.model, fitted.prior, options.fitting).model;
+          identified_judges(fitted.rows, options_.model, fitted.prior, options_.fitting).model;
       resampled_.push_back(fitted);
       if (exchangeable) resampled_.back().rows = regardless_of_rater(fitted.rows).rows;
       fitted_.push_back(std::move(fitted));
     }
     for (int s = 0; identified_ && s < systems; ++s) {
-      systems_[s].estimate = accuracy(s, fitted_[shared() ? 0 : s], ratings.weight);
+      systems_[s].estimate = accuracy(s, fitted_[shared() ? 0 : s], ratings_.weight);
     }
   }
 
@@ -125,7 +129,9 @@ class LatentEstimator : public Estimator {
 }  // namespace
 
 std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options) {
-  return std::make_unique<LatentEstimator>(ratings, options);
+  auto out = std::make_unique<LatentEstimator>(ratings, options);
+  out->fit_systems();
+  return out;
 }
 
 }  // namespace fallible

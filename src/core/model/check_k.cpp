@@ -242,8 +242,7 @@ LatentRows RowSampler::draw(Stream& stream) const {
   return out;
 }
 
-KTester::KTester(const LatentRows& rows, const KTest& test, const LatentPrior& prior)
-    : test_(test), prior_(prior) {
+void KTester::fit(const LatentRows& rows) {
   observed_ = compare(rows, Eigen::VectorXd(), OptimiserOptions(), this);
   sampler_.emplace(rows, law_);
 }

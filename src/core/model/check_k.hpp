@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "../base/host.hpp"
@@ -89,7 +90,10 @@ class RowSampler {
 // under the null model.
 class KTester {
  public:
-  KTester(const LatentRows& rows, const KTest& test, const LatentPrior& prior);
+  KTester(KTest test, LatentPrior prior) : test_(std::move(test)), prior_(std::move(prior)) {}
+
+  // Fits the models to the data set. The functions below need the fits.
+  void fit(const LatentRows& rows);
 
   const KStatistics& observed() const { return observed_; }
   bool converged() const { return converged_; }
@@ -111,9 +115,9 @@ class KTester {
   Eigen::VectorXd null_;
   AnswerLaw law_;
   std::optional<RowSampler> sampler_;
-  KStatistics observed_;
-  bool converged_;
-  int degrees_;
+  KStatistics observed_{};
+  bool converged_ = false;
+  int degrees_ = 0;
 };
 
 // Returns the drawn statistics of each test. A test ends early if, for each statistic, two

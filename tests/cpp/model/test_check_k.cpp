@@ -3,10 +3,10 @@
 #include <cmath>
 #include <map>
 
+#include "../panel.hpp"
 #include "core/model/algebraic.hpp"
 #include "core/model/check_k.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -149,8 +149,8 @@ TEST_CASE("what pairs are expected to do is what a slow sum over all of them say
       }
     }
   }
-  const double scale = (observed[0] + observed[1] + observed[2]) /
-                       (expected[0] + expected[1] + expected[2]);
+  const double scale =
+      (observed[0] + observed[1] + observed[2]) / (expected[0] + expected[1] + expected[2]);
   const DisagreeingPairs found = disagreeing_pairs(rows, law);
   double distance = 0;
   for (int i = 0; i < 3; ++i) {
@@ -193,8 +193,7 @@ TEST_CASE("a richer model starts from what a simpler one says") {
   const LatentFit fit = fit_latent(simple, OptimiserOptions());
   for (const LatentModel& model :
        {LatentModel{true, Errors::uniform, true, false},
-        LatentModel{false, Errors::free, true, false},
-        LatentModel{true, Errors::free, true, false},
+        LatentModel{false, Errors::free, true, false}, LatentModel{true, Errors::free, true, false},
         LatentModel{true, Errors::distance, true, false}}) {
     const LatentClass richer(rows, model, prior);
     double log_likelihood;
@@ -207,7 +206,7 @@ TEST_CASE("checks are the same on any number of threads, and each statistic is a
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   std::vector<KTester> testers;
-  for (const KTest& test : all_tests()) testers.emplace_back(rows, test, LatentPrior());
+  for (const KTest& test : all_tests()) testers.emplace_back(test, LatentPrior()).fit(rows);
   CHECK(testers[0].degrees() == 3);
   CHECK(testers[1].degrees() == 1);
   CHECK(std::isfinite(testers[0].observed().ratio));
