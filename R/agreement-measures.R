@@ -197,8 +197,8 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'   values. (`scale_weights = "ordinal"` uses Gwet's distances instead.) Like weights, levels above
 #'   `"nominal"` need labels that are numbers, or a declared order. For `"interval"`, `x` may be a
 #'   matrix or data frame of cases x raters with any number of distinct numbers.
-#' @param continuity If `TRUE`, the default, returns a limit instead of `NA` if a rater used only one
-#'   category; see Details.
+#' @param continuity If `TRUE`, the default, returns a limit instead of `NA` if a rater used only
+#'   one category; see Details.
 #' @param ... Not used; catches misspelt arguments.
 #' @return One number. If the measure is undefined, `NA` with a warning of class
 #'   `fallible_warning_undefined` that gives the reason.

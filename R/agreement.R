@@ -73,7 +73,8 @@
 #' @param by_category If `TRUE`, computes the measures for each category against all others. By
 #'   default `FALSE`.
 #' @param systems If `TRUE`, systems of `x` count as raters. By default the value of `pairwise`.
-#' @param pooling Unit that is weighted equally if cases have different numbers of ratings: `"pairs"` (the default), `"cases"` or `"fleiss-cuzick"`; see Missing ratings.
+#' @param pooling Unit that is weighted equally if cases have different numbers of ratings:
+#'   `"pairs"` (the default), `"cases"` or `"fleiss-cuzick"`; see Missing ratings.
 #' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
 #'   1000; `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement` with a row per measure and the columns

@@ -158,8 +158,8 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #'   rows are printed.
 #' @param what Name of a table of the result, by default its first. The help page of each
 #'   function lists the tables of its result.
-#' @param ... `as.data.frame()` passes these arguments to `tidy()`, and `tidy()` to the function that
-#'   makes the table, if the table has arguments. `plot()` uses `title` and `subtitle` for the
+#' @param ... `as.data.frame()` passes these arguments to `tidy()`, and `tidy()` to the function
+#'   that makes the table, if the table has arguments. `plot()` uses `title` and `subtitle` for the
 #'   titles, and passes the other arguments to `autoplot()`.
 #' @param spreadsheet Is the table for a spreadsheet? By default `FALSE`. If `TRUE`, an apostrophe
 #'   is put before text that begins with `=`, `+`, `-`, `@`, a tab or a line break. Otherwise a

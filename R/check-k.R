@@ -34,13 +34,13 @@
 #'   Neither model has priors, and systems are not used.
 #'
 #' The other likelihood ratio tests relax one property (accuracy, errors or difficulty) in the
-#' alternative. Neither model assumes the other two properties. The models are [rater_model()]s with weak priors, and the statistic is
-#' twice the gain in log likelihood. Errors that are not equally probable depend on the distance of
-#' categories, if these are ordered. If there are too few raters to identify all parameters, both
-#' models are simplified until they are identified. First cases are equally difficult, then errors
-#' are also equally probable. Columns `null` and
-#' `alternative` name the models. One system is used as an additional rater with a separate
-#' accuracy, because its answers are evidence too.
+#' alternative. Neither model assumes the other two properties. The models are [rater_model()]s with
+#' weak priors, and the statistic is twice the gain in log likelihood. Errors that are not equally
+#' probable depend on the distance of categories, if these are ordered. If there are too few raters
+#' to identify all parameters, both models are simplified until they are identified. First cases are
+#' equally difficult, then errors are also equally probable. Columns `null` and `alternative` name
+#' the models. One system is used as an additional rater with a separate accuracy, because its
+#' answers are evidence too.
 #'
 #' @section P-values:
 #' P-values are computed by a parametric bootstrap. Up to `replicates` panels are drawn from the

@@ -146,12 +146,12 @@ summary_of_fit <- function(x) {
   if (has_one_matrix(x)) matrices <- list(`a rater` = matrices[[1L]])
   shown <- head(matrices, 6L)
   n_hidden <- length(matrices) - length(shown)
-  views <- Map(function(matrix, name) {
+  matrix_views <- Map(function(matrix, name) {
     view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
       if (n_hidden > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more",
         n_hidden)))
   }, shown, names(shown))
-  c(list(view_of_fit(x, title = "Parameters", most = 12L)), unname(views))
+  c(list(view_of_fit(x, title = "Parameters", most = 12L)), unname(matrix_views))
 }
 
 view_of_fit <- function(x, ...) {

@@ -42,7 +42,8 @@ collect_entries <- function(codes, place) {
 check_takes_confidence <- function(x, input) {
   raters <- names(input$columns)
   confidence_columns <- names(input$confidence)
-  requirement <- "{.arg confidence} needs identified raters and at most one rating per rater and case."
+  requirement <-
+    "{.arg confidence} needs identified raters and at most one rating per rater and case."
   check_named_raters(x, "confidence", requirement)
   abort_argument_if(x$repeats != "error", "confidence", requirement,
     x = "{.code repeats = \"{x$repeats}\"} allows several on a case.",

@@ -26,8 +26,8 @@ rating_layouts <- function() {
 
 build_wide <- function(input, categories, systems) {
   columns <- append_unseen_cases(encode_columns(input$columns, categories, "rater"), systems)
-  core <- core_patterns_wide(columns, systems$columns, length(systems$cases))
-  ratings_fields(core, systems, input, categories, names(columns))
+  core_patterns <- core_patterns_wide(columns, systems$columns, length(systems$cases))
+  ratings_fields(core_patterns, systems, input, categories, names(columns))
 }
 
 build_counts <- function(input, categories, systems) {
@@ -39,9 +39,9 @@ build_counts <- function(input, categories, systems) {
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
     found = unknown)
   columns <- append_unseen_cases(columns[categories], systems, 0L)
-  core <- core_patterns_counts(columns, systems$columns, length(systems$cases))
+  core_patterns <- core_patterns_counts(columns, systems$columns, length(systems$cases))
   raters <- as.character(seq_len(max(Reduce(`+`, columns))))
-  ratings_fields(core, systems, input, categories, raters)
+  ratings_fields(core_patterns, systems, input, categories, raters)
 }
 
 build_long <- function(input, categories, systems) {
@@ -56,18 +56,18 @@ build_long <- function(input, categories, systems) {
       "A case must have the same weight in all its rows.", "weights")
   }
   rater <- encode_labels(input$rater, raters, "rater", "rater")
-  core <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
-  fields <- ratings_fields(core, systems, input, categories, raters)
+  core_patterns <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
+  fields <- ratings_fields(core_patterns, systems, input, categories, raters)
   if (any(input$empty)) fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
   fields
 }
 
-ratings_fields <- function(core, systems, input, categories, raters) {
+ratings_fields <- function(core_patterns, systems, input, categories, raters) {
   set_core_patterns(list(
     patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights,
     times = input$times, raters = raters, categories = categories,
     systems = names(systems$columns) %||% character()
-  ), core)
+  ), core_patterns)
 }
 
 case_identifiers <- function(input) {

@@ -37,11 +37,12 @@ read_input <- function(data, quos, options) {
     if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
   case <- take_role("case", unfactor)
-  keys <- if (length(case) > 1L) map_lgl(case, is.numeric)
-  case <- if (is.null(keys)) case[[1L]] else join_keys(case)
+  is_numeric_key <- if (length(case) > 1L) map_lgl(case, is.numeric)
+  case <- if (is.null(is_numeric_key)) case[[1L]] else join_keys(case)
   input <- list(
     layout = layout, rows = attr(data, "rows"), columns = take_role("raters"), case = case,
-    keys = keys, rater = take_role("rater")[[1L]], weights = take_role("weights", identity)[[1L]],
+    keys = is_numeric_key, rater = take_role("rater")[[1L]],
+    weights = take_role("weights", identity)[[1L]],
     systems = take_role("systems"), system_table = system_input$table,
     constant = system_input$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = take_role("truth"),

@@ -32,11 +32,11 @@
 #' For `tidy(x, "threshold")`, exactly one of `sensitivity`, `specificity` and `cost` must be given.
 #' `sensitivity` is the smallest acceptable sensitivity, in (0, 1]. The threshold with the highest
 #' specificity among those that reach it is chosen. `specificity` is the smallest acceptable
-#' specificity; the threshold with the highest sensitivity is then chosen.
-#' `cost = c(missed = , false_alarm = )` are the costs of the two errors, at least 0 and not both 0.
-#' The threshold with the lowest mean cost per case is then chosen. Intervals treat the chosen threshold
-#' as fixed, although another sample would lead to another choice. Therefore the metrics at the
-#' chosen threshold are slightly optimistic.
+#' specificity; the threshold with the highest sensitivity is then chosen. `cost = c(missed = ,
+#' false_alarm = )` are the costs of the two errors, at least 0 and not both 0. The threshold with
+#' the lowest mean cost per case is then chosen. Intervals treat the chosen threshold as fixed,
+#' although another sample would lead to another choice. Therefore the metrics at the chosen
+#' threshold are slightly optimistic.
 #'
 #' Intervals are percentiles of a bootstrap of cases and cover sampling error only. They are `NA`
 #' for estimates with `interval = "none"`.

@@ -33,7 +33,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 }
 
 # Input for metrics of scores, shared by all systems. A list:
-# * beliefs: the result of rater_beliefs()
+# * rater_posterior: the result of posterior_from_raters()
 # * judge: a function that returns the input for a system, given its number `s`
 #
 # The input for a system is a list. It contains `s` and, if the scores cannot be evaluated, the
@@ -54,8 +54,8 @@ score_panel <- function(estimate) {
   } else if (!has_posterior(estimate)) {
     accuracy_only(estimate)
   }
-  beliefs <- if (is.null(lack)) rater_beliefs(estimate)
-  p <- if (is.null(lack)) beliefs$posterior(NULL)
+  rater_posterior <- if (is.null(lack)) posterior_from_raters(estimate)
+  p <- if (is.null(lack)) rater_posterior$posterior(NULL)
   if (anyNA(p[judged, ])) lack <- "the raters' agreement does not separate the categories"
   input_of_system <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
@@ -67,14 +67,14 @@ score_panel <- function(estimate) {
     }
     if (!is.null(lack)) return(list(s = s, lack = lack))
     out <- list(
-      s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = beliefs$known[at],
+      s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = rater_posterior$known[at],
       book = order_scores(values[at, , drop = FALSE]), back = shared_position(estimate, s)
     )
     out$w <- score_weights(out)
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
     out
   }
-  list(beliefs = beliefs, judge = input_of_system)
+  list(rater_posterior = rater_posterior, judge = input_of_system)
 }
 
 # Position of system `s` between independent errors (0) and shared errors (1). It is 1 for the
@@ -111,7 +111,7 @@ score_point <- function(estimate, plan, scored_system) {
 draw_scores <- function(estimate, panel, scored_systems, n_values, measure) {
   settings <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   replicates <- resampled(name = "Bootstrap of scores", resampling = settings, run = function(n) {
-    p <- panel$beliefs$posterior(n)
+    p <- panel$rater_posterior$posterior(n)
     lapply(scored_systems, function(scored_system) {
       if (!is.null(scored_system$lack) || anyNA(p)) return(NULL)
       v <- n[scored_system$at]
@@ -214,7 +214,7 @@ min_eigenvalue <- 0.01
 #   (cases x categories). It returns those of the original fit if the weights are NULL, if the fit
 #   cannot be repeated, or if fits are slow (`max_refitted`).
 # * known: is the truth of the case known?
-rater_beliefs <- function(estimate) {
+posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
   original <- posterior(fit)[x$index, , drop = FALSE]
