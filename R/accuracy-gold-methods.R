@@ -171,12 +171,15 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   unknown <- setdiff(truth_table$case, unlist(group_cases))
   abort_if(unknown, "case", "{.arg known_truth} must contain only cases of {.arg object}.",
     x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, truth_table$case))
+  gold <- if (inherits(known_truth, "gold_cases")) known_truth
+  if (!is.null(gold)) known_truth <- gold$truth
   is_table <- is.data.frame(known_truth)
   case_names <- if (is_table) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
     in_group <- case_names %in% cases
     if (!any(in_group)) return(update(estimate, ...))
     group_truth <- if (is_table) known_truth[in_group, ] else known_truth[in_group]
+    if (!is.null(gold)) group_truth <- replace(gold, "truth", list(group_truth))
     update(estimate, group_truth, gold_sample, ...)
   }, unclass(object), group_cases)
   object

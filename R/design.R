@@ -96,7 +96,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   check_judge_names(judges)
   difficulty_settings <- check_difficulty(difficulty)
   matrices <- matrices %||% list()
-  normalise <- if (is.list(matrices)) matrices[["normalise"]] %||% "expected"
+  normalise <- (if (is.list(matrices)) matrices[["normalise"]]) %||% "expected"
   if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
   law <- if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else
     "fixed"

@@ -142,6 +142,7 @@ test_that("groups without gold have what ratings alone say, and why", {
   more <- update(groups, truth(x)[c(200:210), ])
   expect_identical(tidy(more, "gold_details")$gold, c(30L, 30L, 11L, 11L))
   expect_error(update(groups, c("999" = "1")), class = "fallible_error_case")
+  expect_equal(tidy(update(groups, gold_cases(truth(x)[c(200:210), ]))), tidy(more))
 })
 
 test_that("edge cases follow their rules", {
