@@ -11,7 +11,8 @@
 
 #' @export
 `[[.accuracy_estimate` <- function(x, i, ...) {
-  abort_argument_if(is.character(i) && all(i %in% setdiff(unclass(x)$table$system, names(x))), "i",
+  systems <- setdiff(unclass(x)$table$system, names(x))
+  abort_argument_if(is.character(i) && length(i) > 0L && all(i %in% systems), "i",
     "is the name of a system, and {.code [[} selects elements.", x = "Found {.val {i}}.",
     i = "Use one bracket: {.code x[\"{i}\"]}. {.code x[[\"name\"]]} is for estimates of several
       groups or variables.")

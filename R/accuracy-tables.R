@@ -125,7 +125,6 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema
 }
 
-
 bins_table <- function(x) {
   abort_argument_if(!method_of(x)$bins, "what",
     "There are no bins in an estimate with method {.val {x$options$method}}.",

@@ -152,7 +152,8 @@ run_r_kernel <- function(measure, rows, weight) {
   n_labels <- length(rows$labels)
   cell <- rows$data[, 1L] + (rows$data[, 2L] - 1L) * n_labels
   labels <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
-  measure$kernel(as.table(array(rowsum_codes(cell, weight, n_labels^2), lengths(labels), labels)))
+  counts <- rowsum_codes(cell, weight, n_labels^2)
+  measure$kernel(as.table(matrix(counts, n_labels, dimnames = labels)))
 }
 
 estimate_by_kernel <- function(measure, view, influence) {

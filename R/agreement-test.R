@@ -40,7 +40,7 @@
 #'
 #'   With `y`, they are `measure`, `scale_weights`; `estimate`, the measure of `x` minus the measure
 #'   of `y`; `estimate1`, `estimate2`, `std.error`, `conf.low`, `conf.high`, `statistic`, `p.value`;
-#'   `n`, the number of common cases; `method`, `reason`.
+#'   `n`, the number of common cases (with `by`, of all cases); `method`, `reason`.
 #'
 #'   It has methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
@@ -75,7 +75,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   }
   by <- rlang::enquos(...)$by
   groups <- NULL
-  if (!is.null(by)) {
+  if (!is.null(by) && !quo_is_null(by)) {
     abort_argument_if(!is.null(y), "by", "must be left out if {.arg y} is given.")
     x <- as_ratings(x)
     groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
@@ -89,7 +89,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     null = check_number(null, "null", -1, 1, open_max = TRUE),
     alternative = check_choice(alternative), conf_level = check_level(conf_level),
     scale_name = name_of_weights(scale_weights), interval = check_choice(interval),
-    pooling = check_choice(pooling)
+    pooling = check_choice(pooling), grouped = !is.null(groups)
   )
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(data, arg) {
@@ -186,7 +186,7 @@ make_difference_row <- function(measure, samples, about) {
     estimate1 = x$estimate, estimate2 = y$estimate, std.error = error,
     conf.low = difference - half_width, conf.high = difference + half_width, statistic = statistic,
     p.value = p_value(statistic, n - 1, about$alternative),
-    n = length(intersect(cases$x, cases$y)), method = x$method, reason = reason
+    n = length(if (about$grouped) unlist(cases) else intersect(cases$x, cases$y)), method = x$method, reason = reason
   )
 }
 
@@ -246,7 +246,8 @@ new_agreement_test <- function(table, about) {
       decimals(table$estimate, 2L),
       ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_words))
     ), "; "),
-    caption = paste0(about$caption, count_noun(n_cases, if (compares) "common case" else "case")),
+    caption = paste0(about$caption, count_noun(n_cases,
+      if (compares && !about$grouped) "common case" else "case")),
     shown = view(
       table, c(part_column(table), about$columns), c(3L, statistic = 2L),
       about$conf_level

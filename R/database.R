@@ -126,7 +126,6 @@ database_ratings <- function(data, quos, options) {
   x
 }
 
-
 # For long data, returns argument `systems`, a lazy table with columns `case`, `system` and
 # `prediction`. Returns NULL if the argument is not a lazy table.
 lazy_systems <- function(quo, layout) {

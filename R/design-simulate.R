@@ -148,7 +148,7 @@ model_is_dependent <- function(model) !is.null(model$dependence)
 
 # Returns words that complete the sentence "raters err ...": the model's assumption about errors.
 independence_words <- function(model) {
-  if (inherits(model, "own_model")) return("as the user-defined model specifies")
+  if (inherits(model, "own_model")) return("as the fitted model specifies")
   if (model_is_dependent(model)) {
     return("with the dependence of the model, which ratings cannot show")
   }
@@ -243,7 +243,6 @@ joint_answer_probabilities <- function(a, b, u) {
   if (sum(common) < 1) most_equal <- most_equal / (1 - sum(common))
   (1 - u) * outer(a, b) + u * (most_equal + diag(common, length(a)))
 }
-
 
 # Largest number of combinations of answers for which identification is checked.
 max_combinations <- 4096

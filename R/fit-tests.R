@@ -137,8 +137,11 @@ tested_table <- function(fit, rows, numbers, notes) {
     std.error = scale * numbers$error, conf.low = rescale(numbers$low),
     conf.high = rescale(numbers$high), note = notes[as.integer(rows$rater)],
     reason = replace(
-      replace(reason, on_boundary, "the estimate is on a boundary"),
-      is.na(numbers$error) & !is.na(numbers$low), reason_ratio_of_draws
+      replace(
+        reason, inherits(fit, "draws_fit") & is.na(numbers$error) & !is.na(numbers$low),
+        reason_ratio_of_draws
+      ),
+      on_boundary, "the estimate is on a boundary"
     )
   )
 }

@@ -104,7 +104,6 @@ is_sample <- function(gold, x) {
     (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
 }
 
-
 # Sampling probability of each case of `x`, NA if it is missing; NULL if the user gave none. It is
 # read from a column of `known_truth` or from `gold_sample`.
 given_probability <- function(known_truth, gold_sample, x) {

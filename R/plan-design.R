@@ -238,7 +238,6 @@ fit_pilot <- function(x, equal_accuracy) {
   without_warnings(fit_raters(x))
 }
 
-
 # Estimated accuracies of the pilot's systems, without systems whose accuracy is not identified.
 pilot_systems <- function(fit) {
   if (n_systems(fit$x) == 0L) return(NULL)

@@ -175,13 +175,13 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
   # The result of a comparison has columns `estimate1` and `estimate2`; that of a test has not.
   if (has_columns(rows, "estimate1")) {
-    words <- "The first panel less the second, with"
+    words <- paste0(about$caption, "with")
     return(picture(rows, "estimate", "title") +
       line_at(0) +
       interval_layers() +
       row_axis_with_space() +
       plot_titles(
-        "Differences of agreement on the same cases",
+        "Differences of agreement",
         interval_subtitle(rows, about$conf_level, words), "difference of agreement"
       ))
   }

@@ -102,9 +102,6 @@ confidence_kind <- function(column) {
     if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
 }
 
-
-
-
 # ---- Use -----------------------------------------------------------------------------------------
 
 # Code of the confidence of ratings, 0 if it is unknown. `case` and `rater`: case and rater of each
@@ -235,7 +232,6 @@ place_of_values <- function(case, judge, judges, cases, rows) {
   if (is.null(judge)) expand.grid(case = seq_len(rows), rater = seq_along(judges)) else
     list(case = match(case, cases), rater = match(as_label(judge), judges))
 }
-
 
 # Fails if a rater has several replies on a case, counting both ratings and abstentions.
 check_one_reply <- function(x) {

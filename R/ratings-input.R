@@ -244,7 +244,6 @@ select_column <- function(data, quo, arg, several = FALSE) {
   name
 }
 
-
 # Drops the level NA of a factor, and the level "" if no value has it.
 clean_levels <- function(x) {
   if (!any(levels(x) %in% c(NA, ""))) x else

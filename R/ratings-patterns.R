@@ -181,7 +181,6 @@ pick_patterns <- function(patterns, selected) {
   patterns
 }
 
-
 # Splits patterns so that all cases of a pattern have the same values, and stores the values.
 # `values`: a named list of vectors with an entry per case.
 split_patterns <- function(x, values) {

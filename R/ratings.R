@@ -361,7 +361,6 @@ warn_raters <- function(x, by_rating) {
     i = "Check that {.arg case} and {.arg rater} are not swapped.", raters = x$raters)
 }
 
-
 check_repeats <- function(x, input = NULL) {
   repeated <- repeated_ratings(x)
   if (nrow(repeated) == 0L) return(invisible(x))

@@ -251,7 +251,6 @@ check_nested_fields <- function(fields, input) {
     i = "Use the same type in all records, or give columns of other fields only.")
 }
 
-
 shorten_text <- function(x) {
   x <- printable(x)
   if (nchar(x) > 60L) paste0(substr(x, 1L, 57L), "...") else x

@@ -205,7 +205,6 @@ warn_scores <- function(x) {
 
 # ---- Subsets, tables and text of scores ---------------------------------------------------------
 
-
 keep_scores <- function(scores, systems) {
   scores$values <- scores$values[intersect(systems, names(scores$values))]
   if (length(scores$values) > 0L) scores

@@ -78,7 +78,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     i = "Give {.arg known_truth}, or {.arg trust}.")
   checked <- resolve_known(x, known_truth, NULL)
   x <- checked$x
-  truth <- truth_of_patterns(x)[x$index]
+  truth <- if (is.null(known_truth)) integer(length(x$index)) else truth_of_patterns(x)[x$index]
   codes <- if (joint) score_codes(x)
   values <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
   # Cases with different scores or known truths get separate patterns.

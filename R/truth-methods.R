@@ -148,8 +148,7 @@ label_notes <- function(facts, about) {
         number(calibrated$cases), calibrated$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
-    sprintf("Label probability below %s%s in %s of %s%s", sure_enough(about),
-      if (about$votes > 0) " (0.8 without votes)" else "", number(facts$unsure),
+    sprintf("Label probability below %s in %s of %s%s", sure_enough(about), number(facts$unsure),
       count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
     if (isTRUE(about$unrated > 0L)) paste(
@@ -167,7 +166,7 @@ label_assumption <- function(about) {
     paste0("Assumed: raters err ", about$errors %||% "independently",
       "; otherwise labels are less certain")
   } else if (about$rho != typical_rho || about$votes != 0.5) {
-    "How often such labels are right was measured only for the default votes and rho"
+    "How often labels with these `votes` and `rho` are right was not measured in public data"
   } else if (about$kind == "machines") {
     paste("Language models share more errors than people. In public data, the share",
       "of correct labels was .10 lower than the labels' mean probability")

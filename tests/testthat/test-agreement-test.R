@@ -146,6 +146,8 @@ test_that("by compares two groups of cases, as two panels would", {
   expect_equal(tidy(test), tidy(compare_agreement(x[first, ], x[!first, ], "fleiss_kappa")))
   expect_output(print(test), "Agreement in 1 minus agreement in 2", fixed = TRUE)
   three <- setNames(rep(1:3, length.out = nrow(x)), x$cases)
+  expect_identical(test$n, n_cases(x))
+  expect_equal(compare_agreement(x, by = NULL), compare_agreement(x))
   expect_error(compare_agreement(x, by = three), class = "fallible_error_argument")
   expect_error(compare_agreement(x, x, by = half), class = "fallible_error_argument")
 })

@@ -23,7 +23,7 @@ test_that("a fit of a fit's posterior says the same", {
   expect_s3_class(own, "rater_fit")
   expect_equal(as.data.frame(ground_truth(own)), as.data.frame(ground_truth(fit)))
   expect_match(
-    capture.output(print(ground_truth(own))), "as the user-defined model specifies", all = FALSE
+    capture.output(print(ground_truth(own))), "as the fitted model specifies", all = FALSE
   )
   expect_equal(rates_of(own), rates_of(fit))
   expect_equal(calibration(ground_truth(own)), calibration(ground_truth(fit)))

@@ -213,13 +213,13 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_error(glance(truth, sure = 2), class = "fallible_error_argument")
   expect_no_match(said(truth), "Expected share")
   expect_match(
-    said(truth), paste0("Label probability below 0.7 (0.8 without votes) in ", told$unsure,
+    said(truth), paste0("Label probability below 0.7 in ", told$unsure,
       " of 10 cases (check these first)"), fixed = TRUE
   )
   expect_match(said(truth), "from language models .10 less often")
   expect_match(said(ground_truth(x, rho = 0, votes = 0)), "Assumed: raters err independently")
   for (other in list(ground_truth(x, votes = 0), ground_truth(x, rho = 0.1))) {
-    expect_match(said(other), "measured only for the default votes and rho")
+    expect_match(said(other), "was not measured in public data")
     expect_no_match(said(other), "right .05 more often", fixed = TRUE)
   }
   expect_match(said(ground_truth(x, votes = 1)), "Smoothed shares of votes")

@@ -112,7 +112,8 @@ class PooledPanel {
   void update_centres();
   // Computes confusion matrices and base rates from the centre and the expected numbers.
   void compute_probabilities();
-  // One round of the iteration. Returns the largest change of a posterior probability.
+  // One round of the iteration. Returns the largest change of a posterior probability, and of a
+  // probability of a rating since the last round.
   double round();
   // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
   // with (*only)[j].
@@ -136,13 +137,15 @@ class PooledPanel {
   Centre centre_;
   Answering answering_;
   std::vector<double> posterior_, classes_, log_theta_, log_rates_, probability_, weight_;
+  std::vector<double> last_theta_;  // probabilities of ratings in the last round
   int rounds_ = 0;
   bool converged_ = false;
 };
 
 struct PooledOptions {
   bool one_coin = false;    // true: the centre is a one-coin model, see Centre
-  double tolerance = 1e-8;  // largest remaining change of a posterior probability, estimated
+  // Largest remaining change of a posterior probability or of a probability of a rating, estimated.
+  double tolerance = 1e-8;
   int rounds = 20000;
   // Panels with at most this number of judges also start from each single judge.
   int few_judges = 10;

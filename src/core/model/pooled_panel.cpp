@@ -260,10 +260,16 @@ void PooledPanel::compute_probabilities() {
 
 double PooledPanel::round() {
   probability_.resize(log_theta_.size());
+  last_theta_.resize(log_theta_.size());
   weight_.resize(K_);
-  const auto exponent = [](double x) { return std::exp(x); };
-  std::transform(log_theta_.begin(), log_theta_.end(), probability_.begin(), exponent);
-  std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(), exponent);
+  double change = 0;
+  for (std::size_t at = 0; at < log_theta_.size(); ++at) {
+    const double probability = std::exp(log_theta_[at]);
+    change = std::max(change, std::fabs(probability - last_theta_[at]));
+    probability_[at] = last_theta_[at] = probability;
+  }
+  std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(),
+                 [](double x) { return std::exp(x); });
   const bool answering = !answering_.used_judges.empty();
   if (answering) answering_.multiply(probability_);
   const AnswerTables tables{K_,
@@ -274,7 +280,6 @@ double PooledPanel::round() {
                             answering_.abstaining()};
   clear();
   const AnswerSums sums{classes_.data(), counts_.ratings.data(), answering_.abstentions.data()};
-  double change = 0;
   pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
     double* row_posterior = &posterior_[static_cast<std::size_t>(row) * K_];
     for (int k = 0; k < K_; ++k) {
