@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "../panel.hpp"
 #include "core/base/special.hpp"
@@ -129,4 +131,33 @@ TEST_CASE("what extrapolation reaches is where plain rounds stay") {
   CHECK(near.centre.c == Approx(there.centre.c).epsilon(1e-6));
   CHECK(near.centre.tau == Approx(there.centre.tau).epsilon(1e-6));
   CHECK(near.log_density == Approx(there.log_density).epsilon(1e-9));
+}
+
+TEST_CASE("a fit with known truths ends only when the centre has converged") {
+  // The posterior of the truth never changes. Only the matrices show whether the fit has converged.
+  const Panel panel({"AAABBBCCCACBAABB", "AAABBACCCBCBABBB", "AABBCBCCAACBAACB", "CABBBACCAACAAABB",
+                     "AAABBBCCCACCAABA", "ABABBBCACACBAABB"},
+                    {}, 3);
+  const std::string truth = "AAABBBCCCACBAABB";
+  std::vector<int> of_pattern(panel.view().patterns);
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    of_pattern[panel.patterns.index[i] - 1] = truth[i] - 'A' + 1;
+  }
+  const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {of_pattern, {}, {}});
+  std::vector<double> votes;
+  for (int i = 0; i < rows.size(); ++i) {
+    const std::vector<double> row = rows.votes(i);
+    votes.insert(votes.end(), row.begin(), row.end());
+  }
+  PooledPanel fitted(rows, false);
+  fitted.start(votes);
+  fitted.iterate(PooledOptions().tolerance, 20000);
+  REQUIRE(fitted.converged());
+  Centre next = fitted.centre();
+  next.update(fitted.counts());
+  CHECK(next.c == Approx(fitted.centre().c).epsilon(1e-6));
+  CHECK(next.tau == Approx(fitted.centre().tau).epsilon(1e-6));
+  for (int j = 0; j < rows.judges; ++j) {
+    CHECK(std::fabs(next.s[j] - fitted.centre().s[j]) < 1e-6);
+  }
 }
