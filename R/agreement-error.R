@@ -83,7 +83,9 @@ add_error <- function(result, method, measure, view, conf_level) {
   } else if (is.na(error)) {
     if (method == "jackknife") "without one of the cases the measure is undefined" else
       "the measure has no derivative here; use the jackknife or the bootstrap"
-  } else if (error < 1e-12) no_influence
+  } else if (error < 1e-12) {
+    no_influence
+  }
   if (!is.null(no_error_reason)) error <- NA_real_
   limits <- result$estimate + c(-1, 1) * t_quantile(conf_level, n_cases) * error
   # Limits are cut at the range of the measure, unless the estimate is outside. Scale weights that

@@ -186,7 +186,8 @@ make_difference_row <- function(measure, samples, about) {
     estimate1 = x$estimate, estimate2 = y$estimate, std.error = error,
     conf.low = difference - half_width, conf.high = difference + half_width, statistic = statistic,
     p.value = p_value(statistic, n - 1, about$alternative),
-    n = length(if (about$grouped) unlist(cases) else intersect(cases$x, cases$y)), method = x$method, reason = reason
+    n = length(if (about$grouped) unlist(cases) else intersect(cases$x, cases$y)),
+    method = x$method, reason = reason
   )
 }
 

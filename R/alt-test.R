@@ -145,7 +145,8 @@ new_alt_test <- function(systems, raters, options) {
   n_raters <- length(unique(raters$rater))
   skipped_pairs <- drop_missing(raters, "reason")
   is_known <- !is.na(systems$passed)
-  verdict <- ifelse(is_known, ifelse(systems$passed, "passes", "fails"), "unknown")
+  verdict <- ifelse(is_known, "fails", "unknown")
+  verdict[systems$passed %in% TRUE] <- "passes"
   win_words <- ifelse(is_known, sprintf(" (wins %s)", decimals(systems$winning_rate, 2L)), "")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,

@@ -96,7 +96,10 @@ view <- function(table, columns = names(table), digits = 3L, level = NULL, left 
   force(total)
   table <- head(plain_data_frame(table), max_view_rows)[columns]
   headings <- ifelse(names2(columns) == "", columns, names(columns))
-  mget(c("table", "headings", "digits", "level", "left", "most", "title", "total"))
+  list(
+    table = table, headings = headings, digits = digits, level = level, left = left, most = most,
+    title = title, total = total
+  )
 }
 
 max_view_rows <- 1000L # rows

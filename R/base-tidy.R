@@ -15,7 +15,7 @@ summary.fallible_result <- function(object, ...) {
   if (is_part(object)) return(summary(plain_data_frame(object)))
   schema <- schema_of(object)
   views <- if (!is.null(schema$summary)) schema$summary(object)
-  structure(mget(c("object", "schema", "views")), class = "result_summary")
+  structure(list(object = object, schema = schema, views = views), class = "result_summary")
 }
 
 #' @rdname fallible_result

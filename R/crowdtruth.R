@@ -118,7 +118,9 @@ measure_crowd <- function(x, options, history = character()) {
   is_version2 <- options$version == "2.0"
   measured <- if (is_version2) {
     measure_quality(entries, options)
-  } else if (!has_counts(x)) run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
+  } else if (!has_counts(x)) {
+    run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
+  }
   similarity <- cells$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
   tables <- list(

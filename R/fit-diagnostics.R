@@ -162,9 +162,8 @@ expand_to_cases <- function(result, likelihoods, fit) {
   result$pointwise <- result$pointwise[row_of_case, , drop = FALSE]
   result$diagnostics <- lapply(result$diagnostics, `[`, row_of_case)
   columns <- rownames(result$estimates)
-  result$estimates[] <- t(
-    apply(result$pointwise[, columns, drop = FALSE], 2L, sum_over_cases, rep(1, length(row_of_case)))
-  )
+  pointwise <- result$pointwise[, columns, drop = FALSE]
+  result$estimates[] <- t(apply(pointwise, 2L, sum_over_cases, rep(1, length(row_of_case))))
   result[columns] <- result$estimates[, 1L]
   result[paste0("se_", columns)] <- result$estimates[, 2L]
   result["psis_object"] <- list(NULL)

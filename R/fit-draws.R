@@ -190,8 +190,8 @@ is_watched <- function(terms) {
 # Returns a data frame with a row per reported parameter: its name `term`; the `rater`, `truth`,
 # `rating` and `population` that it describes; `place`, its column in the core's draws; and its
 # prior, of which `a` is the Dirichlet parameter and `total` the sum of the Dirichlet parameters.
-new_terms <- function(term, place, rater = NA_character_, truth, rating = NA_character_,
-                      population = NA_character_, a = NA_real_, total = NA_real_) {
+new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
+                      rating = NA_character_, population = NA_character_, a = NA_real_, total = NA_real_) {
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 

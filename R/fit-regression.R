@@ -190,11 +190,13 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
     }
     coefficients <- x$coefficients[terms_of_rates(x)]
     jacobian <- central_differences(difference, coefficients)
-    errors$covariance <- jacobian %*% errors$covariance %*% t(jacobian)
+    covariance <- jacobian %*% errors$covariance %*% t(jacobian)
     cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
       category = category_factor(cell$category, x$x),
-      !!!normal_columns(difference(coefficients), errors, conf_level))
+      !!!normal_columns(
+        difference(coefficients), replace(errors, "covariance", list(covariance)), conf_level
+      ))
   })
 }
 

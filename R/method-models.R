@@ -268,7 +268,7 @@ family_ends <- function(fit, options, end) {
 
 # Accuracy with independent errors (`joint`) or with shared errors. A correction for shared errors
 # (`common`), between the two, is not available.
-family_point <- function(fit, options, rule, joint = FALSE, posterior, bins = NULL) {
+family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} cannot be used with user-defined families of models.",
     i = "Use {.code method = \"joint\"} for independent errors and {.code method = \"shared\"} for

@@ -109,7 +109,9 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
     "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
       paste0("\nDashed, with its ", interval, ": what known cases measure")
-    } else if (!estimate_is_on_line(object)) paste0("\nDashed: the ", method_of(object)$words),
+    } else if (!estimate_is_on_line(object)) {
+      paste0("\nDashed: the ", method_of(object)$words)
+    },
     if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
     if (!all(is.na(line_ends$low))) "; band: sampling error alone"
   )

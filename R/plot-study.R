@@ -95,7 +95,7 @@ plot_performance <- function(object, estimators) {
 # Labels of the designs, as a factor in order of appearance. If a design was simulated with several
 # numbers of cases, all labels contain the number of cases.
 label_designs <- function(table) {
-  has_several_sizes <- any(duplicated(unique(table[c("design", "n")])$design))
+  has_several_sizes <- anyDuplicated(unique(table[c("design", "n")])$design) > 0L
   factor_in_order(
     if (has_several_sizes) paste0(table$design, ", n = ", number(table$n)) else table$design
   )

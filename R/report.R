@@ -103,8 +103,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   if (!is.null(date)) date <- format(date)
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(
     page_file, format, quiet = TRUE, envir = new.env(parent = globalenv()),
-    params = mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
-      "known_raters", "positive", "resampling", "by"))
+    params = c(mget(c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
+      "known_raters", "positive", "resampling")), list(by = by))
   ))
   put_report(rendered_file, file)
   invisible(file)

@@ -143,7 +143,7 @@ class PooledPanel {
 };
 
 struct PooledOptions {
-  bool one_coin = false;    // true: the centre is a one-coin model, see Centre
+  bool one_coin = false;  // true: the centre is a one-coin model, see Centre
   // Largest remaining change of a posterior probability or of a probability of a rating, estimated.
   double tolerance = 1e-8;
   int rounds = 20000;
