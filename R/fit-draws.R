@@ -191,7 +191,8 @@ is_watched <- function(terms) {
 # `rating` and `population` that it describes; `place`, its column in the core's draws; and its
 # prior, of which `a` is the Dirichlet parameter and `total` the sum of the Dirichlet parameters.
 new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
-                      rating = NA_character_, population = NA_character_, a = NA_real_, total = NA_real_) {
+                      rating = NA_character_, population = NA_character_, a = NA_real_,
+                      total = NA_real_) {
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
