@@ -221,7 +221,7 @@ TEST_CASE("levels start with the logits of their numbers") {
     double total = 0;
     for (int l = 0; l < 3; ++l) total += seen[2 * l + right] + 0.5;
     for (int l = 0; l < 3; ++l) {
-      CHECK(law.of(right, l) == Approx((seen[2 * l + right] + 0.5) / total));
+      CHECK(law.probability(right, l) == Approx((seen[2 * l + right] + 0.5) / total));
     }
   }
   // A step that would be negative has a small size.
