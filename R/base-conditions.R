@@ -248,3 +248,6 @@ inform_once <- function(topic, message, .envir = parent.frame()) {
 
 # Topics of the messages that were shown in this session, as names of TRUE.
 shown_topics <- new.env()
+
+# Runs code without showing the warnings of this package.
+without_warnings <- function(code) suppressWarnings(code, classes = "fallible_warning")

@@ -108,7 +108,18 @@ na_real <- function(x) {
   if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
 }
 
-clip01 <- function(x) pmin(pmax(x, 0), 1)
+# The values of `x`, limited to the range from `low` to `high`.
+clamp <- function(x, low, high) pmin(pmax(x, low), high)
+
+clip01 <- function(x) clamp(x, 0, 1)
+
+# Returns the list or table `x` after `f` was applied to some of its fields.
+modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
+
+# As vapply(), for functions that return TRUE or FALSE, or one string.
+map_lgl <- function(x, f, ...) vapply(x, f, NA, ...)
+
+map_chr <- function(x, f, ...) vapply(x, f, "", ...)
 
 # Relative step of numerical derivatives. With this step, truncation and rounding errors of a
 # derivative are both about 1e-10.

@@ -339,8 +339,7 @@ alternative_rows <- function(x, alternative, settings) {
   if (!is.null(reason)) return(lapply(names(alternative), model_row, reason = reason))
   models <- c(list(without_prior(null_model)), alternative)
   fit_models <- function(x) {
-    suppressWarnings(lapply(models, fit_raters, x = x, method = "likelihood"),
-      classes = "fallible_warning")
+    without_warnings(lapply(models, fit_raters, x = x, method = "likelihood"))
   }
   gains <- function(fits) {
     likelihood <- vapply(fits, `[[`, 0, "log_likelihood", USE.NAMES = FALSE)

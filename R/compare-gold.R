@@ -133,7 +133,7 @@ add_joint_intervals <- function(table, draws, options) {
     factor <- max(1, quantile(deviations, level))
     estimate <- table$estimate[rows]
     limits <- estimate + factor * (as.matrix(table[rows, limit_columns]) - estimate)
-    table[rows, limit_columns] <- as.data.frame(pmin(pmax(limits, -1), 1))
+    table[rows, limit_columns] <- as.data.frame(clamp(limits, -1, 1))
   }
   table
 }

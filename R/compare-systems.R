@@ -265,7 +265,5 @@ estimate_again <- function(estimate, x) {
     options$interval <- interval_none$id
   }
   options$deviance <- NULL
-  suppressWarnings(
-    estimate_systems(fit, options$cluster, NULL, options), classes = "fallible_warning"
-  )
+  without_warnings(estimate_systems(fit, options$cluster, NULL, options))
 }

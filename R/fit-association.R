@@ -191,7 +191,7 @@ renamed_theta <- function(core, x, model, known) {
   log_errors <- is_error * safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
   log_errors <- is_error * (log_errors - rep(colSums(log_errors) / (n - 1), each = n))
   mean_logit <-
-    if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(accuracy, 1e-6), 1 - 1e-6)))
+    if (length(model$prior) > 0L) mean(stats::qlogis(clamp(accuracy, 1e-6, 1 - 1e-6)))
   levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
   c(rates, mean_logit, safe_log(accuracy) - safe_log(1 - accuracy), log_errors, levels)
 }

@@ -50,7 +50,7 @@ difference_interval <- function(x, target, conf_level, times = quantile_of_few(x
   size <- effective_gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
   half_width <- error * times
-  estimate <- pmin(pmax(x$estimate, -1), 1)
+  estimate <- clamp(x$estimate, -1, 1)
   list(
     estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - half_width),
     conf.high = pmin(1, estimate + half_width), size = size
@@ -209,7 +209,7 @@ combined_difference <- function(x, from_ratings, target, conf_level, widen = def
   size <- effective_gold_size(x, "cases", conf_level)
   error <- x$variance / size
   prior <- ratings_prior(from_ratings, x$labels, case_variance, x$all, widen, error)
-  prior$centre <- pmin(pmax(prior$centre, -x$differ), x$differ)
+  prior$centre <- clamp(prior$centre, -x$differ, x$differ)
   ratings_weight <- weight_of_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   ratings_weight[x$gold < 2 | x$differ <= 0] <- 0
   average_intervals(x, prior, corrected, ratings_weight, function(x, prior, corrected_value) {

@@ -155,7 +155,7 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   probability <- posterior[cbind(seq_along(answer), answer)]
   credit <- (probability >= top$probability * (1 - tie_tolerance)) / top$tied
   last_bin <- ceiling(1 / width - 1e-9) - 1
-  bin <- pmin(pmax(floor((1 - top$probability) / width + 1e-9 / width), 0), last_bin)
+  bin <- clamp(floor((1 - top$probability) / width + 1e-9 / width), 0, last_bin)
   sums <- rowsum(weight * cbind(1, top$probability, credit), bin)
   bin_number <- as.double(rownames(sums))
   cases <- unname(sums[, 1L])
@@ -207,9 +207,7 @@ function_estimator <- function(x, run) {
 case_replicates <- function(estimator, resampling, tick) {
   n_systems <- length(estimator(NULL, NULL)$estimate)
   rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
-    suppressWarnings(
-      tryCatch(estimator(times, NULL), error = identity), classes = "fallible_warning"
-    )
+    without_warnings(tryCatch(estimator(times, NULL), error = identity))
   })
   stopped <- vapply(rows, inherits, NA, "error")
   stops <- rows[stopped]
@@ -234,7 +232,7 @@ estimate_by_function <- function(x, run, given, by) {
 # Estimate by a user's function. The K-model is fitted only because prints show the agreement of
 # raters, so it does not matter if its parameters are not identified.
 function_estimate <- function(x, options) {
-  fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
+  fit <- without_warnings(fit_raters(x))
   check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)
   show_accuracy(new_accuracy_estimate(draft, compute_interval(draft)))

@@ -307,7 +307,7 @@ score_records <- by_id(list(
   ),
   loss_metric(
     "mn_log_loss", "Logarithmic loss", by_name,
-    function(scores) -log(pmin(pmax(scores, smallest_score), 1 - smallest_score)), Inf,
+    function(scores) -log(clamp(scores, smallest_score, 1 - smallest_score)), Inf,
     upper = -log(smallest_score)
   ),
   score_metric(

@@ -311,11 +311,6 @@ pattern_table <- function(x) {
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
 }
 
-# As vapply(), for functions that return TRUE or FALSE, or one string.
-map_lgl <- function(x, f, ...) vapply(x, f, NA, ...)
-
-map_chr <- function(x, f, ...) vapply(x, f, "", ...)
-
 split_columns <- function(matrix, names) {
   setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
 }

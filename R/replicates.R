@@ -138,14 +138,3 @@ warn_outside <- function(names, table, why) {
     x = "The bias of the bootstrap replicates is larger than their spread.", i = why,
     systems = outside, share = numeric())
 }
-
-# ---- Helpers ------------------------------------------------------------------------------------
-
-# Runs code without showing the warnings of this package.
-without_warnings <- function(code) suppressWarnings(code, classes = "fallible_warning")
-
-# The values of `x`, limited to the range from `low` to `high`.
-clamp <- function(x, low, high) pmin(pmax(x, low), high)
-
-# Returns the list or table `x` after `f` was applied to some of its fields.
-modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))

@@ -118,10 +118,7 @@ apply_estimator <- function(estimator, x, systems, seed) {
     {
       if (inherits(x, "error")) stop(x)
       # Warnings about missing estimates are not needed, because `reason` contains their text.
-      suppressWarnings(
-        with_run_seed(seed, check_estimator_result(estimator(x), systems)),
-        classes = "fallible_warning"
-      )
+      without_warnings(with_run_seed(seed, check_estimator_result(estimator(x), systems)))
     },
     error = identity
   )
@@ -161,10 +158,7 @@ new_world <- function(draw, label, n) {
 # occasional failures of a world, but not a world that always fails.
 first_panel <- function(world, n) {
   for (seed in 1:5) {
-    x <- tryCatch(
-      suppressWarnings(world_panel(world, n, seed), classes = "fallible_warning"),
-      fallible_error = identity
-    )
+    x <- tryCatch(without_warnings(world_panel(world, n, seed)), fallible_error = identity)
     if (!inherits(x, "error")) break
   }
   x

@@ -27,9 +27,7 @@ exact_limit <- function(design, estimator = "binned", ...) {
   stack_rows(seq_along(design$systems), function(s) {
     design <- keep_system(design, s)
     truth <- draw_panel(design, 1, c(0L, 0L))
-    value <- suppressWarnings(
-      estimator[[1L]](exact_panel(design, truth)), classes = "fallible_warning"
-    )
+    value <- without_warnings(estimator[[1L]](exact_panel(design, truth)))
     result <- check_estimator_result(value, names(design$systems), "estimator")
     tibble::tibble(
       system = names(design$systems), expected = truth$expected, !!!result[c("estimate", "reason")]
@@ -72,13 +70,10 @@ exact_panel <- function(design, truth) {
   })
   weights <- utils::tail(make.unique(c(judges, "weight")), 1L)
   columns[[weights]] <- probability[codes]
-  suppressWarnings(
-    ratings(
-      list2DF(columns), raters = !!names(design$raters), systems = !!names(design$systems),
-      weights = !!weights, categories = design$categories
-    ),
-    classes = "fallible_warning"
-  )
+  without_warnings(ratings(
+    list2DF(columns), raters = !!names(design$raters), systems = !!names(design$systems),
+    weights = !!weights, categories = design$categories
+  ))
 }
 
 # Joint probabilities of all answers, before raters copy answers. An array with a dimension for each

@@ -251,12 +251,9 @@ interpreted_results <- function(block, estimators, seed, seeds) {
 # Draws the panel of run number `run` of a cell: ratings with their truth.
 run_panel <- function(cell, seed, run) {
   item <- cell$item + run - 1
-  suppressWarnings(
-    if (is_world(cell$design)) {
-      world_panel(cell$design, cell$n, world_seed(seed, item))
-    } else {
-      as_panel(cell$design, draw_panel(cell$design, cell$n, seed, item))
-    },
-    classes = "fallible_warning"
-  )
+  without_warnings(if (is_world(cell$design)) {
+    world_panel(cell$design, cell$n, world_seed(seed, item))
+  } else {
+    as_panel(cell$design, draw_panel(cell$design, cell$n, seed, item))
+  })
 }
