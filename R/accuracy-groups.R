@@ -61,12 +61,12 @@ warn_groups <- function(conditions) {
   conditions <- conditions[lengths(conditions) > 0L]
   if (length(conditions) == 0L) return(invisible())
   warnings <- unlist(unname(conditions), recursive = FALSE)
-  topic <- sub("^fallible_warning_", "", vapply(warnings, function(w) class(w)[[1L]], ""))
+  topic <- sub("^fallible_warning_", "", map_chr(warnings, function(w) class(w)[[1L]]))
   group <- rep(names(conditions), lengths(conditions))
   topic_groups <- lapply(split(group, factor_in_order(topic)), unique)
-  messages <- vapply(warnings[match(names(topic_groups), topic)], conditionMessage, "")
+  messages <- map_chr(warnings[match(names(topic_groups), topic)], conditionMessage)
   topic_lines <- escape_braces(
-    vapply(topic_groups, shorten, "", most = 6L), ": ", sub("\n.*", "", cli::ansi_strip(messages))
+    map_chr(topic_groups, shorten, most = 6L), ": ", sub("\n.*", "", cli::ansi_strip(messages))
   )
   warn_fallible(names(topic_groups),
     c("{length(conditions)} of {n_groups} groups have warnings.", bullets(topic_lines, 5L)),

@@ -63,7 +63,7 @@ new_agreement <- function(table, about) {
   part_by <- part_column(table)
   if (length(part_by) > 0L) {
     about$header <- c(count_noun(length(about$views), part_by), paste0(
-      names(about$views), ": ", vapply(about$views, function(x) header_of_agreement(x)[[1L]], "")
+      names(about$views), ": ", map_chr(about$views, function(x) header_of_agreement(x)[[1L]])
     ))
     about$judges <- unique(unlist(lapply(about$views, `[[`, "names")))
   }
@@ -152,7 +152,7 @@ agreement_notes <- function(table, about) {
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name == unweighted) {
-    scales <- vapply(all_measures()[unique(as.character(measures))], `[[`, "", "scale")
+    scales <- map_chr(all_measures()[unique(as.character(measures))], `[[`, "scale")
     if (isTRUE(about$by_category) || !"nominal" %in% scales) return(NULL)
     labels <- about$views[[1L]]$labels
     return(if (isTRUE(about$ordered)) {
@@ -221,7 +221,7 @@ why_no_benchmark <- function(x) {
   lower <- vapply(measures, function(m) m$lower %||% -1, 0)
   upper <- vapply(measures, function(m) m$upper %||% 1, 0)
   p_below <- function(at) pnorm(at, x$estimate, x$std.error)
-  above_1 <- paste0("values go up to ", vapply(upper, format, ""), ", the benchmark scale to 1")
+  above_1 <- paste0("values go up to ", map_chr(upper, format), ", the benchmark scale to 1")
   reason <- ifelse(upper == 1, first_reason(
     "no standard error" = is.na(x$estimate) | is.na(x$std.error),
     "the estimate is far from all levels" = p_below(1) - p_below(-1) < 1e-8

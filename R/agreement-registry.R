@@ -8,9 +8,9 @@ measure_titles <- function(ids, scale_weights = unweighted) {
   has_weights <- scale_weights != unweighted
   measures <- all_measures()
   ids <- unique(as.character(ids))
-  titles <- vapply(ids, function(id) {
+  titles <- map_chr(ids, function(id) {
     measures[[id]][[if (has_weights) "weighted" else "title"]] %||% id
-  }, "")
+  })
   if (has_weights) titles[] <- paste0(titles, ", ", scale_weights, " weights")
   is_repeated <- titles %in% repeated_values(titles)
   replace(titles, is_repeated, paste0(titles, " (", ids, ")")[is_repeated])
@@ -36,7 +36,7 @@ find_measures <- function(ids, views, settings) {
     defaults <- Filter(function(m) {
       all(m$default %in% kinds) && is.null(misfit_in_all_views(m))
     }, available)
-    for_ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
+    for_ordered <- map_lgl(defaults, function(m) "ordered" %in% m$default)
     if (length(defaults) > 0L) return(defaults[order(!for_ordered)])
     ids <- "percent_agreement"
   }
@@ -203,7 +203,7 @@ label_sets <- function(x) {
   ))
   sets <- unique(c(chosen_labels, if (n_systems(x) > 0L) as.list(labels)))
   if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
-  set_names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
+  set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
   set_names[set_names == ""] <- "no label"
   answers <- c(
     lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen_labels, sets))

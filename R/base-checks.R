@@ -113,7 +113,7 @@ abort_if_given <- function(given, valid_names, accepted = character(), call = us
   valid_names <- c(setdiff(valid_names, "..."), accepted)
   unknown_names <- untruncated(names[names != ""])
   similar_names <- near_names(names[names != ""], valid_names)
-  unnamed_code <- vapply(arguments[names == ""], rlang::as_label, "")
+  unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
   abort_fallible("argument", "This function has no such argument.",
     x = c(if (length(unknown_names) > 0L) "Found {.arg {unknown_names}}.",
       if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
@@ -156,12 +156,12 @@ near_names <- function(given, known) {
   simplified <- fold_case(gsub("[._]", "", known))
   if (any(simplified %in% given)) return(known[simplified %in% given])
   is_contained <- function(a, b) {
-    nchar(a) > 3L && all(vapply(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, NA, b, fixed = TRUE))
+    nchar(a) > 3L && all(map_lgl(strsplit(a, " ", fixed = TRUE)[[1L]], grepl, b, fixed = TRUE))
   }
-  known[vapply(simplified, function(name) {
+  known[map_lgl(simplified, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
-      any(vapply(given, function(x) is_contained(x, name) || is_contained(name, x), NA))
-  }, NA)]
+      any(map_lgl(given, function(x) is_contained(x, name) || is_contained(name, x)))
+  })]
 }
 
 check_installed <- function(package, purpose) {
@@ -204,11 +204,11 @@ printable <- function(x) {
   control_pattern <-
     "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
   unsafe <- grep(control_pattern, x, perl = TRUE)
-  x[unsafe] <- vapply(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(characters) {
+  x[unsafe] <- map_chr(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(characters) {
     is_control <- grepl(control_pattern, characters, perl = TRUE)
     characters[is_control] <- sprintf("<%02x>", vapply(characters[is_control], utf8ToInt, 0L))
     paste(characters, collapse = "")
-  }, "")
+  })
   x
 }
 

@@ -183,7 +183,7 @@ user_frame <- function() {
 # escaped again for cli, which shows it unchanged.
 format_message <- function(message, envir) {
   withr::local_options(cli.num_colors = 1L)
-  message[] <- escape_braces(printable(vapply(message, cli::format_inline, "", .envir = envir)))
+  message[] <- escape_braces(printable(map_chr(message, cli::format_inline, .envir = envir)))
   message
 }
 

@@ -137,7 +137,7 @@ print_table <- function(title, table) {
 print_facts <- function(table) {
   table <- round_columns(used_columns(table))
   if (length(table) == 0L) return(invisible())
-  values <- printable(vapply(table, format, ""))
+  values <- printable(map_chr(table, format))
   cat("", paste0(format(names(table)), "  ", values), sep = "\n")
 }
 
@@ -266,12 +266,12 @@ merge_part_notes <- function(notes) {
   part <- rep(names(notes), lengths(notes))
   pattern <- "[0-9.]+%( to [0-9.]+%)?"
   form <- sub(pattern, "\r", texts)
-  vapply(unique(form), function(one_form) {
+  map_chr(unique(form), function(one_form) {
     same <- form == one_form
     shares <- regmatches(texts[same], regexpr(pattern, texts[same]))
     shares <- sort(as.numeric(unlist(strsplit(shares, "%( to )?"))))
     range <- paste0(unique(shares[c(1L, length(shares))]), "%", collapse = " to ")
     note <- sub("\r", range, one_form, fixed = TRUE)
     if (sum(same) < length(notes)) paste0(shorten(part[same]), ": ", note) else note
-  }, "", USE.NAMES = FALSE)
+  }, USE.NAMES = FALSE)
 }

@@ -39,8 +39,8 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
   # Tables that are fields of the result, or are the result, are not stored again in the schema.
-  is_stored_once <- if (is.null(again)) !vapply(tables, is.function, NA) else
-    vapply(tables, identical, NA, tibble)
+  is_stored_once <- if (is.null(again)) !map_lgl(tables, is.function) else
+    map_lgl(tables, identical, tibble)
   schema <- new_schema(
     replace(tables, is_stored_once, list(NULL)), facts, line, caption, head, shown, notes, more,
     document = document
@@ -205,7 +205,7 @@ print.fallible_result <- function(x, ..., n = NULL) {
 print_schema <- function(x, schema, n = NULL, details = NULL) {
   cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
-  notes <- vapply(schema$notes, `[[`, "", "text")
+  notes <- map_chr(schema$notes, `[[`, "text")
   more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
   has_details <- length(details) > 0L
   if (!has_details) notes <- c(notes, more)
@@ -333,7 +333,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     function(x) bind_parts(x, tidy, what)
   }, first_schema$tables, names(first_schema$tables))
   tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)
-  captions <- unique(vapply(schemas, `[[`, "", "caption"))
+  captions <- unique(map_chr(schemas, `[[`, "caption"))
   view <- first_schema$shown[[1L]]
   part_tables <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
   # Prints only the columns that all parts print, without columns of text of more than 40
@@ -348,7 +348,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     c(column, view$headings), c(1L, view$left + 1L), nrow(view$table), max(view$most, 30L)
   )
   note_texts <- function(is_wanted) {
-    lapply(schemas, function(schema) vapply(Filter(is_wanted, schema$notes), `[[`, "", "text"))
+    lapply(schemas, function(schema) map_chr(Filter(is_wanted, schema$notes), `[[`, "text"))
   }
   common_notes <- Reduce(intersect, note_texts(function(note) note$kind != "heading"))
   # Notes that only some parts have are printed with the names of the parts, if they have a text for
@@ -358,9 +358,9 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   }), setdiff, common_notes))
   # glance() has only facts that are equal in all parts. Numbers of cases are added over groups.
   # Variables are about the same cases, so their largest number is used.
-  facts <- first_schema$facts[vapply(names(first_schema$facts), function(name) {
+  facts <- first_schema$facts[map_lgl(names(first_schema$facts), function(name) {
     length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
-  }, NA)]
+  })]
   cases <- vapply(schemas, function(schema) schema$facts$cases, 0)
   facts$cases <- if (column == "group") sum(cases) else max(cases)
   facts$missing <- sum(is.na(view$table$estimate))
@@ -379,7 +379,7 @@ format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))
 #' @export
 `[.result_parts` <- function(x, i) {
   parts <- unclass(x)[i]
-  abort_argument_if(length(parts) == 0L || any(vapply(parts, is.null, NA)), "i",
+  abort_argument_if(length(parts) == 0L || any(map_lgl(parts, is.null)), "i",
     "must select parts of {.arg x}.", not = i, i = "They are {.val {names(x)}}.")
   attributes(parts) <- replace(attributes(x), "names", list(names(parts)))
   parts

@@ -48,7 +48,7 @@ shown_table <- function(x) {
 
 # Drops columns that are lists or in which all values are NA.
 used_columns <- function(table) {
-  table[!vapply(table, function(column) is.list(column) || all(is.na(column)), NA)]
+  table[!map_lgl(table, function(column) is.list(column) || all(is.na(column)))]
 }
 
 # Numbers the distinct rows of a table in order of appearance, and returns the number of each row.
@@ -82,7 +82,7 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   system_names <- as.character(table[["system"]])
   rows <- if (length(system_names) > 0L) match(systems, system_names) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
-  is_valid <- all(vapply(numbers, is_number_or_na, NA)) && !anyNA(rows) &&
+  is_valid <- all(map_lgl(numbers, is_number_or_na)) && !anyNA(rows) &&
     length(table[["estimate"]]) == length(systems) && !any(is.infinite(table[["estimate"]]))
   abort_argument_if(!is_valid, arg,
     "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
@@ -116,7 +116,8 @@ clip01 <- function(x) clamp(x, 0, 1)
 # Returns the list or table `x` after `f` was applied to some of its fields.
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
-# As vapply(), for functions that return TRUE or FALSE, or one string.
+# As vapply(), for functions that return TRUE or FALSE, or one string. The registries of the files
+# that R reads before this one must call vapply() itself.
 map_lgl <- function(x, f, ...) vapply(x, f, NA, ...)
 
 map_chr <- function(x, f, ...) vapply(x, f, "", ...)
@@ -195,7 +196,7 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   outcomes <- lapply(futures, function(future) {
     if (inherits(future, "FutureError")) future else catch_lost(list(future::value(future)))
   })
-  is_lost <- vapply(outcomes, inherits, NA, "FutureError")
+  is_lost <- map_lgl(outcomes, inherits, "FutureError")
   values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
   # Field `finished` of the error is a list with the value of each task, NULL for lost tasks.
   abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",

@@ -151,7 +151,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (is.null(table)) return(knitr::normal_print(x))
   n_hidden <- nrow(table) - max_document_rows
   notes <- c(if (n_hidden > 0L) paste("... and", n_hidden, "rows more"), document_notes(x))
-  align_right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
+  align_right <- map_lgl(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)))
   knitr::asis_output(paste(c(
     "", knitr::kable(
       table_as_text(head(table, max_document_rows)), caption = literal(schema_of(x)$caption),
@@ -165,7 +165,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
 document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)
-  texts <- c(setdiff(schema$head[-1L], schema$caption), vapply(notes, `[[`, "", "text"))
+  texts <- c(setdiff(schema$head[-1L], schema$caption), map_chr(notes, `[[`, "text"))
   gsub("\\s+", " ", sub("^ *[-*] ", "", texts))
 }
 
@@ -227,7 +227,7 @@ without_formulas <- function(words) {
 
 # Escapes all text of a table for a document; numbers are unchanged.
 table_as_text <- function(table) {
-  for (column in which(!vapply(table, is.numeric, NA))) {
+  for (column in which(!map_lgl(table, is.numeric))) {
     table[[column]] <- literal(as.character(table[[column]]))
   }
   setNames(table, literal(names(table)))

@@ -178,7 +178,7 @@ resolve_priors <- function(priors, fit) {
     return(lapply(setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
   }
   is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
-    all(vapply(priors, inherits, NA, "rater_prior"))
+    all(map_lgl(priors, inherits, "rater_prior"))
   abort_argument_if(!is_valid, "priors",
     "must be positive powers, a named list of {.fun rater_prior} results, or NULL.", not = priors)
   lapply(priors, resolve_prior, x = fit$x, model = fit$model)
@@ -307,7 +307,7 @@ note_untruncated <- paste(
 check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   is_valid <- is.null(alternative) ||
-    is.list(alternative) && all(vapply(alternative, inherits, NA, "rater_model"))
+    is.list(alternative) && all(map_lgl(alternative, inherits, "rater_model"))
   abort_argument_if(!is_valid, "alternative", "must be a {.cls rater_model}, or a list of them.",
     not = alternative)
   for (model in alternative) {
@@ -317,7 +317,7 @@ check_alternatives <- function(alternative, x) {
       x = "Their likelihood includes confidences, so it cannot be compared with other models.")
   }
   names <- names2(alternative)
-  names <- ifelse(names == "", vapply(alternative, format, ""), names)
+  names <- ifelse(names == "", map_chr(alternative, format), names)
   setNames(lapply(alternative, without_prior), names)
 }
 

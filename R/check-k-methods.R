@@ -82,7 +82,7 @@ concerns_of <- function(x) {
 # Notes on properties that were not tested, one per reason.
 reasons_of <- function(x) {
   properties <- split(k_labels[x$property], factor(x$reason, unique(x$reason)))
-  labels_of_reason <- vapply(properties, function(labels) shorten(unique(labels), most = 3L), "")
+  labels_of_reason <- map_chr(properties, function(labels) shorten(unique(labels), most = 3L))
   sprintf("Not tested (%s): %s", labels_of_reason, names(labels_of_reason))
 }
 
@@ -90,8 +90,8 @@ reasons_of <- function(x) {
 advice_of <- function(x, about) {
   is_violated <- x$verdict %in% bad_verdicts
   problems <- c(x$property[is_violated], x$test[is_violated])
-  violated <- vapply(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
-    `%in%`, NA, problems)
+  violated <- map_lgl(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
+    `%in%`, problems)
   advice <- c(
     if (any(violated)) c(
       sprintf("Fit %s, and use it in estimate_accuracy().", better_model(x, violated)),

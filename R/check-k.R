@@ -156,9 +156,9 @@ run_k <- function(x, plan, settings) {
     x$patterns, pattern_weights(x), settings$system - 1L, tests, options,
     progress_bar("Checks", length(tests) * settings$replicates)$tick
   )
-  not_converged <- vapply(results, function(result) isFALSE(result$converged), NA)
+  not_converged <- map_lgl(results, function(result) isFALSE(result$converged))
   if (any(not_converged)) {
-    warn_convergence(shorten(unique(vapply(plan[not_converged], `[[`, "", "property"))))
+    warn_convergence(shorten(unique(map_chr(plan[not_converged], `[[`, "property"))))
   }
   results
 }

@@ -14,7 +14,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   systems <- check_system_names(systems, first$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
-  has_gold <- vapply(x, function(estimate) any(estimate$gold$measured$known), NA)
+  has_gold <- map_lgl(x, function(estimate) any(estimate$gold$measured$known))
   abort_argument_if(!any(has_gold), "x", "must have gold cases in each group that are a sample.",
     x = "Ratings, and truths of cases picked by hand, do not show whether raters judge the groups
         equally.",

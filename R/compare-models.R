@@ -39,7 +39,7 @@ compare_models <- function(...) {
   data <- lapply(fits, function(fit) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   })
-  different <- which(!vapply(data, identical, NA, data[[1L]]))
+  different <- which(!map_lgl(data, identical, data[[1L]]))
   abort_argument_if(different, "...",
     "All models must be fitted to the same ratings and known truths.",
     x = "Fit {different[[1L]]} has other ratings or known truths than fit 1.")
@@ -47,7 +47,7 @@ compare_models <- function(...) {
   reserved <- intersect(names_given, c("term", "lowest", "highest"))
   abort_argument_if(reserved, "...",
     "Models cannot have the names {.val {reserved}}, which are columns of the result.")
-  names <- ifelse(names_given == "", vapply(fits, function(fit) format(fit$model), ""), names_given)
+  names <- ifelse(names_given == "", map_chr(fits, function(fit) format(fit$model)), names_given)
   names(fits) <- make.unique(names, sep = " ")
   models <- compared_table(fits)
   fits <- fits[models$model]

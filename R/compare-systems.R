@@ -205,9 +205,9 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
   # Is the order of each system known in all its pairs?
-  ranks$known <- vapply(ranks$system, function(system) {
+  ranks$known <- map_lgl(ranks$system, function(system) {
     all(differences$order_known[differences$system1 == system | differences$system2 == system])
-  }, NA, USE.NAMES = FALSE)
+  }, USE.NAMES = FALSE)
   list(
     accuracy = estimate$table[c("system", "estimate")], differences = differences, ranks = ranks,
     left_out = estimate$left_out,

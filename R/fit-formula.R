@@ -77,7 +77,7 @@ unscaled <- function(base) {
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
   values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
-  if (length(values) == 0L || any(vapply(values, is.numeric, NA))) return(NULL)
+  if (length(values) == 0L || any(map_lgl(values, is.numeric))) return(NULL)
   values <- unique(values)
   values[do.call(order, c(unname(as.list(values)), method = "radix")), ]
 }
@@ -113,7 +113,7 @@ formula_design <- function(formula, data, like = NULL) {
   tryCatch(
     {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
-      is_text <- vapply(data, is.character, NA)
+      is_text <- map_lgl(data, is.character)
       data[is_text] <- lapply(data[is_text], function(v) factor(v, sort_strings(unique(v))))
       frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
       model_matrix <- stats::model.matrix(terms, frame)

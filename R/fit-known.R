@@ -17,7 +17,7 @@ resolve_known <- function(x, truth, raters) {
   }
   if (!is.null(raters)) {
     known$raters <- check_known_raters(raters, x)
-    has_counts <- vapply(known$raters, is.list, NA)
+    has_counts <- map_lgl(known$raters, is.list)
     if (any(has_counts)) {
       known$counts <- lapply(known$raters, function(element) if (is.list(element)) element$counts)
       known$raters[has_counts] <- list(NULL)
@@ -92,7 +92,7 @@ sort_matrix <- function(categories, matrix, rater) {
 # Returns the default model of fit_raters(). Counts of a calibration sample need a model with a
 # separate confusion matrix for each rater.
 model_for_known <- function(raters) {
-  if (is.list(raters) && any(vapply(raters, are_counts, NA))) dawid_skene() else k_model()
+  if (is.list(raters) && any(map_lgl(raters, are_counts))) dawid_skene() else k_model()
 }
 
 # Returns the number of rated cases with known truth, a matrix (raters x true categories). For one

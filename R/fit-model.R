@@ -356,7 +356,7 @@ model_lines.rater_model <- function(x) {
       } else if (identical(x$prior, weak_prior)) {
         "weak"
       } else {
-        paste(names(x$prior), vapply(x$prior, toString, ""), sep = " = ", collapse = "; ")
+        paste(names(x$prior), map_chr(x$prior, toString), sep = " = ", collapse = "; ")
       }
     )),
     if (uses_confidence(x)) {

@@ -82,7 +82,7 @@ gate <- function(x, at_least, ...) {
     ),
     notes = if (several_rows) c(
       reason_notes(table[!is_open, ], system_titles(table)[!is_open]),
-      paste0("No `needed` for ", vapply(open_rows, shorten, ""), ": ", names(open_rows),
+      paste0("No `needed` for ", map_chr(open_rows, shorten), ": ", names(open_rows),
         recycle0 = TRUE),
       "needed: further gold cases for a decision, if the estimates do not change"
     ),

@@ -239,7 +239,7 @@ truth_of_variables <- function(known, x) {
       "must have names of variables.", i = "They are {.val {names(x)}}.")
     return(lapply(setNames(nm = names(x)), function(name) known[[name]]))
   }
-  has_truth <- vapply(x, function(x) !is.null(x$truth), NA)
+  has_truth <- map_lgl(x, function(x) !is.null(x$truth))
   if (isTRUE(known) && any(has_truth)) lapply(has_truth, function(stored) if (stored) TRUE) else
     lapply(x, function(x) known)
 }

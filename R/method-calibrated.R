@@ -168,10 +168,10 @@ note_of_one_rater <- function(estimate) {
   }
   words <- if (n_categories(x) > 2L) paste("was right on",
     count_correct(rater_correct | TRUE)) else paste0(
-    "said ", paste(vapply(2:1, function(k) {
+    "said ", paste(map_chr(2:1, function(k) {
       label <- x$categories[[k]]
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)
-    }, ""), collapse = ", and ")
+    }), collapse = ", and ")
   )
   paste0("On gold cases ", x$raters, " ", words, ".")
 }

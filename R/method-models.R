@@ -29,7 +29,7 @@ estimate_latent <- function(fit, options, average) {
   }
   check_model_size(fit$x)
   ends <- list(shared = method_shared, independent = method_joint)
-  method_end <- names(ends)[vapply(ends, `[[`, "", "id") == options$method]
+  method_end <- names(ends)[map_chr(ends, `[[`, "id") == options$method]
   estimators <- lapply(ends, make_estimator, fit = fit, options = options)
   points <- lapply(estimators, compute_estimate)
   values <- lapply(points, function(p) if (p$identified) p$numbers$estimate else missing_values)
@@ -209,7 +209,7 @@ case_replicates <- function(estimator, resampling, tick) {
   rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
     without_warnings(tryCatch(estimator(times, NULL), error = identity))
   })
-  stopped <- vapply(rows, inherits, NA, "error")
+  stopped <- map_lgl(rows, inherits, "error")
   stops <- rows[stopped]
   warn_if(any(stopped), "bootstrap",
     "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
@@ -291,12 +291,12 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
     rep_len(lapply(posterior_functions, function(judge) judge(weight)), length(systems))
   }
   point <- posterior_point(fit, options, rule, get_posteriors, posterior, bins)
-  not_identified <- vapply(problems, function(problem) isTRUE(problem$lost), NA)
+  not_identified <- map_lgl(problems, function(problem) isTRUE(problem$lost))
   if (any(not_identified)) {
     point$value[not_identified] <- NA_real_
     point$reason <- ifelse(not_identified, reason_of_parameters(fit$model, n_categories(x)), NA)
   }
-  if (any(vapply(problems, function(p) isFALSE(p$converged), NA))) warn_convergence(options$method)
+  if (any(map_lgl(problems, function(p) isFALSE(p$converged)))) warn_convergence(options$method)
   point
 }
 

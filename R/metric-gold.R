@@ -245,13 +245,13 @@ why_no_metrics <- function(gold_data, slope, plan, x) {
 # if it has none, of all categories that are `expected`. `words`: reason, with %s for the first such
 # category.
 why_no_rows <- function(plan, x, expected, words, absent) {
-  vapply(seq_along(x$estimate), function(i) {
+  map_chr(seq_along(x$estimate), function(i) {
     category <- plan$rows$category[[i]]
     needed <- if (is.na(category)) expected else plan$categories == category
     lacking <- plan$categories[needed & absent(i)]
     if (length(lacking) > 0L) return(sprintf(words, lacking[[1L]]))
     if (is.na(x$estimate[[i]])) "gold cases do not vary in this metric" else NA_character_
-  }, "")
+  })
 }
 
 # ---- Metrics of scores ---------------------------------------------------------------------------

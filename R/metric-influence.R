@@ -16,7 +16,7 @@ metric_slopes <- function(plan, table) {
   joint_table <- matrix(table, n, byrow = TRUE)
   occurs <- as.vector(t(outer(rowSums(joint_table) > 0, colSums(joint_table) > 0, `&`)))
   counts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
-  is_whole <- vapply(plan$records, function(record) record$form != "category", NA)
+  is_whole <- map_lgl(plan$records, function(record) record$form != "category")
   list(
     n = n, there = occurs, whole = unname(is_whole[plan$rows$metric]),
     cells = do.call(cbind, lapply(plan$records[is_whole], slopes_of_table, plan, joint_table,

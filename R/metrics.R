@@ -80,7 +80,7 @@ find_metrics <- function(ids, settings, scored) {
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   records <- select_records("metric", ids, all_metrics())
   for (record in records) {
-    lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
+    lacking <- record$settings[map_lgl(settings[record$settings], is.null)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
       i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
       metric = record$id)
@@ -337,7 +337,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   engines <- list(
     answered = accuracy_of_all, scores = metrics_of_scores, table = metrics_of_table
   )
-  needs <- vapply(plan$records, `[[`, "", "needs")
+  needs <- map_chr(plan$records, `[[`, "needs")
   table <- stack_rows(intersect(names(engines), needs), function(need) {
     engines[[need]](estimate, plan_of(plan$records[needs == need], plan), interval, conf_level)
   })

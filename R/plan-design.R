@@ -63,7 +63,7 @@ replace_judges <- function(design, accuracies, kind) {
   is_old <- (seq_along(design$loading) <= n_raters(design)) == for_raters
   by_judge <- lapply(design[c("loading", "drift")], `[`, is_old)
   if (for_raters) by_judge$missing <- design$missing
-  is_fixed <- any(lengths(design$matrices[is_old]) > 0L) || !all(vapply(by_judge, all_same, NA)) ||
+  is_fixed <- any(lengths(design$matrices[is_old]) > 0L) || !all(map_lgl(by_judge, all_same)) ||
     any(design$copying$to > n_raters(design) | for_raters)
   abort_argument_if(is_fixed, "design",
     "The number or the accuracies of the {kind}s of {.arg design} cannot be changed.",
@@ -95,7 +95,7 @@ spread_accuracies <- function(accuracies, m) {
 # (`accuracies`).
 plan_accuracies <- function(x, accuracies, design) {
   chance <- 1 / n_categories(design)
-  given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
+  given <- !map_lgl(x[c("rater_accuracy", "chance_kappa")], is.null)
   abort_argument_if(all(given) || !(any(given) || !is.null(accuracies)), "rater_accuracy",
     "Give the accuracy of raters as {.arg rater_accuracy}, {.arg chance_kappa} or
         {.arg design}{if (all(given)) '; the first two exclude each other'}.",

@@ -341,7 +341,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
     max(unlist(Map(labels_needed, quantities, share)))
   }, 0)
   split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
-    hardest <- match(settled_row(table, settings)$system, vapply(quantities, `[[`, "", "system"))
+    hardest <- match(settled_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
     best_split(quantities[[hardest]], n_raters(estimate$fit$x), settings)
   }
   gold <- c(gold, split$gold)

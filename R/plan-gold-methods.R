@@ -131,10 +131,10 @@ view_of_gold <- function(table, settings) {
 
 gold_plan_notes <- function(x, settled) {
   not_reached <- drop_missing(x$answer, "reason")
-  intervals_by_reason <- vapply(split(
+  intervals_by_reason <- map_chr(split(
     not_reached$interval,
     factor_in_order(sprintf("%s: %s", not_reached$system, not_reached$reason))
-  ), toString, "")
+  ), toString)
   settings <- x$settings
   n_drawn <- length(x$chosen$new$case)
   c(

@@ -162,7 +162,7 @@ draw_reliability <- function(table, object) {
 # Subtitle of a plot: `intervals` (text about intervals, or NULL), followed by whether the truth of
 # all cases is known or estimated.
 truth_subtitle <- function(estimates, intervals = NULL) {
-  all_known <- all(vapply(estimates, knows_all_truths, NA))
+  all_known <- all(map_lgl(estimates, knows_all_truths))
   capitalised(paste(c(
     intervals, if (all_known) "the truth of all cases is known" else "truth is estimated"
   ), collapse = "; "))
@@ -287,7 +287,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
 # * kind: "category" or "overall"; who: the system, with its group if any;
 # * from_top: minus the number of `who`, so that the first is at the top.
 facet_metrics <- function(table, plan) {
-  titles <- vapply(plan$records, `[[`, "", "title")
+  titles <- map_chr(plan$records, `[[`, "title")
   title_of_row <- titles[table$metric]
   has_no_category <- is.na(table$category)
   is_whole_table <- has_no_category & is.na(table$average)

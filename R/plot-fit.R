@@ -158,7 +158,7 @@ draw_densities <- function(object, table) {
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
     parts <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)
-    gsub("([^\n]{14})(?=[^\n])", "\\1\n", vapply(parts, wrap_text, "", 15L), perl = TRUE)
+    gsub("([^\n]{14})(?=[^\n])", "\\1\n", map_chr(parts, wrap_text, 15L), perl = TRUE)
   }
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),

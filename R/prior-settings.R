@@ -156,7 +156,7 @@ resolve_rate_law <- function(law, categories) {
 
 # Words such as "Beta(4.44, 13.31)", with two decimals, or two significant digits below 0.1.
 prior_words <- function(name, x) {
-  numbers <- vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), "")
+  numbers <- map_chr(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)))
   sprintf("%s(%s)", name, toString(numbers))
 }
 

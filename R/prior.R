@@ -134,7 +134,7 @@ beta_law <- function(x, subject) {
 is_beta_list <- function(x) {
   names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
-  is.list(x) && all(vapply(x, is.numeric, NA)) &&
+  is.list(x) && all(map_lgl(x, is.numeric)) &&
     all(lengths(x) == ifelse(names == "range", 2L, 1L)) &&
     (all(names == "") || all(names %in% forms))
 }
@@ -193,7 +193,7 @@ check_rater_law <- function(law, rater) {
   }
   parts <- if (is.list(law)) names2(law)
   forms <- list("sens", "spec", c("sens", "spec"), "right", c("right", "wrong"))
-  is_form <- vapply(forms, setequal, NA, parts)
+  is_form <- map_lgl(forms, setequal, parts)
   abort_if(!any(is_form) || anyDuplicated(parts) > 0L, "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)},
      {.code list(right =, wrong =)}, or a matrix of Dirichlet parameters.",

@@ -211,7 +211,7 @@ warn_labels <- function(labels, input) {
 # Warns that the categories of `ordered = TRUE` are in alphabetical order, which is a guess.
 warn_guessed_order <- function(labels, input) {
   is_guess <- length(labels) > 2L && input$layout$labels &&
-    !any(vapply(input$columns, is.factor, NA)) &&
+    !any(map_lgl(input$columns, is.factor)) &&
     !isFALSE(is.unsorted(suppressWarnings(as.numeric(labels))))
   quoted <- dQuote(labels, FALSE) # nolint: object_usage.
   warn_if(is_guess, "order",

@@ -62,7 +62,7 @@ add_intervals <- function(table, intervals) {
   is_constant <- has_estimate & intervals$lack == "constant"
   table$reason[is_constant] <- paste0(
     no_interval, percent(intervals$same[is_constant]), " of the bootstrap replicates are exactly ",
-    vapply(intervals$value[is_constant], format, "", digits = 3L)
+    map_chr(intervals$value[is_constant], format, digits = 3L)
   )
   table
 }
@@ -88,7 +88,7 @@ warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) 
 reason_notes <- function(table, rows, most = 4L, no = "interval") {
   codes <- why_of(table)
   reason_key <- row_numbers_of_keys(list(codes, table$reason))
-  vapply(unique(reason_key[!is.na(table$reason)]), function(one_key) {
+  map_chr(unique(reason_key[!is.na(table$reason)]), function(one_key) {
     matching_rows <- which(reason_key == one_key)
     first_row <- matching_rows[[1L]]
     opening <- if (isTRUE(is.na(table[["estimate"]][first_row]))) "NA for" else switch(
@@ -102,7 +102,7 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
       opening, " ", shorten(rows[matching_rows], most = most), ": ",
       substring(table$reason[[first_row]], nchar(prefix) + 1L)
     )
-  }, "")
+  })
 }
 
 # Returns the code of the reason for each row of a table, such as "missing" or "no_interval". Code

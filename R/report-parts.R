@@ -172,11 +172,11 @@ prior_sentence <- function(fit) {
   populations <- names2(rates)
   rater_priors <- fit$prior$text$raters
   binary <- n_categories(fit$x) == 2L
-  prior_words <- vapply(rater_priors, function(prior) {
+  prior_words <- map_chr(rater_priors, function(prior) {
     several <- length(prior) > 1L
     if (several && binary) prior <- paste(c("specificity", "sensitivity"), prior)
     paste0(if (several && !binary) "rows ", toString(prior))
-  }, "")
+  })
   rater_words <- if (length(unique(rater_priors)) == 1L && length(rater_priors) > 2L)
     paste("all raters", prior_words[[1L]]) else paste(names(rater_priors), prior_words)
   n_unlisted <- length(rater_words) - 8L

@@ -51,7 +51,7 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   )
   if (what == "sentences") return(say_sentences(x))
   paragraph <- say_methods(x)
-  is_cited <- vapply(names(references), grepl, NA, x = paragraph[[1L]], fixed = TRUE)
+  is_cited <- map_lgl(names(references), grepl, x = paragraph[[1L]], fixed = TRUE)
   c(paragraph, unname(references[is_cited]))
 }
 
@@ -207,7 +207,7 @@ say_sentences.accuracy_estimate <- function(x) {
   ), c(table$system, names(raw_rates)))
 }
 
-cases_words <- function(n) vapply(n, count_noun, "", "case")
+cases_words <- function(n) map_chr(n, count_noun, "case")
 
 on_cases <- function(estimate, n) {
   x <- estimate$fit$x
@@ -313,8 +313,8 @@ say_sentences.metric_estimate <- function(x) {
 
 say_methods.metric_estimate <- function(x) {
   records <- Filter(function(record) record$reference != by_name, x$plan$records)
-  works <- vapply(records, `[[`, "", "reference")
-  citations <- paste0(vapply(records, `[[`, "", "title"), ": ", cite_short(works), recycle0 = TRUE)
+  works <- map_chr(records, `[[`, "reference")
+  citations <- paste0(map_chr(records, `[[`, "title"), ": ", cite_short(works), recycle0 = TRUE)
   by_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
   c(fill(
     "%s Other metrics are computed from the expected joint table of true category and answer. Each
@@ -337,9 +337,9 @@ say_sentences.agreement <- function(x) {
   # "Krippendorff's alpha (ordinal)"
   title <- sub(", ([^,]*)$", " (\\1)", title) # nolint: nonportable_path.
   rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
-    vapply(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
+    map_chr(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
-    }, "")
+    })
   benchmark <- sprintf(
     "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
   )
@@ -365,7 +365,7 @@ say_methods.agreement <- function(x) {
   about <- attr(x, "about")
   facts <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
-  works <- vapply(records, function(record) record$reference %||% "user-defined measure", "")
+  works <- map_chr(records, function(record) record$reference %||% "user-defined measure")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
   interval_method <- switch(about$interval,
     analytic = "by linearisation over cases with Student's t (Gwet 2014)",

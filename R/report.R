@@ -222,10 +222,10 @@ disputed_cases <- function(x, most = 15L, ...) {
   )
   answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
-  votes <- vapply(shown_cases, function(case) {
+  votes <- map_chr(shown_cases, function(case) {
     sorted <- sort(counts[case, counts[case, ] > 0], decreasing = TRUE)
     toString(paste0(names(sorted), ": ", sorted))
-  }, "")
+  })
   tibble::new_tibble(c(list(
     case = x$cases[shown_cases], .fitted = category_factor(best_label$category[shown_cases], x),
     .probability = best_label$probability[shown_cases], .votes = votes

@@ -8,7 +8,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   panel <- score_panel(from_ratings)
   scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
   tables <- lapply(scored_systems, score_point, estimate = from_ratings, plan = plan)
-  with_estimate <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
+  with_estimate <- which(map_lgl(tables, function(table) !all(is.na(table$estimate))))
   record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(with_estimate) == 0L) return(stack_rows(tables))
   no_interval_reason <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)

@@ -32,7 +32,7 @@ saved_study <- function(study, parts = hashes_of_parts(study)) {
 # Hashes of the fields of a study. When a study continues from a file, they must be the same.
 hashes_of_parts <- function(study) {
   parts <- c("designs", "estimators", "n", "panels", "seed")
-  vapply(parts, function(part) rlang::hash(text_of(study[[part]])), "")
+  map_chr(parts, function(part) rlang::hash(text_of(study[[part]])))
 }
 
 # Text of an object, for its hash: of lists, vectors and functions. Environments, byte code and
@@ -78,12 +78,12 @@ read_hashed <- function(path) {
 # objects with a class can run code when they are used.
 is_plain_list <- function(x) {
   plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
-  all(vapply(x, typeof, "") %in% plain_types) && all(vapply(x, function(element) {
+  all(map_chr(x, typeof) %in% plain_types) && all(map_lgl(x, function(element) {
     attrs <- attributes(element)
     has_only_names <- is.null(attrs) || identical(names(attrs), "names") &&
       typeof(attrs[[1L]]) == "character" && is.null(attributes(attrs[[1L]]))
     !is.object(element) && has_only_names && (!is.list(element) || is_plain_list(element))
-  }, NA))
+  }))
 }
 
 # A hash of 32 bytes. It includes the version of the package, so that a file from another version is
@@ -126,7 +126,7 @@ resume <- function(study, path, parts) {
   abort_checkpoint_if(!identical(names(saved), names(content)), path,
     "was not written by a study of this version of the package, or has been changed.",
     x = if (inherits(saved, "error")) escape_braces(conditionMessage(saved)))
-  is_same <- vapply(parts, function(part) identical(saved$parts[part], content$parts[part]), NA)
+  is_same <- map_lgl(parts, function(part) identical(saved$parts[part], content$parts[part]))
   differing <- parts[!is_same]
   has_more_runs <- isTRUE(saved$runs > study$runs)
   abort_checkpoint_if(length(differing) > 0L || has_more_runs, path, "contains another study.",
@@ -163,7 +163,7 @@ has_valid_results <- function(results, done, study) {
   per_run <- lengths(systems) * length(study$estimators)
   number_columns <- c("estimate", interval_columns, "expected", "sample")
   is.list(results) && all(lengths(results) == sum(done * per_run)) &&
-    all(vapply(number_columns, function(column) is.double(results[[column]]), NA)) &&
+    all(map_lgl(number_columns, function(column) is.double(results[[column]]))) &&
     identical(results$cell, rep(seq_along(done), done * per_run)) &&
     identical(results$run, unlist(Map(rep, lapply(done, seq_len), each = per_run))) &&
     identical(unique(results$estimator), names(study$estimators)) &&

@@ -60,10 +60,10 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
   options$common <- as.character(common_of(options) %||% NA) # a word such as "typical", or a share
-  given <- options[!vapply(options, is.na, NA)]
+  given <- options[!map_lgl(options, is.na)]
   new_schema(
     list(options = tibble::tibble(
-      option = names(options), value = vapply(options, format, "", USE.NAMES = FALSE)
+      option = names(options), value = map_chr(options, format, USE.NAMES = FALSE)
     )),
     options, paste(names(given), given, collapse = ", ")
   )
@@ -75,8 +75,8 @@ as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- as.list(x)
   names <- names2(x)
-  is_method <- vapply(as.list(x), is_string, NA)
-  invalid <- which(!is_method & !vapply(as.list(x), is.function, NA))
+  is_method <- map_lgl(as.list(x), is_string)
+  invalid <- which(!is_method & !map_lgl(as.list(x), is.function))
   subject <- "It"
   value <- x
   if (is.list(x) && !is.object(x) && length(invalid) > 0L) {

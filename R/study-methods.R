@@ -150,7 +150,7 @@ study_notes <- function(rows, estimators) {
   always_failed <- setdiff(rows$estimator, rows$estimator[!has_failed(rows)])
   without_interval <- setdiff(rows$estimator,
     c(always_failed, rows$estimator[!is.na(rows$conf.low)]))
-  is_own <- !vapply(estimators[without_interval], inherits, NA, "accuracy_estimator")
+  is_own <- !map_lgl(estimators[without_interval], inherits, "accuracy_estimator")
   c(
     if (length(without_interval) > 0L) paste(c(
       paste("No intervals, so no coverage:", shorten(without_interval)),
@@ -177,7 +177,7 @@ study_notes <- function(rows, estimators) {
 has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
 # Did the estimator of each row stop with an error?
-has_failed <- function(rows) !vapply(rows$condition, is.null, NA)
+has_failed <- function(rows) !map_lgl(rows$condition, is.null)
 
 # The table that print() shows: bias, root mean squared error and coverage of each estimator, with
 # Monte Carlo standard errors.

@@ -39,7 +39,7 @@ block_size <- function(cell, estimators) {
   is_compiled <- built_in(estimators)
   options <- lapply(estimators[is_compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
-  n_averaged <- any(vapply(options, needs_average, NA)) * n_systems(cell$design)
+  n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
   # Time of a run, measured as the number of cases that could be simulated in this time.
   work_per_run <- cell$n + 500 * sum(replicates) + n_averaged * (1e5 + 200 * cell$n)
   # User-defined code may be slow, so blocks with such code have at most 10 runs.
@@ -50,9 +50,9 @@ block_size <- function(cell, estimators) {
 # Does each estimator run in compiled code? User-defined estimators do not. Some results of
 # accuracy_estimator() do not either, for example with profile intervals.
 built_in <- function(estimators) {
-  vapply(estimators, function(estimator) {
+  map_lgl(estimators, function(estimator) {
     inherits(estimator, "accuracy_estimator") && runs_compiled(attr(estimator, "options"))
-  }, NA)
+  })
 }
 
 # Runs the blocks of a study that are not done, and returns the study with results. If `checkpoint`
@@ -111,7 +111,7 @@ add_results <- function(study, tables) {
 # after a lost block of the same cell are dropped too.
 kept_blocks <- function(blocks, finished) {
   cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
-  is_lost <- vapply(finished, is.null, NA)
+  is_lost <- map_lgl(finished, is.null)
   unname(finished[!as.logical(stats::ave(is_lost, cell, FUN = cummax))])
 }
 
@@ -132,7 +132,7 @@ block_runner <- function(study, threads) {
   }
   run <- function(blocks, tick) {
     run_pieces(
-      lapply(blocks, block_task, study$estimators, study$seed), vapply(blocks, name_of_block, ""),
+      lapply(blocks, block_task, study$estimators, study$seed), map_chr(blocks, name_of_block),
       globals = needed$globals, packages = needed$packages
     )
   }

@@ -119,13 +119,13 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 as_designs <- function(x, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_design(x)) x <- list(design = x)
-  abort_argument_if(!is.list(x) || length(x) == 0L || !all(vapply(x, is_design, NA)), "designs",
+  abort_argument_if(!is.list(x) || length(x) == 0L || !all(map_lgl(x, is_design)), "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
     i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   labels <- names2(x)
   labels <- ifelse(labels == "", paste("design", seq_along(x)), labels)
   check_names(labels, "designs")
-  is_function <- vapply(x, is.function, NA)
+  is_function <- map_lgl(x, is.function)
   abort_argument_if(any(is_function) && length(n) == 0L, "n",
     "Give {.arg n}, the number of cases, because a design is a function.",
     x = "{.val {labels[is_function]}} {?is a function/are functions}.")

@@ -196,7 +196,7 @@ average_members <- function(x, known, decision) {
     c(if (is.null(first_fit)) FALSE, TRUE), x, known,
     if (use_abstentions) abstention_arguments(x, TRUE)
   ))
-  if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
+  if (!all(map_lgl(members, `[[`, "converged"))) warn_convergence("average")
   warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
