@@ -118,9 +118,9 @@ modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields]
 
 # As vapply(), for functions that return TRUE or FALSE, or one string. The registries of the files
 # that R reads before this one must call vapply() itself.
-map_lgl <- function(x, f, ...) vapply(x, f, NA, ...)
+map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
-map_chr <- function(x, f, ...) vapply(x, f, "", ...)
+map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
 
 # Relative step of numerical derivatives. With this step, truncation and rounding errors of a
 # derivative are both about 1e-10.
