@@ -367,14 +367,16 @@ say_methods.agreement <- function(x) {
   records <- all_measures()[unique(as.character(x$measure))]
   works <- map_chr(records, function(record) record$reference %||% "user-defined measure")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
-  interval_method <- switch(about$interval,
-    analytic = "by linearisation over cases with Student's t (Gwet 2014)",
-    jackknife = "by the jackknife over cases with Student's t (Gwet 2014)",
-    bootstrap = fill(
+  interval_method <- if (!is.na(facts$replicates)) {
+    fill(
       "percentiles of %s bootstrap samples of cases (Efron and Tibshirani 1993)",
       number(facts$replicates)
     )
-  )
+  } else {
+    fill("by %s over cases with Student's t (Gwet 2014)",
+      if (about$interval == "analytic") "linearisation" else "the jackknife"
+    )
+  }
   c(fill(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
     count_noun(facts$raters, "rater"), count_noun(facts$cases, "case"),

@@ -77,10 +77,9 @@ TEST_CASE("an EM fit of tables takes each step of its definition") {
   int converged_after = 0;
   const std::vector<double> start = posterior;
   for (int step = 1; step <= 500 && converged_after == 0; ++step) {
-    double cases = 0, change = 0;
+    double change = 0;
     std::vector<double> n(3, mass / 3);
     for (int i = 0; i < 8; ++i) {
-      cases += weight[i];
       for (int k = 0; k < 3; ++k) n[k] += weight[i] * posterior[3 * i + k];
     }
     for (int k = 0; k < 3; ++k) rate[k] = n[k] / (n[0] + n[1] + n[2]);
