@@ -27,7 +27,8 @@ set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -Wconversion -Wno-sign-c
 
 # What takes long to read is read once. That the core includes what it needs is checked wherever the
 # package is built without this header.
-printf '#include <%s>\n' Eigen/Dense algorithm functional thread vector >"$tmp/common.hpp"
+printf '#include <%s>\n' Eigen/Dense algorithm doctest/doctest.h functional thread vector \
+  >"$tmp/common.hpp"
 "$compiler" "$@" -x c++-header "$tmp/common.hpp" -o "$tmp/common.hpp.gch"
 
 # One per core; src/core/a.cpp becomes src_core_a.cpp.o, so that equal names do not meet.

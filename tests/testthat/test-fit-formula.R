@@ -76,7 +76,7 @@ test_that("sensitivity and specificity of two tests have standard errors by like
   expect_false(anyNA(found$std.error))
   # By a bootstrap of the table: medians of absolute deviations, since few replicates are extreme.
   data <- hui_walter()
-  again <- withr::with_seed(1, replicate(if (extended_tests()) 200 else 40, {
+  again <- withr::with_seed(1, replicate(if (nightly_tests()) 200 else 40, {
     data$n <- c(
       rmultinom(1, sum(data$n[1:4]), data$n[1:4]), rmultinom(1, sum(data$n[5:8]), data$n[5:8])
     )

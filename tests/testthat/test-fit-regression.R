@@ -171,7 +171,7 @@ test_that("parameters on a boundary and fits that are not identified do no harm"
 })
 
 test_that("errors that depend on a covariate are found", {
-  panels <- if (extended_tests()) 300 else 60
+  panels <- if (nightly_tests()) 300 else 60
   share_found <- function(shift) {
     mean(replicate(panels, {
       fit <- quiet(fit_raters(
@@ -182,7 +182,7 @@ test_that("errors that depend on a covariate are found", {
   }
   withr::local_seed(8)
   expect_gte(share_found(0.2), 0.5)
-  if (extended_tests()) expect_lte(share_found(0), 0.08)
+  if (nightly_tests()) expect_lte(share_found(0), 0.08)
   data <- withr::with_seed(13, draw_regression(2000, 0.4))
   expect_warning(fit <- fit_raters(of_coders(data), free_errors(~site)), "r1",
     class = "fallible_warning_differential")
