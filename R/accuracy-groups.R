@@ -54,24 +54,29 @@ catch_warnings <- function(code) {
   list(value = value, warnings = collected$all)
 }
 
-# Raises one warning for all groups. It has the classes of all warnings, and a line about each
-# class. `conditions`: a list per group with its warnings, named by group.
+# Raises one warning for all groups. It has the classes of all warnings, a line about each message,
+# with its groups, and the hint of each class. `conditions`: a list per group with its warnings,
+# named by group.
 warn_groups <- function(conditions) {
   n_groups <- length(conditions) # nolint: object_usage.
   conditions <- conditions[lengths(conditions) > 0L]
   if (length(conditions) == 0L) return(invisible())
+  topic_of <- function(w) sub("^fallible_warning_", "", class(w)[[1L]])
   warnings <- unlist(unname(conditions), recursive = FALSE)
-  topic <- sub("^fallible_warning_", "", map_chr(warnings, function(w) class(w)[[1L]]))
-  group <- rep(names(conditions), lengths(conditions))
-  topic_groups <- lapply(split(group, factor_in_order(topic)), unique)
-  messages <- map_chr(warnings[match(names(topic_groups), topic)], conditionMessage)
-  topic_lines <- escape_braces(
-    map_chr(topic_groups, shorten, most = 6L), ": ", sub("\n.*", "", cli::ansi_strip(messages))
-  )
-  warn_fallible(names(topic_groups),
-    c("{length(conditions)} of {n_groups} groups have warnings.", bullets(topic_lines, 5L)),
-    i = "The field {.field conditions} of this warning contains them by group.",
-    groups = names(conditions), topics = topic_groups, conditions = conditions)
+  # The first warning of each class comes first, because only five lines are shown.
+  first <- order(duplicated(map_chr(warnings, topic_of)))
+  warnings <- warnings[first]
+  topic <- map_chr(warnings, topic_of)
+  group <- rep(names(conditions), lengths(conditions))[first]
+  group_by <- function(value) lapply(split(group, factor_in_order(value)), unique)
+  texts <- cli::ansi_strip(map_chr(warnings, conditionMessage))
+  message_groups <- group_by(sub("\n.*", "", texts))
+  lines <- escape_braces(map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups))
+  hints <- grep("^(\u2139|i) ", unlist(strsplit(texts[!duplicated(topic)], "\n")), value = TRUE)
+  warn_fallible(unique(topic),
+    c("{length(conditions)} of {n_groups} groups have warnings.", bullets(lines, 5L)),
+    i = escape_braces(substring(unique(hints), 3L)),
+    groups = names(conditions), topics = group_by(topic), conditions = conditions)
 }
 
 # Cases in clusters: `cluster` of estimate_accuracy().

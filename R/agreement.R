@@ -181,7 +181,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     list(
       header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
-      unequal = unequal_ratings(view), ordered = view$x$ordered, views = list(view),
+      unequal = !pairwise && any(map_lgl(measures, uses_pooling)) && unequal_ratings(view), ordered = view$x$ordered, views = list(view),
       silent = abstain_note(view$x)
     )
   ))
@@ -297,7 +297,13 @@ selection_of <- function(view, measure) {
   )
 }
 
-# Do cases with several ratings have different numbers of them? Results then depend on `pooling`.
+# Does `pooling` change the estimate if cases have different numbers of ratings?
+uses_pooling <- function(measure) {
+  measure$raters > 2 && is.character(measure$kernel) &&
+    !grepl("krippendorff|light", measure$kernel)
+}
+
+# Do cases with several ratings have different numbers of them?
 unequal_ratings <- function(view) {
   rated_rows <- rows_of_counts(view)
   n_ratings <- rowSums(rated_rows$data)

@@ -160,7 +160,7 @@ new_alt_test <- function(systems, raters, options) {
     )),
     caption = paste0(
       "Alternative annotator test, epsilon ", format(options$epsilon), ", ",
-      count_noun(n_raters, "rater")
+      count_noun(n_raters, "rater"), if (options$score != "accuracy") paste0(", ", options$score)
     ),
     shown = view(
       data.frame(systems, verdict)[order(-systems$advantage), ],

@@ -194,8 +194,12 @@ warn_doubtful <- function(estimate) {
       escape_braces(causes_of_doubt(estimate)[[worst]]), ")"
     )
   }
-  warn_fallible("assumption",
-    paste0(problem, ". Label about 20 random cases; see {.fun plan_gold}."),
+  advice <- if (any(estimate$fit$known$truth > 0L, na.rm = TRUE)) {
+    "Cases with known truth can test this only if they are a random sample; see {.arg gold_sample}."
+  } else {
+    "Label about 20 random cases; see {.fun plan_gold}."
+  }
+  warn_fallible("assumption", paste0(problem, ". ", advice),
     systems = systems[doubtful])
 }
 

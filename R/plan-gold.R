@@ -172,7 +172,9 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 # The estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
   if (inherits(x, "accuracy_estimate")) return(x)
-  check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+  abort_argument_if(!inherits(x, "ratings"), "x",
+    "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x,
+    i = "Plan each group of an estimate by itself. Differences between groups cannot be planned.")
   votes <- with_votes(x)
   # With one rater there is no estimate without gold cases, but ratings predict the truth of cases.
   if (n_raters(votes) == 1L) return(list(fit = list(x = votes)))

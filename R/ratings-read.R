@@ -84,7 +84,8 @@
 #'   `systems.csv.gz` next to a table of ratings, if it exists. `FALSE` for none. Or names of raters
 #'   that are systems. Or a path or data frame of predictions, with columns `case`, `system` and
 #'   `prediction`, or named as in `case`, `rater` and `rating`. In wide tables also columns.
-#' @param na Labels that mean a missing rating. By default, `"-"` is an answer if `"+"` occurs.
+#' @param na Labels that mean a missing rating, in place of the default. Empty fields are always
+#'   missing. By default, `"-"` is an answer if `"+"` occurs.
 #' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
 #' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
 #'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line

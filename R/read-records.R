@@ -210,11 +210,11 @@ distinct <- function(columns) unique(unlist(lapply(unname(columns), unique), use
 # Removes "-" from the codes for missing ratings if "+" is a label: "-" is then an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
-# Replaces the labels in `na` by NA, regardless of capitals and surrounding blanks, in all columns
-# except list columns. Reports the replaced labels, except empty fields and "NA", which mean missing
+# Replaces empty fields and the labels in `na` by NA, regardless of capitals and surrounding blanks,
+# in all columns except list columns. Reports the replaced labels, except empty fields and "NA", which mean missing
 # values in any table: in a message if the user gave `na` (`na_given`), and in a warning otherwise.
 take_missing <- function(columns, na, na_given) {
-  na <- plain_label(na)
+  na <- plain_label(c("", na))
   is_vector <- !map_lgl(columns, is.list)
   labels <- setdiff(distinct(columns[is_vector]), NA)
   labels <- labels[plain_label(labels) %in% na]

@@ -97,7 +97,7 @@ test_that("groups without answers, or with useless raters, are NA with their rea
   expect_named(said$conditions, c("2", "3"))
   expect_s3_class(said$conditions[["3"]][[1]], "fallible_warning_not_identified")
   expect_match(conditionMessage(said), "2 of 3 groups have warnings")
-  expect_match(conditionMessage(said), "2, 3: Accuracy cannot be estimated")
+  expect_match(conditionMessage(said), "2: Accuracy cannot be estimated.*3: Accuracy cannot")
   table <- tidy(groups)
   expect_match(table$reason[table$group == "2" & table$system == "s"], "no better than by chance")
   expect_match(table$reason[table$group == "3"], "no better than by chance")
@@ -180,4 +180,20 @@ test_that("notes of groups that differ only in a share are printed once", {
   # Metrics print the shares of all groups, not those of the first one.
   metrics <- quiet(estimate_metrics(estimate, "accuracy"))
   expect_match(notes_of(metrics), sub(".*Assumed", "Assumed", range_note), fixed = TRUE, all = FALSE)
+})
+
+test_that("groups with different messages have a line each, and keep the hint", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(s = 0.8), 2, 90))
+  group <- rep(c("u", "v"), c(50, 40))
+  known <- truth(x)[c(1:10, 51:56), ]
+  said <- expect_warning(
+    estimate_accuracy(x, interval = "none", by = stats::setNames(group, x$cases),
+      known_truth = known),
+    class = "fallible_warning_hand_picked"
+  )
+  text <- gsub("\\s+", " ", conditionMessage(said))
+  expect_match(text, "u: `gold_sample` is missing, so the 10 cases")
+  expect_match(text, "v: `gold_sample` is missing, so the 6 cases")
+  expect_match(text, "Use `gold_sample = \"random\"` for a random sample")
 })

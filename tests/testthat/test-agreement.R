@@ -488,3 +488,24 @@ test_that("an interval that does not contain its estimate gives a warning", {
   )
   expect_identical(table$conf.low > table$estimate, c(TRUE, FALSE))
 })
+
+test_that("the note about pooling is shown where pooling changes an estimate", {
+  set.seed(1)
+  data <- as.data.frame(matrix(sample(3, 300, TRUE), 100))
+  data[1:20, 3] <- NA
+  x <- quiet(ratings(data, raters = 1:3))
+  ways <- c("pairs", "cases", "fleiss-cuzick")
+  for (id in names(built_in_measures)) {
+    measure <- built_in_measures[[id]]
+    if (measure$raters == 2 || measure$scale == "binary") next
+    # The scales of the measures do not matter here.
+    values <- vapply(ways, function(way) {
+      tidy(quiet(agreement(x, id, pooling = way, interval = "analytic")))$estimate
+    }, 0)
+    printed <- utils::capture.output(print(quiet(agreement(x, id))))
+    expect_identical(any(grepl("pooled over", printed)), length(unique(round(values, 12))) > 1L,
+      info = id)
+  }
+  pairs <- utils::capture.output(print(agreement(x, "cohen_kappa", pairwise = TRUE)))
+  expect_false(any(grepl("pooled over", pairs)))
+})

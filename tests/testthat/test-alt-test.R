@@ -159,3 +159,9 @@ test_that("distances between numeric labels have no unit", {
   expect_equal(found[[2]], found[[1]])
   expect_equal(found[[3]], found[[1]])
 })
+
+test_that("the score is printed if it is not accuracy", {
+  set.seed(1)
+  x <- quiet(ratings(as.data.frame(matrix(sample(5, 400, TRUE), 100)), raters = 1:3, systems = 4))
+  expect_output(print(alt_test(x, score = "neg_rmse")), "3 raters, neg_rmse", fixed = TRUE)
+})

@@ -281,6 +281,14 @@ test_that("errors name the argument that was written, and all fields", {
   expect_error(read_ratings(path, case = prompt), "\"scores.gpt\"", class = "fallible_error_file")
 })
 
+test_that("empty fields are missing whatever `na` is", {
+  path <- withr::local_tempfile(fileext = ".csv")
+  writeLines(c("id,ann,ben,gpt", "1,1,2,1", "2,,3,3", "3,99,1,1", "4,2,2,2"), path)
+  x <- quiet(read_ratings(path, case = id, raters = ann:ben, systems = gpt, na = "99"))
+  expect_identical(x$categories, c("1", "2", "3"))
+  expect_identical(nrow(tidy(x)), 6L)
+})
+
 test_that("a minus is an answer next to a plus, and missing otherwise", {
   path <- write_long("1,a,+", "1,b,-", "2,a,-", "2,b,-", "3,a,+", "3,b,?")
   expect_warning(x <- read_long(path), class = "fallible_warning_missing")
