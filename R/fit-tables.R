@@ -180,6 +180,9 @@ view_of_fit <- function(x, ...) {
 #'   difficulty, and the same for all raters if the model does not distinguish raters. If the model
 #'   includes abstentions, there is a column `(abstains)`.
 #'
+#'   With `method = "bayes"`, all values are posterior means. Means sum to one; the posterior medians
+#'   in `print()`, `tidy()` and `coef()` need not. `mean` of `tidy()` is the posterior mean.
+#'
 #'   All values are `NA` if the model is not identified.
 #' @family estimation
 #' @examples
@@ -317,7 +320,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   an accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five
 #'   simulated designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
 #'   `rater_model("rater")` contained 90% and 91% in two of them. Its weak prior draws accuracies to
-#'   their mean: for 20 guessers among 80 raters, coverage was 73%, with `prior = "none"` 90%.
+#'   their mean: for 20 guessers among 80 raters, coverage was 73%, with `prior = "none"` 90%. If
+#'   some workers of a crowd are spammers, use `rater_model("rater", prior = "none")` for intervals
+#'   of single workers: accuracies then do not vary around one mean, as the prior assumes.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
