@@ -247,8 +247,8 @@ new_flags <- function(workers, rule) {
       number(nrow(flagged)), " of ", count_noun(nrow(workers), "worker"), " flagged",
       if (undefined > 0L) paste0("; ", undefined, " not measured")
     ),
-    shown = view(flagged[order(-flagged$score, -deviation), ], c("worker", "units", rule$metrics, "score"),
-      most = 10L, title = "Flagged"),
+    shown = view(flagged[order(-flagged$score, -deviation), ],
+      c("worker", "units", rule$metrics, "score"), most = 10L, title = "Flagged"),
     notes = c(
       rule_note(rule),
       # Performance of the rule on workers of known quality, from held-out scores.

@@ -289,7 +289,8 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = apply(drawn$kept, 2L, stats::median), draws = drawn$kept, terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
+    coefficients = apply(drawn$kept, 2L, stats::median), draws = drawn$kept, terms = task$terms,
+    diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
     # Field `systems` contains draws of the share of the fitted cases that each system gets right,
     # if only raters determine the truth.

@@ -150,10 +150,11 @@ label_notes <- function(facts, about) {
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
     paste0(
-      "Label probability: ", if (is.null(calibrated)) paste0("mean ", decimals(facts$probability, 2L),
-        ", "), "below ", sure_enough(about), " in ", number(facts$unsure), " of ",
-      count_noun(n_labels, "case"), if (facts$unsure > n_labels / 5)
-        " (see disputed_cases())" else if (facts$unsure > 0L)
+      "Label probability: ",
+      if (is.null(calibrated)) paste0("mean ", decimals(facts$probability, 2L), ", "),
+      "below ", sure_enough(about), " in ", number(facts$unsure), " of ",
+      count_noun(n_labels, "case"),
+      if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)
         " (check these first)"
     ),
     if (isTRUE(about$unrated > 0L)) paste(
