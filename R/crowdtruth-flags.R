@@ -45,8 +45,8 @@ spam_sign <- c(
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
 #'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
-#'     `NA` if a metric is `NA`, or if there are fewer than `min_cases` units. `reason` says which;
-#'     it is `NA` for all workers with a score, flagged or not.
+#'     `NA` if a metric is `NA`, or if there are fewer than `min_cases` units. `reason` is the
+#'     cause of a missing score, and `NA` for all workers with a score, flagged or not.
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of linear rules),
 #'     `thresholds` (of the standard-deviation rule) and `folds`.
 #'
