@@ -76,6 +76,12 @@ shorten <- function(x, separator = ", ", most = 8L) {
   if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
 }
 
+# Joins labels for a sentence, such as "a, b and c". Shortens them as shorten() does.
+join_words <- function(x, most = 6L) {
+  n <- length(x)
+  if (n < 2L || n > most) shorten(x, most = most) else paste(toString(x[-n]), "and", x[[n]])
+}
+
 # Formats intervals for cells of tables, such as "[0.712, 0.834]"; `none` if the limits are NA.
 bracketed <- function(low, high, none = "NA") {
   ifelse(is.na(low), none, paste0("[", decimals(low), ", ", decimals(high), "]"))

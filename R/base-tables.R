@@ -95,6 +95,7 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   result[names(numbers)] <- lapply(numbers, function(x) as.double(x[rows]))
   result$estimate <- na_real(result$estimate)
   if (!is.null(table[["reason"]])) result$reason <- as.character(table[["reason"]][rows])
+  result$reason[is.na(result$estimate) & is.na(result$reason)] <- "the estimator returned NA"
   result
 }
 

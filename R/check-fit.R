@@ -8,9 +8,12 @@
 #' * *Posterior predictive checks* compare the ratings with ratings simulated from the model with
 #'   the parameters of each draw. The statistic of a pair of raters is the number of common cases in
 #'   which they agree. Pearson's X2 compares the frequencies of rows of ratings with their expected
-#'   values. It needs cases that all raters rated, and at most 4096 possible rows. A small p-value
-#'   shows that two raters agree more often than the model allows, so that their errors are not
-#'   independent given the truth. A large p-value does not show that errors are independent.
+#'   values. It is computed only if every case was rated by all raters, and at most 4096 rows are
+#'   possible. To leave out incomplete cases, refit with
+#'   `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`, where `x` is the ratings.
+#'   A small p-value shows that two raters agree more often than the model allows, so that their
+#'   errors are not independent given the truth. A large p-value does not show that errors are
+#'   independent.
 #' * *Prediction*: WAIC and leave-one-out cross-validation estimate how well the model predicts the
 #'   ratings of a case that is not in the data. Leave-one-out needs package \pkg{loo};
 #'   `loo::loo(fit)` and `loo::waic(fit)` return the objects of that package.
@@ -67,8 +70,8 @@
 #' @export
 check_fit <- function(fit, priors = c(0.5, 2), ...) {
   check_call()
-  check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}. Models
-    that are fitted by likelihood can be an {.arg alternative} in {.fun check_k_properties}.")
+  check_draws_fit(fit, "fit", "Models that are fitted by likelihood can be an {.arg alternative} in
+    {.fun check_k_properties}.")
   priors <- resolve_priors(priors, fit)
   draws <- parameters_of_draws(fit, 400L)
   # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
@@ -266,8 +269,7 @@ fit_check_notes <- function(fit, mixing, x) {
     }),
     if (length(conflicts) > 0L) paste0("The ratings contradict the priors of ",
       shorten(conflicts), ": posterior means are over two standard deviations from prior means"),
-    if (nrow(x$patterns) == 0L) "Rows of ratings: no X2. It needs cases that all raters rated, and
-      at most 4096 possible rows",
+    if (nrow(x$patterns) == 0L) paste0("Rows of ratings: no X2. ", why_no_patterns(fit)),
     sprintf("Rows of ratings: X2 %.0f, in simulated ratings %.0f, p %s", x$patterns$observed,
       x$patterns$expected, show_p(x$patterns$p.value)),
     if (n_small_p > 0L) {
@@ -293,6 +295,17 @@ fit_check_notes <- function(fit, mixing, x) {
       max_shift
     )
   )
+}
+
+# Returns the reason why pattern_check() has no row.
+why_no_patterns <- function(fit) {
+  is_used <- !known_patterns(fit)
+  n_incomplete <- count_cases(fit$x, is_used & rowSums(pattern_codes(fit$x) == 0L) > 0L)
+  if (is.null(all_codes(fit$x))) return("More than 4096 rows are possible")
+  if (n_incomplete == 0) return("The truth of all cases is known")
+  paste0("It needs every case rated by all raters: ", number(n_incomplete), " of ",
+    count_noun(count_cases(fit$x, is_used), "case"), " lack ratings. Refit without them, see
+    ?check_fit")
 }
 
 note_untruncated <- paste(

@@ -31,10 +31,7 @@
 compare_models <- function(...) {
   fits <- list(...)
   abort_argument_if(length(fits) == 0L, "...", "Give at least one fitted model to compare.")
-  for (fit in fits) {
-    check_class(fit, "draws_fit", "...", "Make them with {.code fit_raters(method = \"bayes\")}.
-      Compare fits by likelihood with {.fun AIC}.")
-  }
+  for (fit in fits) check_draws_fit(fit, "...", "Compare fits by likelihood with {.fun AIC}.")
   if (length(fits) == 1L) fits <- fits_of_all_dependences(fits[[1L]])
   data <- lapply(fits, function(fit) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)

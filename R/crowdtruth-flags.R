@@ -45,7 +45,8 @@ spam_sign <- c(
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
 #'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
-#'     `NA` if a metric is `NA`.
+#'     `NA` if a metric is `NA`, or if there are fewer than `min_cases` units. `reason` is the
+#'     cause of a missing score, and `NA` for all workers with a score, flagged or not.
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of linear rules),
 #'     `thresholds` (of the standard-deviation rule) and `folds`.
 #'
@@ -231,6 +232,9 @@ new_flags <- function(workers, rule) {
   quality <- if (fitted) score_quality(workers$held_out, workers$known) else
     lapply(score_quality(0, NA), `[`, NA)
   flagged <- workers[workers$flagged %in% TRUE, ]
+  # Flagged workers are sorted by score, then by the sum of suspicious deviations of their metrics.
+  deviation <- t(scale(as.matrix(workers[rule$metrics]))) * spam_sign[rule$metrics]
+  deviation <- colSums(pmax(deviation, 0), na.rm = TRUE)[workers$flagged %in% TRUE]
   undefined <- sum(is.na(workers$score))
   median_units <- lapply(list(flagged$units, workers$units), median)
   inject(new_result("worker_flags",
@@ -243,8 +247,8 @@ new_flags <- function(workers, rule) {
       number(nrow(flagged)), " of ", count_noun(nrow(workers), "worker"), " flagged",
       if (undefined > 0L) paste0("; ", undefined, " not measured")
     ),
-    shown = view(flagged[order(-flagged$score), ], c("worker", "units", rule$metrics, "score"),
-      most = 10L, title = "Flagged"),
+    shown = view(flagged[order(-flagged$score, -deviation), ],
+      c("worker", "units", rule$metrics, "score"), most = 10L, title = "Flagged"),
     notes = c(
       rule_note(rule),
       # Performance of the rule on workers of known quality, from held-out scores.

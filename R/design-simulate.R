@@ -161,7 +161,10 @@ dependence_type <- function(model) model$dependence$type %||% "none"
 format_dependence <- function(model) {
   pairs <- map_chr(model$dependence$pairs, paste, collapse = " and ")
   switch(dependence_type(model),
-    easy = " with cases easy for all", pairs = paste0(" with dependent pairs ", toString(pairs))
+    easy = " with cases easy for all", pairs = paste0(
+      if (length(pairs) == 1L) " with the dependent pair " else " with dependent pairs ",
+      toString(pairs)
+    )
   )
 }
 

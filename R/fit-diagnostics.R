@@ -98,8 +98,7 @@ integrated_time <- function(rho, n) {
 # `log_likelihood` of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
 # the row of each pattern of ratings.
 log_likelihood_draws <- function(fit) {
-  check_class(fit, "draws_fit", "x", "Make one with {.code fit_raters(method = \"bayes\")}, or
-    compare fits by likelihood with {.fun AIC}.")
+  check_draws_fit(fit, "x", "Compare fits by likelihood with {.fun AIC}.")
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
     "Use fewer draws, by {.code sampling = list(draws = )}.")

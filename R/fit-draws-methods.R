@@ -10,7 +10,8 @@
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
 #' @srrstats {BS6.0, BS6.4} print() and summary()
-#' @param x A [fit_raters()] result with `method = "bayes"`.
+#' @param x A [fit_raters()] result with `method = "bayes"`. User-defined models, such as
+#'   [rater_family()], have no posterior draws.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A tibble with a row per draw: `.chain`, `.iteration` and `.draw`, and a column per
 #'   parameter:
@@ -46,7 +47,7 @@
 #' @export
 draws <- function(x, ...) {
   check_call()
-  check_class(x, "draws_fit", "x", "Make one with {.code fit_raters(method = \"bayes\")}.")
+  check_draws_fit(x, "x")
   chains <- x$sampling$chains
   kept <- x$sampling$kept
   tibble::as_tibble(cbind(
@@ -57,6 +58,17 @@ draws <- function(x, ...) {
     x$draws, x$systems
   ))
 }
+
+# Raises an error if the fit has no posterior draws. `also`: another hint.
+check_draws_fit <- function(fit, arg, also = NULL) {
+  is_own <- inherits(fit, "rater_fit") && inherits(fit$model, own_models)
+  check_class(fit, "draws_fit", arg, c(if (is_own) own_without_draws else
+    "Make one with {.code fit_raters(method = \"bayes\")}.", also))
+}
+
+own_models <- c("family_model", "own_model")
+own_without_draws <- "Fits of user-defined models, such as {.fun rater_family}, have no posterior
+  draws."
 
 # Method for posterior::as_draws() and posterior::as_draws_df(), which use the columns `.chain`,
 # `.iteration` and `.draw`.
@@ -98,6 +110,14 @@ view_of_draws <- function(fit) {
   view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
 }
 
+covariance_of.draws_fit <- function(fit) { # nolint: object_name.
+  is_small <- ncol(fit$draws) <= 2000L
+  list(
+    covariance = if (is_small) unname(stats::cov(fit$draws)),
+    variance = unname(apply(fit$draws, 2L, stats::var))
+  )
+}
+
 # Returns the relative reduction of the variance of each parameter from prior to posterior: 0 if the
 # ratings carry no information about it. Priors are Beta(a, total - a).
 contraction <- function(fit) {
@@ -126,7 +146,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     ),
     shown = x$shown, summary = function(x) list(),
     notes = c(
-      paste0("Estimates are posterior medians. ", format_mixing(x),
+      paste0("Estimates are posterior medians; base_rates() are means. ", format_mixing(x),
         if (x$switched == 0) "; no categories changed names"),
       assumption_of(x)
     ),

@@ -281,7 +281,6 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     columns <- matrix_columns(m, size, populations)[on_diagonal(size)]
     rowSums(rates$draws * drawn$draws[, columns, drop = FALSE])
   }, numeric(nrow(drawn$draws)))
-  coefficient_draws <- cbind(accuracy, rates$draws)
   posterior <- drawn$posterior
   is_empty <- is.na(posterior[, 1L])
   population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
@@ -290,11 +289,8 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = named_coefficients(colMeans(accuracy), rates$mean, x,
-      by_rater = ncol(accuracy) > 1L || n_raters(x) == 1L),
-    covariance = if (ncol(coefficient_draws) <= 2000L) unname(stats::cov(coefficient_draws)),
-    draws = drawn$kept,
-    terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
+    coefficients = apply(drawn$kept, 2L, stats::median), draws = drawn$kept, terms = task$terms,
+    diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
     # Field `systems` contains draws of the share of the fitted cases that each system gets right,
     # if only raters determine the truth.

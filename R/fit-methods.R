@@ -285,6 +285,9 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
                              new = NULL, prior = object$given$prior, ...) {
   check_dots_empty(...)
   check_has_model(object, "A new fit")
+  abort_argument_if(is_ratings(model) || is.data.frame(model), "model",
+    "must be a {.cls rater_model} object.", not = model,
+    i = "Did you mean {.code x = } (other ratings) or {.code new = } (more ratings)?")
   abort_argument_if(!is.null(new) && !missing(x), "new",
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")

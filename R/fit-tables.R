@@ -180,7 +180,8 @@ view_of_fit <- function(x, ...) {
 #'   difficulty, and the same for all raters if the model does not distinguish raters. If the model
 #'   includes abstentions, there is a column `(abstains)`.
 #'
-#'   All values are `NA` if the model is not identified.
+#'   With `method = "bayes"`, values are posterior means (`mean` of `tidy()`), which sum to one. The
+#'   medians of `print()` and `coef()` need not. All are `NA` if the model is not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -317,7 +318,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   an accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five
 #'   simulated designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
 #'   `rater_model("rater")` contained 90% and 91% in two of them. Its weak prior draws accuracies to
-#'   their mean: for 20 guessers among 80 raters, coverage was 73%, with `prior = "none"` 90%.
+#'   their mean: for 20 guessers among 80 raters, coverage was 73%, with `prior = "none"` 90%. If
+#'   some workers of a crowd are spammers, use `rater_model("rater", prior = "none")` for intervals
+#'   of single workers. The prior assumes that accuracies vary around one mean, and draws spammers
+#'   towards the other workers.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a

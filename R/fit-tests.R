@@ -30,7 +30,8 @@
 #' truth, a sensitivity or specificity on a boundary has Wilson's interval for the number of these
 #' cases.
 #'
-#' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
+#' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`. User-defined models,
+#'   such as [rater_family()], are not supported.
 #' @param prevalence Base rates for the predictive values: a vector of probabilities named by
 #'   category or, with two categories, the probability of the second category. `NULL`, the default,
 #'   uses the base rates of the fit.
@@ -231,7 +232,8 @@ check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
     "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
-    x = "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
+    x = if (inherits(fit$model, own_models)) "User-defined models are not supported." else
+      "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
     i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
 }
 

@@ -215,7 +215,8 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
   fit$given <- c(checked$given, given)
   # Printing uses the stored standard error and does not compute it again.
-  if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
+  if (model$accuracy != "rater" && is.null(fit$draws))
+    fit$accuracy_error <- sqrt(variances(fit)[[1L]])
   if (fit$identified == "yes") {
     warn_kind(fit)
   } else {
@@ -323,11 +324,9 @@ new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
   structure(replace(fit, names(values), values), class = c(kind, "rater_fit", "fallible_result"))
 }
 
-# Returns the coefficients of a fit: accuracies (one per rater, or one of all raters) and base
-# rates.
-named_coefficients <- function(accuracy, rates, x, by_rater = FALSE) {
-  setNames(c(accuracy, rates), c(if (by_rater) rater_terms(x) else "rater_accuracy",
-    rate_terms(x)))
+# Returns the coefficients of a fit with one accuracy of all raters: the accuracy and base rates.
+named_coefficients <- function(accuracy, rates, x) {
+  setNames(c(accuracy, rates), c("rater_accuracy", rate_terms(x)))
 }
 
 rater_terms <- function(x) sprintf("rater_accuracy[%s]", x$raters)

@@ -175,11 +175,7 @@ function_method <- function(run) {
   record <- new_method("own function", "function of the user's", "none", function(fit, ...) {
     estimator <- function_estimator(fit$x, run)
     result <- estimator(NULL, NULL)
-    no_reason <- is.na(result$estimate) & is.na(result$reason)
-    new_point(
-      result$estimate, estimator,
-      reason = replace(result$reason, no_reason, "the function gave no estimate")
-    )
+    new_point(result$estimate, estimator, reason = result$reason)
   })
   c(record, run = run)
 }

@@ -19,8 +19,10 @@ add_ratings <- function(x, new) {
 
 # Returns `new` as ratings. Data frames and matrices get the categories of `x`.
 as_further_ratings <- function(new, x, arg) {
-  if (is_ratings(new)) as_ratings(new, arg = arg) else
-    as_ratings(new, categories = x$categories, arg = arg)
+  if (is_ratings(new)) return(as_ratings(new, arg = arg))
+  # Any kind is given, so that the user is not asked about the kind. It is then the kind in `x`.
+  new <- as_ratings(new, categories = x$categories, rater_kind = "expert", arg = arg)
+  replace(new, "rater_kind", list(x$rater_kind))
 }
 
 # Fails if `x` has properties with which ratings cannot be added: `x` is the ratings of the fit, or

@@ -136,7 +136,6 @@ say_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
 say_draws <- function(fit, checks = NULL) {
   facts <- glance(fit)
   table <- tidy(fit)
-  list_names <- function(names) shorten(names, most = 6L)
   prior_driven <- table$term[table$contraction < min_contraction & !is.na(table$contraction)]
   sampling <- fit$sampling
   populations <- rownames(fit$prior$base_rates)
@@ -149,8 +148,9 @@ say_draws <- function(fit, checks = NULL) {
     R package fallible: %d chains of %s draws each after %s warm-up sweeps%s; Rhat was at most %s
     and effective sample sizes at least %s (Vehtari et al. 2021). Estimates are posterior medians;
     %ss are between quantiles of the draws. %s%s",
-    list_names(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"), format(fit$model),
-    only_if(!is.null(populations), paste0(", with separate base rates in ", list_names(populations),
+    join_words(fit$x$raters), count_noun(sum(weights_of_cases(fit$x)), "case"),
+    format(if (is.null(populations)) fit$model else replace(fit$model, "base_rates", list(NULL))),
+    only_if(!is.null(populations), paste0(", with separate base rates in ", join_words(populations),
       " (Hui and Walter 1980)")),
     switch(dependence_type(fit$model), none = "independent",
       pairs = "dependent as this model specifies (Dendukuri and Joseph 2001)",
@@ -160,7 +160,7 @@ say_draws <- function(fit, checks = NULL) {
     decimals(facts$worst_rhat), number(round(facts$worst_ess)),
     interval_title(default_conf_level()),
     only_if(length(prior_driven) > 0L, fill("Estimates that depend mostly on their priors: %s. ",
-      list_names(prior_driven))),
+      join_words(prior_driven))),
     shift_sentence(checks)
   )
 }

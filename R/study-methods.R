@@ -147,9 +147,10 @@ study_notes <- function(rows, estimators) {
   expected_known <- has_expected(rows)
   failed <- which(has_failed(rows))
   first_failed <- rows[failed[1L], ]
-  always_failed <- setdiff(rows$estimator, rows$estimator[!has_failed(rows)])
+  without_estimate <- setdiff(rows$estimator, rows$estimator[!is.na(rows$estimate)])
+  first_missing <- match(without_estimate, rows$estimator)
   without_interval <- setdiff(rows$estimator,
-    c(always_failed, rows$estimator[!is.na(rows$conf.low)]))
+    c(without_estimate, rows$estimator[!is.na(rows$conf.low)]))
   is_own <- !map_lgl(estimators[without_interval], inherits, "accuracy_estimator")
   c(
     if (length(without_interval) > 0L) paste(c(
@@ -168,8 +169,11 @@ study_notes <- function(rows, estimators) {
       count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", failed[[1L]],
       ", \"estimate\") by ", first_failed$estimator, ": ", first_failed$reason
     ),
-    if (length(always_failed) > 0L) paste("No estimates, because all runs failed:",
-      shorten(always_failed))
+    if (length(without_estimate) > 0L) paste0("No estimates: ", shorten(paste0(
+      without_estimate, " (", ifelse(first_missing %in% failed, "failed", paste0(
+        rows$reason[first_missing], "; see replay(study, ", first_missing, ", \"estimate\")"
+      )), ")"
+    )))
   )
 }
 

@@ -7,11 +7,12 @@
 #' @section Estimators:
 #' An estimator is a function of a [ratings()] object that returns a number per system, or a data
 #' frame with a column `estimate`. Columns `std.error`, `conf.low`, `conf.high` and `reason` are
-#' optional. Names of methods, and results of [accuracy_estimator()], run in compiled code, except
-#' for profile intervals. An error in an estimator does not stop the study: the estimate is `NA`,
-#' `reason` is the error message, and `condition` is the error. `replay(study, row)` draws the panel
-#' of this row of `tidy(study)` again. `replay(study, row, "estimate")` also runs the estimator
-#' again, so that its error occurs again.
+#' optional. An `NA` without a `reason` has the reason `"the estimator returned NA"`. Names of
+#' methods, and results of [accuracy_estimator()], run in compiled code, except for profile
+#' intervals. An error in an estimator does not stop the study: the estimate is `NA`, `reason` is
+#' the error message, and `condition` is the error. `replay(study, row)` draws the panel of this row
+#' of `tidy(study)` again. `replay(study, row, "estimate")` also runs the estimator again, so that
+#' its error occurs again.
 #'
 #' @section User-defined designs:
 #' A design may be a function of the number of cases. It must return [ratings()] of this number of

@@ -139,6 +139,7 @@ label_notes <- function(facts, about) {
     "Use ground_truth(x, votes = 1) to count votes, or give cases with known truth as known_truth"
   ))
   n_hidden <- facts$categories - max_shown_categories
+  n_labels <- facts$cases - facts$missing
   calibrated <- about$calibrated
   c(
     if (n_hidden > 0L)
@@ -148,9 +149,14 @@ label_notes <- function(facts, about) {
         number(calibrated$cases), calibrated$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
-    sprintf("Label probability below %s in %s of %s%s", sure_enough(about), number(facts$unsure),
-      count_noun(facts$cases - facts$missing, "case"),
-      if (facts$unsure > 0L) " (check these first)" else ""),
+    paste0(
+      "Label probability: ",
+      if (is.null(calibrated)) paste0("mean ", decimals(facts$probability, 2L), ", "),
+      "below ", sure_enough(about), " in ", number(facts$unsure), " of ",
+      count_noun(n_labels, "case"),
+      if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)
+        " (check these first)"
+    ),
     if (isTRUE(about$unrated > 0L)) paste(
       count_noun(about$unrated, "case"), "without ratings: the labels are guesses from base rates"
     ),

@@ -34,6 +34,10 @@
 #' share of correct labels: .05 lower for people, but .10 higher for language models. For
 #' independent raters, such as diagnostic tests, use `votes = 0` or the fit of a model.
 #'
+#' *Expected share of correct labels.* `print()` and `glance()` show the mean probability of the
+#' labels. If probabilities are right, it is the expected share of correct labels. If errors are
+#' independent, the share is the mean probability of `ground_truth(x, rho = 0, votes = 0)`.
+#'
 #' *Base rates.* Do not sum probabilities to count the cases of a rare category, because the
 #' smoothing of vote shares increases the sum. Use the base rates, `tidy(x, "categories")`, or
 #' `votes = 0`.

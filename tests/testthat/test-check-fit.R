@@ -84,7 +84,7 @@ test_that("missing ratings and known truths are no part of checks that they do n
   checks <- check_fit(fit, NULL)
   expect_identical(nrow(tidy(checks, "patterns")), 0L)
   expect_lt(max(tidy(checks, "pairs")$cases), 46)
-  expect_output(print(checks), "no X2. It needs cases that all raters rated")
+  expect_output(print(checks), "no X2. It needs every case rated by all raters: 21 of 50")
 })
 
 test_that("priors that the ratings contradict are named", {

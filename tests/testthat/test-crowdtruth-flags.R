@@ -25,6 +25,16 @@ test_that("the standard-deviation rule counts metrics beyond their limit", {
   expect_identical(names(flag_workers(two)$thresholds), c("wwa", "wua", "annotations_per_unit"))
 })
 
+test_that("flagged workers with equal scores are sorted by their metrics", {
+  flags <- flag_workers(ct)
+  shown <- capture.output(print(flags))
+  workers <- flags$workers[flags$workers$flagged, ]
+  z <- pmax(scale(as.matrix(flags$workers[flags$metrics])), 0)[flags$workers$flagged, ]
+  sorted <- workers$worker[order(-workers$score, -rowSums(z))]
+  first <- grep("^ worker units", shown)
+  expect_identical(sub("^ *(\\w+) .*", "\\1", shown[first + seq_along(sorted)]), sorted)
+})
+
 test_that("given weights are the rule", {
   weights <- c(`(Intercept)` = -1, unit_disagreement = 2)
   flags <- flag_workers(ct, weights = weights)

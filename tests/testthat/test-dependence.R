@@ -28,6 +28,12 @@ test_that("laws keep the margins of raters, and without anything shared errors a
   }
 })
 
+test_that("a model names one pair or several", {
+  of_pairs <- function(...) sub(".* with", "", format(free_model(dependence = "pairs", pairs = list(...))))
+  expect_identical(of_pairs(c("a", "b")), " the dependent pair a and b")
+  expect_identical(of_pairs(c("a", "b"), c("c", "d")), " dependent pairs a and b, c and d")
+})
+
 test_that("what two tests of a pair share is a covariance, as a share of its bound", {
   both <- joint_answer_probabilities(c(0.1, 0.9), c(0.3, 0.7), 0.4)
   expect_close(both[2, 2], 0.9 * 0.7 + 0.4 * (0.7 - 0.9 * 0.7))

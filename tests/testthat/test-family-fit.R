@@ -68,6 +68,15 @@ test_that("a model that the package has is the same as a family", {
   )
 })
 
+test_that("errors say that user-defined models have no draws and no tests", {
+  fit <- fit_raters(ratings(glad_panel()$said, categories = 1:3), glad(5))
+  for (refuse in list(draws, check_fit, compare_models, test_accuracy)) {
+    error <- tryCatch(refuse(fit), error = conditionMessage)
+    expect_match(error, "[Uu]ser-defined models")
+    expect_no_match(error, "bayes\\\"\\)|method \"likelihood\"\\.")
+  }
+})
+
 test_that("gradients by hand and by differences give the same fit", {
   x <- withr::with_seed(2, draw_slopes(60))
   law <- function(parameters, judged, categories) {

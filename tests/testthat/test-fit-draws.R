@@ -87,6 +87,9 @@ test_that("populations have base rates of their own", {
     "base_rate[+,1]" = 0.02868, "base_rate[+,2]" = 0.7154, "sens[mantoux]" = 0.96582,
     "spec[tine]" = 0.98237
   )), 4)
+  # Base rates are in the methods paragraph once.
+  expect_match(may_say(fit, "methods")[[1]], fixed = TRUE,
+    "the Dawid-Skene model, with separate base rates in 1 and 2 (Hui")
 })
 
 test_that("verbs of fits work on it", {

@@ -244,4 +244,9 @@ test_that("confint() of posterior draws has the rows of tidy()", {
   expect_identical(rownames(ends), found$term)
   expect_equal(unname(ends), unname(as.matrix(found[c("conf.low", "conf.high")])))
   expect_identical(colnames(ends), c("2.5 %", "97.5 %"))
+  expect_identical(coef(fit), stats::setNames(found$estimate, found$term))
+  expect_identical(dimnames(vcov(fit)), list(found$term, found$term))
+  expect_equal(unname(sqrt(diag(vcov(fit)))), found$std.error)
+  expect_equal(vcov(fit)["spec[rater1]", "sens[rater1]"],
+    stats::cov(draws(fit)[["spec[rater1]"]], draws(fit)[["sens[rater1]"]]))
 })

@@ -106,7 +106,7 @@ test_that("functions that are no methods are refused", {
   expect_error(estimate_accuracy(x, method = function(x) stop("oops")), "oops")
   lacking <- estimate_accuracy(x, method = function(x) c(a = NA, b = 0.5), resampling = list(replicates = 10))
   expect_identical(tidy(lacking)$estimate, c(NA, 0.5))
-  expect_match(tidy(lacking)$reason[[1]], "gave no estimate")
+  expect_identical(tidy(lacking)$reason[[1]], "the estimator returned NA")
   expect_snapshot(error = TRUE, {
     estimate_accuracy(x, method = function(x) c(1, 2, 3))
     estimate_accuracy(x, method = unweighted, interval = "robust")

@@ -89,3 +89,15 @@ test_that("simulated raters pass for what they are said to be, and studies have 
   expect_null(simulate_ratings(design)$rater_kind)
   expect_error(simulate_ratings(design, rater_kind = "robot"), class = "fallible_error_argument")
 })
+
+test_that("new data of a fit are of the kind of its raters, without a question", {
+  withr::defer(shown_topics$rater_kind <- TRUE)
+  shown_topics$rater_kind <- NULL
+  for (kind in list(NULL, "model")) {
+    x <- simulate_ratings(rater_design(c(gpt = 0.7, llm = 0.8), NULL, 3, 30), rater_kind = kind)
+    fit <- quiet(fit_raters(x, k_model()))
+    new <- data.frame(gpt = x$categories[[1]], llm = x$categories[[2]])
+    expect_no_message(predict(fit, new))
+    expect_identical(as_further_ratings(new, x, "newdata")$rater_kind, x$rater_kind)
+  }
+})

@@ -209,7 +209,7 @@ test_that("odd conditions do not stop a study", {
   expect_s3_class(rows$condition[[1]], "odd")
   expect_identical(is.na(summary(study)$coverage), rep(TRUE, 6))
   expect_output(print(study), "4 estimates failed")
-  expect_output(print(study), "all runs failed: s, w", fixed = TRUE)
+  expect_output(print(study), "No estimates: s (failed), w (failed)", fixed = TRUE)
   expect_no_match(capture.output(print(study)), "no coverage: s")
   expect_error(
     accuracy_estimator(silent), "element of .estimators.", class = "fallible_error_argument"
@@ -325,6 +325,17 @@ test_that("failures are kept with their condition, and can be replayed", {
   expect_identical(unique(rows$conf.high[rows$estimator == "t"]), 1)
   expect_identical(glance(study)$failed, sum(failed))
   expect_snapshot(print(study))
+})
+
+test_that("an estimator that returns NA has a reason, and the print names it", {
+  study <- withr::with_seed(1, simulation_study(
+    rater_design(c(0.8, 0.8), 0.8, n = 30), list("binned", none = function(x) NA_real_), runs = 3
+  ))
+  rows <- tidy(study)
+  expect_identical(unique(rows$reason[rows$estimator == "none"]), "the estimator returned NA")
+  print <- paste(capture.output(print(study)), collapse = " ")
+  expect_match(print, "No estimates: none (the estimator returned NA; see", fixed = TRUE)
+  expect_no_match(print, "No intervals, so no coverage:[^.]*none")
 })
 
 test_that("a panel that cannot be drawn fails in R, and has no estimate in compiled code", {

@@ -213,8 +213,9 @@ test_that("print says how sure labels are, where they are not, and what to look 
   expect_error(glance(truth, sure = 2), class = "fallible_error_argument")
   expect_no_match(said(truth), "Expected share")
   expect_match(
-    said(truth), paste0("Label probability below 0.7 in ", told$unsure,
-      " of 10 cases (check these first)"), fixed = TRUE
+    said(truth), paste0("Label probability: mean ", sprintf("%.2f", told$probability),
+      ", below 0.7 in ", told$unsure, " of 10 cases (see disputed_cases())"),
+    fixed = TRUE
   )
   expect_match(said(truth), "from language models .10 less often")
   expect_match(said(ground_truth(x, rho = 0, votes = 0)), "Assumed: raters err independently")
