@@ -33,8 +33,8 @@
 #'
 #'   `glance()`: a tibble with one row. Columns: `designs`, `cells` (combinations of design, number
 #'   of cases and, for separate panels, system), `panels`, `estimators` and `estimates` are numbers;
-#'   `missing` and `failed` are those of `summary()`, over all estimates. `format()`: a string with
-#'   the numbers of panels, designs and estimators.
+#'   `missing` and `failed` are as in `summary()`, over all estimates. `format()`: a string with the
+#'   numbers of panels, designs and estimators.
 #' @family simulation
 #' @examples
 #' set.seed(1)

@@ -29,12 +29,11 @@
 #' and estimators may use R's generator: it is seeded before each call, with different seeds for
 #' designs and estimators.
 #'
-#' @section Many processes:
-#' With the package \pkg{future}, panels can be simulated in other processes. Set a plan that is not
-#' sequential, such as `future::plan("multisession")`, a cluster or a batch system. This package
-#' must be installed for all workers. If a worker dies, the study stops with an error of class
-#' `fallible_error_worker`, which names the lost panels. Results of the other workers are saved in
-#' the file `checkpoint`.
+#' @section Many processes: With the package \pkg{future}, panels can be simulated in other
+#' processes. Set a plan that is not sequential, such as `future::plan("multisession")`, a cluster
+#' or a batch system. The package fallible must be installed for all workers. If a worker dies, the
+#' study stops with an error of class `fallible_error_worker`, which names the lost panels. Results
+#' of the other workers are saved in the file `checkpoint`.
 #'
 #' @section Checkpoints:
 #' If `checkpoint` is a path, results are saved to this file every few seconds, and when the study
