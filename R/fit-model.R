@@ -1,7 +1,7 @@
 #' The K-model
 #'
-#' Defines the model of Lehner's method, which is also the implicit model when agreement is
-#' interpreted as accuracy. It assumes three *K-properties*: all raters have the same accuracy
+#' Defines the model of the method of Lehner (2015), which is also the implicit model when agreement
+#' is interpreted as accuracy. It assumes three *K-properties*: all raters have the same accuracy
 #' (equal rater accuracy), all wrong categories have the same probability (equal error
 #' probabilities), and accuracy is the same on all cases (equal problem difficulty).
 #'

@@ -273,9 +273,9 @@ built_in_metrics <- by_id(list(
 #'   section Kernels. `NULL` removes the registered measure or metric.
 #' @param form Input of the kernel, a string; see section Kernels. The default is `"counts"` for
 #'   measures and `"category"` for metrics.
-#' @param range Smallest and largest value, two numbers. Limits of intervals outside are set to
-#'   these values. The default is -1 and 1 for measures, 0 and 1 for metrics. The range of a metric
-#'   must be finite.
+#' @param range Smallest and largest value, two numbers. Limits of intervals outside the range are
+#'   set to these values. The default is -1 and 1 for measures, 0 and 1 for metrics. The range of a
+#'   metric must be finite.
 #' @param raters For a measure of agreement, the number of raters that it compares: `2`, or `Inf`
 #'   for two or more. The default is `2` if `form` is `"table"`, otherwise `Inf`.
 #' @param better For a metric, which values are better: `"high"` (the default) or `"low"`.

@@ -239,11 +239,12 @@ hidden_errors <- function(estimate, table, s, slopes) {
   hidden_in_all(estimate, s, line, shift, answer_share, by_answer)
 }
 
-# Standard deviation of the hidden error of each metric. `line`: distance between the metric with
-# shared and with independent errors. `shift` (answers x metrics): change of the metric per unit of
-# error in the accuracy of an answer. `answer_share`: share of each answer. `by_answer`: hidden
-# error of each answer, for the part that differs between answers. If raters are machines, there is
-# no such part, because their hidden error is from data sets in which only accuracies were compared.
+# Returns, for each metric, the standard deviation of the error that ratings cannot reveal, because
+# it is shared by raters ("hidden error"). `line`: distance between the metric with shared and with
+# independent errors. `shift` (answers x metrics): change of the metric per unit of error in the
+# accuracy of an answer. `answer_share`: share of each answer. `by_answer`: standard deviation of
+# the part of the hidden error that differs between answers. This part is 0 if raters are machines:
+# for machines, hidden errors are known only for accuracies over all answers.
 hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
   rater_part <- hidden_of_system(estimate, s)
   range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2

@@ -5,9 +5,10 @@
 #' [score_metrics] explains why. `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")`
 #' draw the curves.
 #'
-#' `systems` are names of systems, by default all with usable scores. `category` is one category:
-#' for `"roc"` all by default, each with a separate curve; for `"threshold"` it is required.
-#' `"reliability"` needs scores that are probabilities.
+#' Argument `systems` is a vector of names of systems, by default all systems with usable scores.
+#' Argument `category` is one category. For `"roc"`, the default is all categories, each with a
+#' separate curve; for `"threshold"`, `category` is required. `"reliability"` needs scores that are
+#' probabilities.
 #'
 #' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
 #'   distinct score, with columns `system`, `category`, `threshold`, `sensitivity` and
