@@ -223,9 +223,10 @@ score_quality <- function(score, low) {
   )
 }
 
-# ---- Printed form -------------------------------------------------------------------------------
+# ---- Result and its printed form ----------------------------------------------------------------
 
-# Creates the result. `rule`: list of metrics, version of CrowdTruth, and the fields of the rule.
+# Creates the result of flag_workers(). `rule`: list with the names of the metrics, the version of
+# CrowdTruth, and the settings of the rule, such as its weights or thresholds.
 new_flags <- function(workers, rule) {
   fitted <- rule$rule == "fitted"
   quality <- if (fitted) score_quality(workers$held_out, workers$known) else

@@ -222,11 +222,11 @@ table_errors <- function(draws, slopes, estimate, s) {
 # Hidden error of each metric: its standard deviation because of shared errors. It has two parts.
 # The first is due to errors that the system shares with raters. The table changes on the line
 # between the tables with independent and with shared errors.
-# The second is due to errors that raters share with each other. Among the cases with an answer, the
-# number of correct answers is then larger or smaller than estimated. This change may be the same
-# for all answers, or differ between answers, so that the accuracy stays the same. The differing
-# part is computed from the share of wrong ratings on the cases with each answer. If an answer is
-# rare, this may be far from the share on all cases.
+# The second is due to errors that raters share with each other. Among the cases to which a system
+# gave a category, the share of correct answers is then larger or smaller than estimated. One part
+# of this error is the same for all categories. The other part differs between categories and does
+# not change the accuracy. It is computed from the share of wrong ratings on the cases with each
+# answer, which may be far from the share on all cases if the answer is rare.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]

@@ -63,8 +63,8 @@
 #' * `"combined"` and `"corrected"` intervals, with gold cases, are computed from the influence of
 #'   each gold case on the metric, given its truth, and from the influence predicted from ratings.
 #'
-#' Intervals of `ece` are shifted so that they are centred on the estimate, because gaps are larger
-#' in replicates than in the data. At the lower limit, the largest contribution of chance is
+#' Replicates of `ece` are shifted so that their median is the estimate, because gaps are larger in
+#' replicates than in the data. At the lower limit, the largest contribution of chance is
 #' subtracted.
 #'
 #' In simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered

@@ -119,12 +119,12 @@ check_cost_matrix <- function(cost, categories) {
 #' and answer. This table is estimated by the methods of [estimate_accuracy()], with the same
 #' arguments for shared errors, known truths, groups and clusters.
 #'
-#' @section Joint table: Each case counts for every category, weighted by the posterior probability
-#' of the category. Cases with known truth count for the true category. The assumption on shared
-#' errors (`common`) is applied to each case. If a method estimates accuracy only, other metrics are
-#' `NA` with a reason. The metric `accuracy` is equal to the estimate of [estimate_accuracy()].
-#' Micro averages are computed from the table and can differ from this estimate by the weight of one
-#' or two cases.
+#' @section Joint table: Each case is counted in every row of the table (true category), weighted by
+#' the posterior probability of the category. Cases with known truth are counted only in the row of
+#' their true category. The assumption on shared errors (`common`) is applied to each case. If a
+#' method estimates accuracy only, other metrics are `NA` with a reason. The metric `accuracy` is
+#' equal to the estimate of [estimate_accuracy()]. Micro averages are computed from the table and
+#' can differ from this estimate by the weight of one or two cases.
 #'
 #' Metrics that are 0 / 0 are `NA` with a reason. Macro averages of recall, precision and F measure
 #' are means over the categories with cases. If the system never gives one of these categories as
@@ -146,21 +146,23 @@ check_cost_matrix <- function(cost, categories) {
 #'   categories. It is larger for categories whose cases often have wrong ratings. The recall of a
 #'   rare category is therefore very uncertain. If fewer than 2.7 cases, or less than half a case of
 #'   one kind, are expected, the sampling error is at least the error of a share of so few cases.
-#'   Intervals are Wilson's for the number of cases, with the rest of the error added to both sides.
-#'   They also contain Wilson's interval for the number of cases that gives the same total error.
+#'   Intervals are Wilson's intervals for the number of cases, with the rest of the error added to
+#'   both sides. They also contain Wilson's interval for the number of cases that would give the
+#'   same total error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
 #' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases that are a sample: the joint table
-#'   is corrected by gold cases, and the metric is computed from the corrected table. Gold cases
-#'   measure the mean over cases of the derivative of the metric, like an accuracy, which gives the
-#'   standard error. Cells of [confusion()] are measured in the same way. Precision is measured as
-#'   the accuracy on the cases with the answer. A metric of a category needs gold cases with the
-#'   category as truth and gold cases with the category as answer. Recall needs only the former,
-#'   precision only the latter. Otherwise the metric, and averages over categories that include it,
-#'   are computed from ratings only, without an interval. The same is true of kappa and Matthews'
-#'   correlation if all gold cases are of one category. If the metric has its smallest or largest
-#'   possible value on gold cases, intervals extend to this value (unless the estimate from ratings
-#'   excludes it in `"combined"` intervals). If gold cases contain less than half a case of one
-#'   kind, intervals are at least as wide as for a share of so few cases.
+#'   is corrected by gold cases, and the metric is computed from the corrected table. The standard
+#'   error is computed from the influence of each case (the derivative of the metric), whose mean
+#'   gold cases estimate like an accuracy. Cells of [confusion()] are estimated in the same way.
+#'   Precision is estimated as the accuracy on the cases to which the system gave the category. A
+#'   metric of a category needs gold cases with the category as truth and gold cases with the
+#'   category as answer. Recall needs only the former, precision only the latter. Otherwise the
+#'   metric, and averages over categories that include it, are computed from ratings only, without
+#'   an interval. The same is true of kappa and Matthews' correlation if all gold cases are of one
+#'   category. If the metric has its smallest or largest possible value on gold cases, intervals
+#'   extend to this value (unless the estimate from ratings excludes it in `"combined"` intervals).
+#'   If gold cases contain less than half a case of one kind, intervals are at least as wide as for
+#'   a share of so few cases.
 #' * `"profile"` is available for accuracy only.
 #'
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
@@ -190,11 +192,16 @@ check_cost_matrix <- function(cost, categories) {
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
 #'   `interval`, `common`, `by`, `resampling` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system, metric,
-#'   and category or average over categories. Columns: `group` (only with `by`); `system`; `metric`;
-#'   `average` (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` if it is not an
-#'   average); `category` (`NA` for averages and for metrics of the whole table); `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases with a rating that the system
-#'   answered; `method`; and `reason`, why a value is `NA`.
+#'   and category or average over categories.
+#'
+#'   * `group` (only if `by` was given), `system`, `metric`.
+#'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or `"hand_till"`; `NA` if it is not an
+#'     average.
+#'   * `category`: `NA` for averages and for metrics of the whole table.
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
+#'   * `n`: number of cases with a rating that the system answered; `method`; `reason`: why a value
+#'     is `NA`.
+#'
 #'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
 #'   string with one line. `augment()`: a tibble with a row per case, system and true category:

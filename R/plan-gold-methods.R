@@ -23,7 +23,7 @@
 #'   `system`, `interval`, `gold` and `half_width`.
 #'
 #'   `tidy(x, "costs")`: a tibble that compares the costs of more gold cases and of more raters.
-#'   Columns: `raters`, the name of the plan; `gold` and `ratings`, the required numbers of gold
+#'   Columns: `raters`, the assumption on raters; `gold` and `ratings`, the required numbers of gold
 #'   cases and ratings; and `cost`. In the row `"as they are"`, only gold cases are added. In the
 #'   row `"one more"`, one rater for every case is added, too. The row `"split"`, only for an
 #'   accuracy, has the numbers of gold cases and ratings with the lowest total cost if nothing is

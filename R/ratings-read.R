@@ -84,9 +84,10 @@
 #' @param systems `TRUE`, the default, uses the systems that the format contains, and the file
 #'   `systems.csv` or `systems.csv.gz` next to a table of ratings, if it exists. `FALSE` uses no
 #'   systems. Otherwise names of raters that are systems, or a path or data frame of predictions.
-#'   Its columns are `case`, `system` and `prediction`, or have the names given in `case`, `rater`
-#'   and `rating`. In wide tables, `systems` may also be columns.
-#' @param na Labels that mean a missing rating. By default, `"-"` is an answer if `"+"` occurs.
+#'   The columns of predictions are `case`, `system` and `prediction`, or have the names given in
+#'   `case`, `rater` and `rating`. In wide tables, `systems` may also be columns.
+#' @param na Labels that mean a missing rating. Of the default labels, `"-"` is an answer if `"+"`
+#'   also occurs.
 #' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
 #' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
 #'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line
@@ -94,7 +95,8 @@
 #'   above the table; `sheet`, the name or number of the sheet of an Excel file (by default the
 #'   first), and `range`, its cells, such as `"A3:D20"`; `same_cases`, `TRUE` if an identifier in
 #'   several files is the same case.
-#' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not `na`.
+#' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not treated as missing
+#'   by `na`.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and its other arguments.
 #' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was
