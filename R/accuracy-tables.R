@@ -25,7 +25,8 @@
 #'     times `estimate`; `all.low`, `all.high`: limits of its interval.
 #'
 #'   `"details"`, a row per `system`. Models are averaged for method `"average"` and for every
-#'   robust interval. Otherwise the columns from `sampling` to `centre` are `NA`.
+#'   robust interval. For other estimates, columns that are computed from the averaged models are
+#'   `NA`.
 #'   * `uninformative`, for method `"binned"`: share of the system's cases in bins without
 #'     information (`estimate_raw` in table `"bins"` is `NA`).
 #'   * `mean_posterior`: mean posterior probability of the system's answers.
@@ -70,7 +71,7 @@
 #'
 #'   `"gold_details"`, a row per `system`.
 #'   * `gold`: number of gold cases that the system answered (with copies, if weights of cases are
-#'     counts); `cases`: number of its cases.
+#'     counts); `cases`: number of cases of which they are a sample.
 #'   * `worth`: number of gold labels without ratings that are equivalent to one gold label with
 #'     ratings, for the `"corrected"` interval.
 #'   * `statistic`, `p.value`: test that the estimate from ratings is correct, `NA` with fewer than

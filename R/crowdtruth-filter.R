@@ -122,9 +122,10 @@ flagged_names <- function(flagged, x) {
 #'
 #' @inheritParams filter_crowd
 #' @param into Annotations to merge: a named vector, `c(from = "into")`, whose names are replaced by
-#'   its values. If a value is also a name, it is replaced too. By default `NULL`: vague annotations
-#'   are merged into `other`, and the less frequent of two ambiguous annotations into the more
-#'   frequent one. Useless annotations are not merged, and an annotation is merged only once.
+#'   its values. If a value is also a name, chains are followed: `c(a = "b", b = "c")` replaces both
+#'   by `"c"`. By default `NULL`: vague annotations are merged into `other`, and the less frequent
+#'   of two ambiguous annotations into the more frequent one. Useless annotations are not merged,
+#'   and an annotation is merged only once.
 #' @param other Name of the annotation that means "none of the others". Vague annotations are merged
 #'   into it; with `NULL`, the default, they are not merged.
 #' @param frequent Annotations that are given on at least this share of the units, in \[0, 1\],

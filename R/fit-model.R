@@ -51,13 +51,14 @@ k_model <- function(...) {
 #'
 #' @section Confidence: With `confidence = TRUE` a rating consists of the answer and its level of
 #' [confidence][ratings()]. Levels have one distribution for correct answers and another for wrong
-#' answers, the same for all raters and categories. The ratio of the two probabilities of a level
-#' never decreases from a level to the next. [tidy()][tidy.rater_fit] returns them as
-#' `confidence_right[level]` and `confidence_wrong[level]`. If the level is missing, only the answer
-#' is used. Systems that are fitted together with the raters have no levels, so only their answers
-#' are used. The fit is by maximum likelihood, without priors. Strata of difficulty are not
-#' available. AIC cannot compare the model with models without confidence, because its likelihood
-#' includes the levels. All other models ignore confidence.
+#' answers, the same for all raters and categories. The probability of a level for correct answers,
+#' divided by its probability for wrong answers, never decreases from one level to the next.
+#' [tidy()][tidy.rater_fit] returns these probabilities as `confidence_right[level]` and
+#' `confidence_wrong[level]`. If the level is missing, only the answer is used. Systems that are
+#' fitted together with the raters have no levels, so only their answers are used. The fit is by
+#' maximum likelihood, without priors. Strata of difficulty are not available. AIC cannot compare
+#' this model with models that ignore confidence, because its likelihood includes the levels. All
+#' other models ignore confidence.
 #'
 #' In simulated panels of 500 cases, four raters of accuracy .55 to .75 and three levels
 #' (bench/confidence.R), 89% of consensus labels are correct, and 83% if the model ignores
@@ -94,16 +95,16 @@ k_model <- function(...) {
 #' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
 #'
-#' @section Pooled matrices:
-#' With few ratings in each of its K (K - 1) cells, a separately estimated matrix is mostly noise.
-#' Under `prior = "pooled"`, row k of a rater's matrix has a Dirichlet distribution of size `c`
-#' around a mean row. In the mean row, the logit of the probability of a correct rating has two
-#' terms: the ease of category k and the skill of the rater. They are normal with standard
-#' deviations `ups` and `tau`. Errors are distributed over categories as in the panel, with a
-#' Dirichlet distribution of size `a` around equal shares. All four parameters are estimated, under
-#' priors that are equivalent to a few ratings; [glance()][tidy.rater_fit] returns them. The
-#' estimate of a cell thus uses the rater's other categories and the other raters. If the cell has
-#' many ratings, the estimate is determined by these ratings.
+#' @section Pooled matrices: With few ratings in each of its K (K - 1) cells, a separately estimated
+#' matrix is mostly noise. Under `prior = "pooled"`, row k of a rater's matrix has a Dirichlet
+#' distribution around a mean row, whose size (the sum of its parameters) is `c`. In the mean row,
+#' the logit of the probability of a correct rating has two terms: the ease of category k and the
+#' skill of the rater. They are normal with standard deviations `ups` and `tau`. The distribution of
+#' the wrong ratings of a row over the other categories is common to the panel. It has a Dirichlet
+#' distribution of size `a` around equal shares. All four parameters are estimated, under priors
+#' that are equivalent to a few ratings; [glance()][tidy.rater_fit] returns them. The estimate of a
+#' cell thus uses the rater's other categories and the other raters. If the cell has many ratings,
+#' the estimate is determined by these ratings.
 #'
 #' Base rates have a Dirichlet prior with parameter 2 for each category. For example, 2 positive
 #' cases of 200, rated by three good raters, give a base rate of .015 instead of .010. If the only

@@ -1,8 +1,8 @@
 #' Regression with a misclassified outcome
 #'
 #' Regresses a category that coders or a classifier assigned with error on covariates of cases. The
-#' regression is the formula of base rates of [rater_model()]: the dependent variable is the latent
-#' true category, and raters' errors are estimated together with the coefficients.
+#' regression is specified by the formula `base_rates` of [rater_model()]. Its dependent variable is
+#' the latent true category. Raters' errors are estimated together with the coefficients.
 #'
 #' @section Model: The log odds of category k against the first category are a linear function of
 #' the covariates of a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err
@@ -15,17 +15,16 @@
 #' probabilities may also depend on ratings and on covariates in the formula. The likelihood
 #' conditions on ratings and covariates, so no sampling weights are needed.
 #'
-#' @section Standard errors:
-#' They are robust (sandwich). Let \eqn{q} be the posterior probabilities. The score of a case is
-#' \eqn{(q_k - p_k) x} for the coefficients of category k. For the log odds of the answer l to a
-#' case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})}, summed over the answers r of a rater.
-#' Information is observed information (Louis, 1982); the influence of a case is its score times the
-#' inverse of the information. Parameters on a boundary are treated as known. The sum of squares of
-#' influences is multiplied by n / (n - 1). With `cluster`, influences are summed within each of n
-#' clusters. Intervals then have a t distribution with n - 1 degrees of freedom. With `design`, the
-#' covariance is that of `survey::svyrecvar()`, with strata, clusters and finite populations of the
-#' design. These standard errors are available for all models of raters with a formula of base rates
-#' that are fitted by likelihood.
+#' @section Standard errors: Standard errors are robust (sandwich). Let \eqn{q} be the posterior
+#' probabilities. The score of a case is \eqn{(q_k - p_k) x} for the coefficients of category k. For
+#' the log odds of the answer l to a case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})},
+#' summed over the answers r of a rater. Information is observed information (Louis, 1982); the
+#' influence of a case is its score times the inverse of the information. Parameters on a boundary
+#' are treated as known. The sum of squares of influences is multiplied by n / (n - 1). With
+#' `cluster`, influences are summed within each of n clusters. Intervals then have a t distribution
+#' with n - 1 degrees of freedom. With `design`, the covariance is that of `survey::svyrecvar()`,
+#' with strata, clusters and finite populations of the design. These standard errors are available
+#' for all models of raters with a formula of base rates that are fitted by likelihood.
 #'
 #' @section Errors that depend on covariates: The regression assumes that raters' errors do not
 #' depend on covariates (non-differential errors). If coders are more lenient in one group, the

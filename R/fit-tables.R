@@ -306,7 +306,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()`: a tibble with a row per parameter.
-#'   * `term`: name of the parameter; `rater`: rater of the parameter, `NA` for other parameters.
+#'   * `term`: name of the parameter; `rater`: its rater, `NA` for base rates and common parameters.
 #'   * `estimate`, `std.error`; `conf.low`, `conf.high`: limits of the interval, whose nominal
 #'     coverage is `conf_level` in `tidy(x, conf_level = )`.
 #'   * `n`: number of ratings of the rater, or of cases if there is no rater.
@@ -326,7 +326,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `agreement`: share of pairs of raters who agree; `kappa`: Fleiss' kappa; `chance_kappa`:
-#'     kappa with chance agreement 1 / number of categories; `rater_accuracy`: mean accuracy of
+#'     kappa for a chance agreement of 1 / number of categories; `rater_accuracy`: mean accuracy of
 #'     raters.
 #'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns` (distinct combinations of
 #'     ratings of a case): their numbers.

@@ -35,10 +35,10 @@
 #'   category.
 #'
 #' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
-#' least squares (footnote 5 of the paper). Errors are uniform or by distance. The weight of a pair
-#' of raters is the number of their common cases. Priors are not used, and there is no likelihood.
-#' Standard errors are sandwich estimates. The method is a check of the fit by likelihood: if the
-#' two fits disagree, the model is wrong.
+#' least squares (footnote 5 of the paper). The model must have uniform errors or errors by
+#' distance. The weight of a pair of raters is the number of their common cases. Priors are not
+#' used, and there is no likelihood. Standard errors are sandwich estimates. The method is a check
+#' of the fit by likelihood: if the two fits disagree, the model is wrong.
 #'
 #' With `method = "algebraic"`, agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters. Rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
@@ -54,11 +54,10 @@
 #' cases or a known matrix. [ground_truth()] gives a known case probability one at its truth, and
 #' [estimate_accuracy()] compares systems with that truth.
 #'
-#' @section Calibration samples:
-#' A calibration sample is a matrix of counts from other cases, with the true category in rows and
-#' the rating in columns. If the only rater (or the vote of one of the [rater_groups]) has such a
-#' sample, no model of agreement is needed. Its errors are assumed to be the same in the sample and
-#' in the cases of `x`; the ratings cannot test this.
+#' @section Calibration samples: A calibration sample is a matrix of counts from other cases, with
+#' the true category in rows and the rating in columns. If the only rater (or the vote of one of the
+#' [rater_groups]) has such a sample, no model of agreement is needed. The rater's errors are
+#' assumed to be the same in the sample and in the cases of `x`; the ratings cannot test this.
 #'
 #' * *Two categories.* Let `s` and `c` be the shares of correct ratings in the sample, for the
 #'   second and the first category. Let `a` be the share of ratings of the second category. The base
@@ -88,16 +87,15 @@
 #' .717; the true value was .800. Put such raters into one of the `rater_groups` and give the counts
 #' of its vote: `known_raters = list(panel = counts)`.
 #'
-#' @section Posterior draws:
-#' With `method = "bayes"` the fit consists of draws from the posterior of the true categories of
-#' all cases, base rates, and accuracies or confusion matrices. Priors are from [rater_prior()]; the
-#' sampler is a Gibbs sampler on distinct rows of ratings. Errors are uniform or free, common to all
-#' raters or per rater, and cases are equally difficult. A formula of base rates defines populations
-#' with separate rates. A fit of two tests in one population only repeats its prior, and is an error
-#' without informative priors. Estimates are posterior medians; [draws()] returns the draws. Raters
-#' are assumed to err independently given the truth. The latent class is therefore what raters have
-#' in common: two antibody tests outvote a better test of something else. See also
-#' [test_accuracy()].
+#' @section Posterior draws: With `method = "bayes"` the fit consists of draws from the posterior of
+#' the true categories of all cases, base rates, and accuracies or confusion matrices. Priors are
+#' from [rater_prior()]; the sampler is a Gibbs sampler on distinct rows of ratings. Errors are
+#' uniform or free, common to all raters or per rater, and cases are equally difficult. A formula of
+#' base rates defines populations with separate rates. A fit of two tests in one population only
+#' repeats its prior, and is an error without informative priors. Estimates are posterior medians;
+#' [draws()] returns the draws. Raters are assumed to err independently given the truth. The latent
+#' class is therefore the property on which raters agree: two antibody tests outvote a better test
+#' of another property. See also [test_accuracy()].
 #'
 #' @section Degenerate data:
 #' * *Two raters.* Free errors are never identified. Other models mostly are, because pairs of
@@ -143,14 +141,14 @@
 #'   not used.
 #' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
 #'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
-#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. If the
-#'   effective sample size of a parameter is below 1000 (or half of the number of draws, if this is
-#'   less), chains are run again with a larger power of 2. `threads`: number of threads.
-#' @param design A `survey::svydesign()` with a row per case. Rows are in the order of the cases of
-#'   `x`, which must then be from data with a row per case, or there is a column `case`. The log
-#'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
-#'   errors of the [regression] use strata and clusters. Only for models with a formula of base
-#'   rates.
+#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. It is increased by
+#'   powers of 2 if the effective sample size of a parameter is below 1000 or, if this is less, half
+#'   of the number of draws. `threads`: number of threads.
+#' @param design A `survey::svydesign()` with a row per case and a column `case`. Without this
+#'   column, rows must be in the order of the cases of `x`, and `x` must be from data with a row per
+#'   case. The log likelihood of each case is multiplied by its weight, scaled to the number of
+#'   cases. Standard errors of the [regression] use strata and clusters. Only for models with a
+#'   formula of base rates.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
