@@ -1,13 +1,16 @@
 #' Tables of checks of the K-properties
 #'
+#' Results of [check_k_properties()] as tables and plots. The K-properties are the assumptions of
+#' [k_model()]: raters are equally accurate, errors equally probable, cases equally difficult.
+#'
 #' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
 #'
-#'   `tidy(x, "pairs")`: a row per pair of raters with at least 10 common cases. The system that the
-#'   tests use as an additional rater (argument `system` of [check_k_properties()]) counts as a
-#'   rater. Columns: `rater1`, `rater2`; `n`, the number of common cases; `observed` and `expected`,
-#'   the share of these cases in which the two agree, in the data and under the fitted model;
-#'   `excess`, their difference divided by its standard error; `p.value`, the share of simulated
-#'   panels whose largest excess over all pairs is at least as large.
+#'   `tidy(x, "pairs")`: a tibble with a row per pair of raters with at least 10 common cases. The
+#'   system that the tests use as an additional rater (argument `system` of [check_k_properties()])
+#'   counts as a rater. Columns: `rater1`, `rater2`; `n`, the number of common cases; `observed` and
+#'   `expected`, the share of these cases in which the two agree, in the data and under the fitted
+#'   model; `excess`, their difference divided by its standard error; `p.value`, the share of
+#'   simulated panels whose largest excess over all pairs is at least as large.
 #'
 #'   `tidy(x, "disagreements")`: a row per pair of categories: `category1`, `category2`, and the
 #'   `observed` and `expected` numbers of pairs of ratings of a case in these two categories.

@@ -1,5 +1,7 @@
 #' Tables of a plan for gold cases
 #'
+#' Results of [plan_gold()] as tables and a plot. Gold cases are cases whose true category is known.
+#'
 #' @param x A [plan_gold()] result.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system and kind of interval.

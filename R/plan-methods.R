@@ -1,5 +1,8 @@
 #' Tables of a plan for cases and raters
 #'
+#' Results of [plan_cases()] as tables and a plot. `update()` computes the plan again with other
+#' arguments.
+#'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
 #' @return `tidy()`: a tibble with a row per number of raters.

@@ -1,5 +1,8 @@
 #' Tables of a simulation study
 #'
+#' Estimates of a [simulation_study()] and their performance, as tables and plots. A panel is a
+#' simulated set of ratings and answers.
+#'
 #' @param object A [simulation_study()] result.
 #' @param by Columns to group by: any of `"design"`, `"n"`, `"system"` and `"estimator"`, by default
 #'   all. Estimates are pooled over the columns that are not in `by`.
