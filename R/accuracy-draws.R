@@ -13,38 +13,38 @@
 #' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share.
 #' [compare_systems()], [estimate_metrics()] and [confusion()] of the result use its draws.
 #'
-#' @section Shared errors:
-#' The ratings identify two accuracies of a system. `independent` assumes that its errors are
-#' independent of the raters' errors (the system is one more rater). `shared` assumes that it errs
-#' where the raters err (only the raters determine the true category). The ratings do not identify
-#' the position of the accuracy between the two. With `common = "typical"` this position has a
-#' normal prior. Its mean is `1 / sqrt(K - 1)` for `K` categories that raters used, about the
-#' probability that two wrong answers are the same; its standard deviation is 0.5. In addition,
-#' cases on which all raters err add an error with mean 0. Its standard deviation grows with the
-#' share of wrong ratings. These are the priors of robust intervals (see [estimate_accuracy()]). If
-#' all raters are machines, the error of machines replaces them. `print()` reports the parts of the
-#' variance due to sampling, shared errors and cases on which all raters err. More ratings reduce
-#' only the first part. With `"none"`, `"all"` or a number, there is only sampling error. On public
-#' data with known truth, 90% intervals without shared errors covered about half of the accuracies.
+#' @section Shared errors: The ratings identify two accuracies of a system. `independent` assumes
+#' that its errors are independent of the raters' errors (the system is one more rater). `shared`
+#' assumes that it errs where the raters err (only the raters determine the true category). The
+#' ratings do not identify the position of the accuracy between the two. With `common = "typical"`
+#' this position has a normal prior. Its mean is `1 / sqrt(K - 1)` for `K` categories that raters
+#' used, about the probability that two wrong answers are the same; its standard deviation is 0.5.
+#' In addition, cases on which all raters err add an error with mean 0. Its standard deviation grows
+#' with the share of wrong ratings. Robust intervals of [estimate_accuracy()] use the same two
+#' distributions. If all raters are machines, they are replaced by the error distribution for
+#' machines. `print()` reports the parts of the variance due to sampling, shared errors and cases on
+#' which all raters err. More ratings reduce only the first part. With `common = "none"`, `"all"` or
+#' a number, intervals contain only sampling error. On public data with known truth, 90% intervals
+#' without an allowance for shared errors covered about half of the accuracies.
 #'
-#' @section Known truths:
-#' Known truths given to [fit_raters()] inform about the raters, but not about shared errors. A
-#' random sample does (`gold_sample = "random"`). The draws, made without these truths, are weighted
-#' by the probability of the number of correct answers in the sample. A share of the draws,
-#' `0.3 m^2 / (m^2 + 100)` for `m` cases, is drawn from Beta(1/2, 1/2) instead, in case the prior is
-#' wrong.
+#' @section Known truths: Known truths given to [fit_raters()] improve the estimates of the raters,
+#' but do not identify shared errors. If they are a random sample of cases (`gold_sample =
+#' "random"`), they do. Draws computed without these truths are then weighted by the probability of
+#' the number of correct answers in the sample. A share of the draws, `0.3 m^2 / (m^2 + 100)` for
+#' `m` cases, is drawn from Beta(1/2, 1/2) instead, in case the prior is wrong.
 #'
 #' @inheritParams estimate_accuracy
 #' @param x A [fit_raters()] result with `method = "bayes"`.
-#' @param method `"joint"` (the default): accuracies between `independent` and `shared`, at a
-#'   position that `common` defines. `"shared"`: only the raters determine the true category, which
-#'   gives a cut distribution, not a posterior.
+#' @param method `"joint"` (the default): the accuracy is between two values, `independent` and
+#'   `shared`, at a position that `common` defines; see *Shared errors*. `"shared"`: only the raters
+#'   determine the true category. The result is then a cut distribution, not a posterior.
 #' @param interval `"posterior"`, the only interval: quantiles of the draws.
 #' @param conf_level Probability that the accuracy is between `conf.low` and `conf.high`, in (0, 1).
 #' @param common `"typical"` (the default), `"none"`, `"all"` or a number in \[0, 1\]; see *Shared
 #'   errors*.
 #' @param gold_sample `"random"` if `known_truth` (or the known truth of the fit) is a random
-#'   sample, the only kind of sample that can be used here. `NULL`, the default, without a sample.
+#'   sample, the only kind of sample that can be used here. `NULL`, the default, if there is no such
+#'   sample.
 #' @param bins,resampling Not used.
 #' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `estimate` is the
 #'   posterior mean of the accuracy in the population of the cases. `tidy(x, "replicates")` returns

@@ -61,16 +61,18 @@ gold_notes <- function(x) {
 #'
 #' Adds gold cases to an estimate with gold cases, without fitting the ratings again. If you add
 #' batches until the interval is narrow enough, use `interval = "anytime"` (see
-#' [estimate_accuracy()]). Widths vary at random between batches, and other intervals cover less
-#' often if you stop at a narrow one.
+#' [estimate_accuracy()]). Widths vary at random between batches. If you stop when an interval of
+#' another kind happens to be narrow, its coverage is too low.
 #'
-#' @param object An [estimate_accuracy()] result with gold cases that are a sample, or with `by`.
+#' @param object An [estimate_accuracy()] result with gold cases (cases with known truth) that are a
+#'   sample; also one with argument `by`.
 #' @param known_truth Further cases with known truth, in a form that [estimate_accuracy()] accepts.
 #'   A case that was already a gold case must have the same truth.
 #' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]; `NULL`, the default,
 #'   if they were chosen like the earlier gold cases. All batches must be chosen in the same way: at
 #'   random, or each case with a known probability of being in any of the batches.
-#' @param interval An interval with gold cases; by default that of `object`.
+#' @param interval A kind of interval that uses gold cases, see [estimate_accuracy()]; by default
+#'   the kind of `object`.
 #' @param ... Not used.
 #' @return An estimate of the same class as `object`.
 #' @family estimation

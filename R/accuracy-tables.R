@@ -10,73 +10,89 @@
 #' @param ... Not used.
 #' @return `tidy(x, what)` returns a tibble. The default `what` is `"estimate"`.
 #'
-#'   `"estimate"`, a row per `system`. Accuracy refers to the cases that the system answered.
+#'   `"estimate"`, a row per `system`. Accuracy is for the cases that the system answered.
 #'   * `estimate`: accuracy, a probability; `std.error`: its standard error; `conf.low`,
 #'     `conf.high`: limits of the interval.
-#'   * `shared`, `independent`: accuracy with shared and with independent errors. `NA` if no models
-#'     were averaged (methods `"binned"` and `"unbinned"` without a robust interval).
+#'   * `shared`, `independent`: accuracy if the system shares all errors of the raters, and if its
+#'     errors are independent of the raters' errors. `NA` if no models were averaged (methods
+#'     `"binned"` and `"unbinned"` without a robust interval).
 #'   * `n`: number of cases with ratings that the system answered; `method`; `reason`: why a value
 #'     is `NA`.
-#'   * If systems abstained (see [ratings()]), also `answered`: share of its cases that the system
-#'     answered (coverage in weak supervision and selective classification, yield in medicine).
-#'   * Also `accuracy_all`: accuracy if abstentions are wrong, `answered` times `estimate`, with the
-#'     limits `all.low` and `all.high`.
+#'   * `answered`, only if systems abstained (see argument `abstain` of [ratings()]): share of its
+#'     cases that the system answered. It is called coverage in selective classification, and yield
+#'     in medicine.
+#'   * `accuracy_all`, only if systems abstained: accuracy if abstentions count as wrong, `answered`
+#'     times `estimate`; `all.low`, `all.high`: limits of its interval.
 #'
 #'   `"details"`, a row per `system`. Models are averaged for method `"average"` and for every
-#'   robust interval. Otherwise the columns from `sampling` to `centre` are `NA`.
-#'   * `uninformative`: share of its cases in bins without information (method `"binned"`).
-#'   * `mean_posterior`: mean posterior probability of its answers.
+#'   robust interval. For other estimates, columns that are computed from the averaged models are
+#'   `NA`.
+#'   * `uninformative`, for method `"binned"`: share of the system's cases in bins without
+#'     information (`estimate_raw` in table `"bins"` is `NA`).
+#'   * `mean_posterior`: mean posterior probability of the system's answers.
 #'   * `failed`: number of bootstrap replicates without an estimate.
-#'   * `common`: correction as a share of the distance from `independent` to `shared`, `NA` for
-#'     methods with a fixed assumption.
+#'   * `common`: position of the estimate between `independent` (0) and `shared` (1) that is
+#'     assumed; see argument `common` of [estimate_accuracy()]. `NA` for methods with a fixed
+#'     assumption.
 #'   * `sampling`: standard error due to sampling.
 #'   * `rater_error`: share of wrong ratings under the averaged models.
-#'   * `independence_weight`: weight of the models without a sign of shared errors (equal
-#'     difficulty, no separate error rates), fitted to raters without systems.
+#'   * `independence_weight`: total weight of the averaged models in which raters' errors show no
+#'     sign of dependence (equal difficulty, no separate error rates). Weights are from fits to the
+#'     raters, without systems.
 #'   * `dependence_weight`: prior weight of dependence, from 0 to 1 (see [estimate_accuracy()]).
-#'   * `average_shared`: accuracy if all errors are shared, under the models of `"average"`.
+#'   * `average_shared`: accuracy if the system shares all errors of the raters, under the models
+#'     that method `"average"` averages.
 #'   * `base_rate_range`: range of accuracies over the base rates that are compatible with the
 #'     ratings.
-#'   * `centre`: centre of the robust interval, which is the estimate unless machines rate.
-#'   * `disagreement_error`, for all methods: share of ratings that differ from the plurality of the
-#'     other ratings of their case (ties split).
+#'   * `centre`: centre of the robust interval. It is equal to the estimate unless the raters are
+#'     machines.
+#'   * `disagreement_error`, for all methods: share of ratings that differ from the most frequent
+#'     category among the other ratings of the case. If several categories are most frequent, each
+#'     counts in part.
 #'
 #'   `"members"`, a row per `system` and averaged model; no rows if there are none.
-#'   * `accuracy`, `errors`, `difficulty`, `concentration`: identify the model.
+#'   * `accuracy`, `errors`, `difficulty`: assumptions of the model, as in [rater_model()]. Together
+#'     with `concentration` they identify the model.
 #'   * `log_prior`, `log_evidence`, `weight`: log prior probability, log evidence and weight.
-#'   * `estimate`, `std.error`, `rater_accuracy`: results under the model, approximate if its weight
-#'     is negligible.
+#'   * `estimate`, `std.error`, `rater_accuracy`: accuracy of the system, its standard error, and
+#'     mean accuracy of raters under the model. They are approximate if the weight of the model is
+#'     negligible.
 #'
 #'   `"gold"`, a row per `system` and `interval` if gold cases measure the accuracy (see
 #'   [estimate_accuracy()]).
-#'   * `interval`: `"gold alone"` (Wilson's interval from gold cases only), `"ratings alone"`,
-#'     `"corrected"`, `"combined"`, or `"anytime"` if it was chosen.
+#'   * `interval`: `"gold alone"` (Wilson's interval from gold cases only), `"ratings alone"` (from
+#'     ratings only), `"corrected"`, `"combined"`, or `"anytime"` if it was chosen. See
+#'     [estimate_accuracy()] for the last three.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`.
-#'   * `labels`: number of gold cases without ratings that would have the same standard error.
-#'   * `weight`: weight of the gold cases in the estimate, from 0 to 1 (1 for `"corrected"`, where
-#'     ratings are not a prior); `reason`: why a value is `NA`.
+#'   * `labels`: number of gold cases that would give the same standard error if there were no
+#'     ratings.
+#'   * `weight`: weight of the gold cases in the estimate, from 0 to 1. It is 1 for `"corrected"`,
+#'     where the estimate from ratings is not used as a prior. `reason`: why a value is `NA`.
 #'
 #'   `"gold_details"`, a row per `system`.
-#'   * `gold`: number of its gold cases (copies, if cases have weights), out of `cases`.
-#'   * `worth`: number of labels without ratings that are equivalent to one label with ratings in
-#'     the corrected interval.
+#'   * `gold`: number of gold cases that the system answered (with copies, if weights of cases are
+#'     counts); `cases`: number of cases of which they are a sample.
+#'   * `worth`: number of gold labels without ratings that are equivalent to one gold label with
+#'     ratings, for the `"corrected"` interval.
 #'   * `statistic`, `p.value`: test that the estimate from ratings is correct, `NA` with fewer than
 #'     five gold cases.
-#'   * `common`: share of shared errors estimated from gold cases, in \[0, 1\], with the limits
-#'     `common.low` and `common.high`. It is 0 if the corrected estimate is `independent`, 1 if it
-#'     is `shared`, and `NA` if the whole interval is outside.
+#'   * `common`: position of the corrected estimate between `independent` (0) and `shared` (1) of
+#'     table `"estimate"`, clipped to \[0, 1\]; `common.low`, `common.high`: limits of its interval.
+#'     They are `NA` if the whole interval is outside \[0, 1\].
 #'   * `reason`: why gold cases do not measure the system.
 #'
 #'   `"replicates"`, a row per bootstrap replicate and system; no rows if there are no replicates.
 #'   * `replicate`, `system`, `estimate`.
 #'
-#'   `"bins"`, a row per `system` and non-empty bin, highest first (Lehner 2015, Table 4).
-#'   * `lower`, `upper`: limits of the highest posterior probability, `(lower, upper]`.
+#'   `"bins"`, a row per `system` and bin with cases, highest bin first (Lehner 2015, Table 4). A
+#'   bin contains the cases whose highest posterior probability is in the same range.
+#'   * `lower`, `upper`: limits of the bin, `(lower, upper]`.
 #'   * `probability`: mean of the highest posterior probability; `cases`: number (or sum of weights)
 #'     of the cases in the bin.
 #'   * `agreement`: share of the system's answers that are the most probable category.
 #'   * `estimate_raw`: accuracy before clipping, `NA` for a bin without information.
-#'   * `estimate`: accuracy that enters the mean.
+#'   * `estimate`: accuracy after clipping; the accuracy of the system is the mean over bins,
+#'     weighted by `cases`.
 #'
 #'   `"roc"`, `"reliability"` and `"threshold"`, for systems with scores: see [score_curves].
 #'
@@ -87,11 +103,14 @@
 #'   * `agreement`, `kappa`, `chance_kappa`, `rater_accuracy`, `cases`, `raters`, `categories`: as
 #'     in [glance()][tidy.rater_fit] of the fit.
 #'   * `negative`: number of base rates that were estimated below zero and set to zero.
-#'   * `clip`, `bin_width`; `replicates`: number of bootstrap replicates.
-#'   * `gold`: number of gold cases, with `gold_sample` and `target`, if they measure the accuracy.
-#'   * `rerun_reliability`: reliability of one rater's runs of a case for the first system's answer.
-#'     It is 1 if runs agree, 0 if they agree no more than runs of different cases, and `NA` without
-#'     reruns.
+#'   * `clip`, `bin_width`: settings of [estimate_accuracy()]; `replicates`: number of bootstrap
+#'     replicates.
+#'   * `gold`, `gold_sample`, `target`, only if gold cases measure the accuracy: number of gold
+#'     cases, how they were sampled, and what the interval is for.
+#'   * `rerun_reliability`: reliability of repeated runs of a single rater (`repeats = "reruns"` of
+#'     [ratings()]). Runs are compared by whether they equal the first system's answer. It is 1 if
+#'     the runs of a case agree, and 0 if they agree no more than runs of different cases. `NA` with
+#'     several raters, or if there are no reruns.
 #'
 #'   `format()`: a line per system, such as `78% (90% interval 67% to 90%)`; with names if there are
 #'   several systems.

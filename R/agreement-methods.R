@@ -1,12 +1,13 @@
 #' Tables and benchmarks of agreement results
 #'
-#' Tables of an [agreement()] result, among them benchmark levels with their probabilities.
+#' Tables of an [agreement()] result `x`, among them benchmark levels with their probabilities.
 #'
 #' Benchmark scales give ranges of kappa a name, such as "substantial" for .65. The probability of
-#' each level comes from a normal distribution, truncated to \[-1, 1\] (Gwet 2014). Its mean is the
-#' estimate, and its standard deviation the standard error. The level reached is the highest level
-#' for which the probability of this or a higher level is at least the `conf_level` of `x`. The
-#' column `benchmark` of `x` is the level reached on the scale of Landis and Koch.
+#' each level comes from a normal distribution, truncated to \[-1, 1\] (Gwet 2014). Before
+#' truncation, the mean is the estimate and the standard deviation is the standard error. The level
+#' *reached* is the highest level with this property: the probability of this level or a higher
+#' level is at least `conf_level` of [agreement()]. The column `benchmark` of the [agreement()]
+#' result `x` is the level reached on the scale of Landis and Koch.
 #'
 #' @return `tidy()`: a tibble with the columns of `x`.
 #'
@@ -20,21 +21,25 @@
 #'   cases: `coverage` (rated by this rater), `overlap` (also rated by another rater) and `conflict`
 #'   (another rater chose another category).
 #'
-#'   `tidy(x, "benchmark", scale = "landis-koch")`: a row per row of `x` and level, highest level
-#'   first. `scale` may also be `"fleiss"` (Fleiss 1981) or `"altman"` (Altman 1991). Columns: the
-#'   labels of `x`; `estimate`; `scale`; `level` and its bounds `lower` and `upper`; `membership`,
-#'   the probability of the level; `cumulative`, the probability of this or a higher level;
-#'   `reached`, `TRUE` for the level that is reached; `reason`. Probabilities are `NA` if there is
-#'   no standard error, and for measures that the scales were not made for. These are measures that
-#'   are not corrected for chance or cannot be negative, and registered measures whose largest value
-#'   is not 1.
+#'   `tidy(x, "benchmark", scale = "landis-koch")`: a row for each estimate in `x` and each level of
+#'   the scale, highest level first. `scale` may also be `"fleiss"` (Fleiss 1981) or `"altman"`
+#'   (Altman 1991). The first columns are the columns of `x` that identify the estimate. Other
+#'   columns:
+#'
+#'   * `estimate`, `scale`, `level`; `lower`, `upper`: bounds of the level.
+#'   * `membership`: probability of the level; `cumulative`: probability of this or a higher level.
+#'   * `reached`: `TRUE` for the level that is reached; `reason`: why a probability is `NA`.
+#'
+#'   Probabilities are `NA` if there is no standard error, and for measures that the scales were not
+#'   made for. These are measures that are not corrected for chance or cannot be negative, and
+#'   registered measures whose largest value is not 1.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `measures`, `raters` and `cases` (the largest
 #'   number used for an estimate), of `estimates` and of `missing` estimates; `pairwise`,
 #'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights`, `replicates`.
 #'
-#'   `format()`: for one estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a
-#'   line with all of them.
+#'   `format()`: a string, such as `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`; if there are
+#'   several estimates, one line with all of them.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}

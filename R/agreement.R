@@ -181,8 +181,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     list(
       header = header_of_agreement(view), matrix = pair_matrix, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
-      unequal = !pairwise && any(map_lgl(measures, uses_pooling)) && unequal_ratings(view), ordered = view$x$ordered, views = list(view),
-      silent = abstain_note(view$x)
+      unequal = !pairwise && any(map_lgl(measures, uses_pooling)) && unequal_ratings(view),
+      ordered = view$x$ordered, views = list(view), silent = abstain_note(view$x)
     )
   ))
 }

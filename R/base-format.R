@@ -185,8 +185,10 @@ number_of <- function(n) trimws(number(n))
 #' * **truth**: the true categories. [truth()] returns them for a simulated panel.
 #'   [true_accuracy()] returns the true accuracy of systems (`expected`: over all panels; `sample`:
 #'   in this panel).
-#' * **known truth**: true categories of some cases (**gold cases**), given as `known_truth`.
-#'   **Known raters** are raters with known confusion matrices (`known_raters`).
+#' * **known truth**: true categories of some cases (**gold cases**), given in the argument
+#'   `known_truth`. The **worth** of ratings is the number of gold cases without ratings that one
+#'   gold case with ratings replaces ([plan_gold()]). **Known raters** are raters with known
+#'   confusion matrices (`known_raters`).
 #' * **confusion matrix**: probabilities of answers (columns) given the truth (rows).
 #'   [confusion_matrix()] computes one from parameters. `confusion()` returns those of the raters in
 #'   a fit, or of the systems in an estimate. The **agreement matrix** of two raters
@@ -208,8 +210,8 @@ number_of <- function(n) trimws(number(n))
 #'   equally probable.
 #' * **agreement**: the share of pairs of ratings of the same case that are equal. **Chance**: the
 #'   agreement of raters who guess, 1 / number of categories. **Chance kappa**: agreement beyond
-#'   chance, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). **Kappa** without another
-#'   word is Fleiss' kappa, for which chance agreement is computed from the shares of the
+#'   chance, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). The word **kappa** without
+#'   a name is Fleiss' kappa, for which chance agreement is computed from the shares of the
 #'   categories. A **measure** of agreement is any of [measures()].
 #' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`), given by
 #'   argument `rater_kind` of [ratings()]. Intervals are wider for machines than for people.
@@ -219,7 +221,7 @@ number_of <- function(n) trimws(number(n))
 #'
 #' @section Estimation of accuracy:
 #' * **metric**: a number computed from the joint table of truth and answers of a system, such as
-#'   accuracy or recall; see [system_metrics]. [estimate_metrics()] estimates them.
+#'   accuracy or recall; see [system_metrics]. [estimate_metrics()] estimates metrics.
 #' * **method**: a way to estimate accuracy; **estimator**: a method with given options, or any
 #'   function of a panel ([accuracy_estimator()]).
 #' * **member**: one of the models that method `"average"` averages with **weights**. The
@@ -227,13 +229,16 @@ number_of <- function(n) trimws(number(n))
 #' * **bin**: cases whose highest posterior probability is in the same range; see
 #'   [tidy()][tidy.accuracy_estimate].
 #' * **interval**: a range that contains the accuracy with probability `conf_level`. **Robust**
-#'   intervals allow for shared errors, which ratings do not show. **Profile** intervals contain
-#'   the values at which the profile of the log posterior is within a given distance of its maximum.
-#'   **Bootstrap** intervals are computed from resampled cases.
+#'   intervals allow for shared errors, which ratings do not show. **Profile** intervals contain the
+#'   values at which the profile of the log posterior is within a given distance of its maximum.
+#'   **Bootstrap** intervals are computed from resampled cases. **Corrected** intervals are computed
+#'   from gold cases and from predictions by ratings. **Combined** intervals also use the estimate
+#'   from ratings as a prior, unless gold cases contradict it.
 #' * **shared errors**: judges have shared errors if they are wrong on the same cases more often
 #'   than by chance. The literature calls them *correlated errors*. [shared_errors()] measures them.
-#'   **Bounds** are the lowest and the highest accuracy over all possible shared errors
-#'   ([accuracy_bounds()]).
+#'   Estimates assume a share of them (argument `common` of [estimate_accuracy()]); **typical** is
+#'   the amount found in public data. **Bounds** are the lowest and the highest accuracy over all
+#'   possible shared errors ([accuracy_bounds()]).
 #' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
 #'
 #' @section Words with several meanings:
@@ -247,8 +252,8 @@ number_of <- function(n) trimws(number(n))
 #' * **method**: in [fit_raters()] the algorithm that fits a model; in [estimate_accuracy()] and in
 #'   results about systems the way to estimate accuracy; in tables of agreement the way to compute
 #'   the standard error.
-#' * **known** usually means a known truth. In [flag_workers()] it shows, for some workers, whether
-#'   they are of low quality.
+#' * **known** usually means a known truth. The argument `known` of [flag_workers()] contains
+#'   workers whose quality is known.
 #' * **missing**: in [rater_design()] the share of missing ratings; in results the number of
 #'   estimates that are `NA` (in `summary()` of studies, and in plans, their share); in ground truth
 #'   the number of cases whose probabilities are `NA`.

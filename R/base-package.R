@@ -190,17 +190,17 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' |---|---|---|
 #' | cases, raters, systems | 2,147,483,647 | they are numbered by integers |
 #' | categories | 1,000 | confusion matrices grow with the square of their number |
-#' | weight of a case | any number | `simulate()` draws at most 1e8 ratings |
-#' | replicates of a bootstrap | 1e7 | quantiles then have four digits |
+#' | ratings drawn by `simulate()` | 1e8 | memory |
+#' | replicates of a bootstrap | 1e7 | more would not change the first four digits of quantiles |
 #' | replicates of bounds and of checks | 1e6 | each replicate is a fit |
 #' | replicates x systems or measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
 #' | raters x squared categories of a model | 1e7 | a fit needs dozens of tables of this size |
 #' | probabilities of a design | 1e9 | 8 GB |
 #' | cases x categories of a fit | 1e9 | 8 GB |
-#' | numbers about pairs of raters | 1e9 | 8 GB; [shared_errors()] keeps pairs that share cases |
+#' | statistics of pairs of raters | 1e9 | 8 GB; [shared_errors()] needs less for sparse ratings |
 #' | replicates x systems of bounds | 5e8 | 8 GB |
-#' | runs of a study | 1e6 | biases then have three digits |
+#' | runs of a study | 1e6 | more would not change the first three digits of a bias |
 #'
 #' A file above a limit is an error of class `fallible_error_limit`, before it is unpacked or
 #' parsed. The option `fallible.file_limits` changes limits by name, for example
@@ -214,7 +214,7 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | ratio of sizes after and before unpacking, above 10 MB | 200 | `ratio` |
 #' | columns of a table | 100,000 | `columns` |
 #' | rows x columns of a table | 1e9 | `cells` |
-#' | fields of JSON, and ten for each object and array | 1e9 | `cells` |
+#' | size of a JSON document: its fields, plus ten for each object and array | 1e9 | `cells` |
 #' @name fallible-limits
 #' @return Nothing; this page describes limits.
 NULL

@@ -161,9 +161,9 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #'   rows are printed.
 #' @param what Name of a table of the result, by default its first. The help page of each
 #'   function lists the tables of its result.
-#' @param ... `as.data.frame()` passes these arguments to `tidy()`, and `tidy()` to the function
-#'   that makes the table, if the table has arguments. `plot()` uses `title` and `subtitle` for the
-#'   titles, and passes the other arguments to `autoplot()`.
+#' @param ... For `tidy()` and `as.data.frame()`: arguments of the table, such as `conf_level`, if
+#'   the table has any; see the help page of the result. For `plot()`: `title` and `subtitle`, and
+#'   arguments of `autoplot()`.
 #' @param spreadsheet Is the table for a spreadsheet? By default `FALSE`. If `TRUE`, an apostrophe
 #'   is put before text that begins with `=`, `+`, `-`, `@`, a tab or a line break. Otherwise a
 #'   spreadsheet would read the text as a formula.
@@ -172,7 +172,7 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #'   levels are an error, since intervals are not computed again. For another level, compute the
 #'   result with another `conf_level`.
 #' @return
-#' * `coef()`: column `estimate` of `tidy()`, named by the text columns before it.
+#' * `coef()`: column `estimate` of `tidy()`, named by the text columns to the left of it.
 #' * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates if the result has
 #'   them. Otherwise the diagonal contains squared standard errors, and covariances are `NA`.
 #' * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.

@@ -1,13 +1,13 @@
 #' Bounds of accuracy under any shared errors
 #'
 #' Computes the lowest and the highest accuracy that a system may have, whatever errors it shares
-#' with the raters. The agreement of a system with raters does not identify the number of their
-#' shared errors. The bounds assume that the fit estimates the posterior probabilities of the truth
-#' correctly.
+#' with the raters. The agreement between a system and raters does not show how many errors they
+#' have in common, so accuracy is known only within bounds. The bounds assume that the fitted model
+#' of the raters estimates the posterior probabilities of the truth correctly.
 #'
 #' @section Method:
-#' Let `R` be the ratings of a case (its pattern), `P(R)` the share of cases with these ratings, `S`
-#' the answer of the system, and `k` a category. The fit gives the posterior probability of each
+#' Cases with the same ratings form a pattern. Let `R` be a pattern, `P(R)` its share of the cases,
+#' `S` the answer of the system, and `k` a category. The fit gives the posterior probability of each
 #' true category given the ratings, `P(k | R)`. The data give the share of the system's answers in
 #' each category among cases with these ratings, `P(S = k | R)`. For any dependence between truth
 #' and answers given the ratings, accuracy is between
@@ -17,24 +17,25 @@
 #'
 #' and there are joint distributions of truth and answers with exactly these accuracies. These are
 #' the bounds of Frechet for each pattern of ratings, as in the partial identification of Manski
-#' (2003). Column `shared`, the mean posterior probability of the system's answers, is the accuracy
-#' of a system that shares all errors of the raters. It is between the two bounds.
+#' (2003). Column `shared` is the mean posterior probability of the system's answers. It is the
+#' accuracy if, within each pattern, answers of the system are independent of the truth: the system
+#' then shares all errors of the raters. It is between the two bounds.
 #'
 #' *The posterior probabilities may be too extreme.* The fit assumes that errors of raters are
 #' independent given the truth. In real panels they are correlated, and the range is then too
-#' narrow. On 25 public data sets with known truth, the range from the K-model contained the
-#' accuracy of only 30 of 76 systems. [shared_errors()] measures errors that raters share with each
-#' other. A fit with known truths reduces the problem.
+#' narrow. On 25 public data sets with known truth, the range from the K-model (one accuracy for all
+#' raters, see [k_model()]) contained the accuracy of only 30 of 76 systems. [shared_errors()]
+#' measures errors that raters share with each other. A fit with known truths reduces the problem.
 #'
 #' *Patterns with few cases.* Among a few cases, the shares of a system's answers are near 0 or 1 by
 #' chance, and the range of a single pattern is too narrow. With one case per pattern, both bounds
 #' equal `shared`. Therefore patterns of fewer than `group_size` cases are merged into groups, in
 #' the order of their highest posterior probability, and the sums are over groups. Within a group,
-#' categories are replaced by their rank in each case, from the most to the least probable. Ranks
-#' and groups do not depend on the system's answers, so they cannot make the range of a distribution
-#' narrower. In simulated panels of three raters (200 to 1000 cases), the highest accuracy is too
-#' low by .00 to .04 with groups, and by .02 to .27 with single patterns. The confidence set
-#' corrects this bias.
+#' categories are replaced by their rank in each case, from the most to the least probable. Groups
+#' and ranks do not depend on the system's answers. If the distributions were known exactly, merging
+#' could therefore only widen the range. In simulated panels of three raters (200 to 1000 cases),
+#' the highest accuracy is too low by .00 to .04 with groups, and by .02 to .27 with single
+#' patterns. The confidence set corrects this bias.
 #'
 #' @section Confidence set:
 #' The interval from `conf.low` to `conf.high` contains the whole range from `lowest` to `highest`,
@@ -43,14 +44,16 @@
 #' half of the error probability (Bonferroni). Limits are basic bootstrap limits (twice the value
 #' minus a quantile of the replicates), which correct the bias of the bounds. In simulated panels of
 #' the K-model (200 and 1000 cases), nominal 90% sets covered the whole range in .85 to .93 of
-#' panels (`bench/bounds.R`). Each replicate of a fit by posterior draws has 400 draws of one chain.
+#' panels (`bench/bounds.R`). If the fit has posterior draws, each replicate is fitted with one
+#' chain of 400 draws.
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.
 #' @param systems Names of the systems whose bounds are computed; `NULL`, the default, for all.
-#' @param group_size Number of cases; patterns with fewer cases are merged into groups. `NULL`, the
-#'   default, is four times the square root of the number of cases, or 0 if case weights are not
-#'   counts. With 0 or 1, no patterns are merged.
+#' @param group_size Smallest number of cases in a group. Patterns (sets of cases with the same
+#'   ratings) with fewer cases are merged into groups. `NULL`, the default, is four times the square
+#'   root of the number of cases, or 0 if case weights are not counts. With 0 or 1, no patterns are
+#'   merged.
 #' @param interval `"bootstrap"` (the default) or `"none"`.
 #' @param conf_level Probability, in (0, 1), that the confidence set contains the range.
 #' @param resampling A list with the element `replicates`, the number of bootstrap replicates, by
@@ -234,7 +237,10 @@ resampled_ends <- function(bounds, weight, refit_ends) {
   })
 }
 
-#' Tables of bounds
+#' Tables of bounds and breakdown points
+#'
+#' Tables with the bounds of the accuracy of each system. They also show how far a system may share
+#' the errors of the raters before a claim about its accuracy fails (a breakdown point).
 #'
 #' @section Breakdown points:
 #' An estimate has two extreme accuracies: column `independent`, if the errors of the system are
@@ -247,8 +253,8 @@ resampled_ends <- function(bounds, weight, refit_ends) {
 #' `shared` if a system errs on cases that the raters get right. Columns `lowest` and
 #' `holds_at_lowest` show whether the claim holds at the lowest accuracy. If two systems are
 #' compared, the quantity is the difference of their accuracies over cases that both answered, with
-#' the same `c` for both. Its lowest value is a valid bound, but may be lower than the lowest
-#' possible difference.
+#' the same `c` for both. Column `lowest` is then a conservative bound: it may be lower than the
+#' smallest possible difference.
 #'
 #' If a system is compared with a rater, the accuracy of the rater is taken from the fit of the
 #' estimate. If that fit has one accuracy for all raters, it is taken from a fit of
@@ -257,19 +263,26 @@ resampled_ends <- function(bounds, weight, refit_ends) {
 #' @param x An [accuracy_bounds()] result.
 #' @param digits Number of decimals, by default 3.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
-#'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
-#'   range; `shared`, its accuracy if it shares all errors of the raters; `n`, the number of its
-#'   cases with ratings; `reason`, why a value is `NA`.
+#' @return `tidy()`: a tibble with a row per system:
+#'   * `system`: its name.
+#'   * `lowest`, `highest`: bounds of its accuracy, in \[0, 1\].
+#'   * `conf.low`, `conf.high`: the confidence set of the range between the bounds.
+#'   * `shared`: its accuracy if it shares all errors of the raters.
+#'   * `n`: the number of its cases with ratings.
+#'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points of a claim, for bounds
-#'   of an estimate with columns `shared` and `independent`. The claim is that the `systems` (names;
-#'   `NULL` for all others) are better than `better_than`: an accuracy in \[0, 1\], or the name of a
-#'   rater or of a system. A row per system: `system`; `better_than`; `independent` and `shared`,
-#'   both accuracies of the system minus the compared accuracy; `breakdown`, the largest `c` for
-#'   which the claim holds, `NA` if there is none; `from`, the smallest such `c`, above 0 only if
-#'   `shared` is above `independent`; `lowest`, the lowest accuracy minus the compared accuracy;
-#'   `holds_at_lowest`, `TRUE` or `FALSE`; `reason`, why a value is `NA`.
+#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points of the claim that
+#'   `systems` (names; `NULL` for all others) are better than `better_than`. `better_than` is an
+#'   accuracy in \[0, 1\], or the name of a rater or of a system. The bounds must come from an
+#'   estimate with columns `shared` and `independent`. There is a row per system:
+#'   * `system`, `better_than`: what is compared.
+#'   * `independent`, `shared`: the accuracy of the system minus the compared accuracy, for `c = 0`
+#'     and for `c = 1` (see *Breakdown points*).
+#'   * `from`, `breakdown`: the smallest and the largest `c` for which the claim holds; `NA` if it
+#'     holds for no `c`. `from` is above 0 only if `shared` is above `independent`.
+#'   * `lowest`: the lowest accuracy minus the compared accuracy.
+#'   * `holds_at_lowest`: does the claim hold at `lowest`? `TRUE` or `FALSE`.
+#'   * `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row: the number of `systems`; `n`, the largest number of cases of
 #'   a system; `model`, the fitted model; `group_size` and `groups`, the smallest size of groups of

@@ -1,22 +1,25 @@
 #' Tables of checks of the K-properties
 #'
+#' Results of [check_k_properties()] as tables and plots. The K-properties are the assumptions of
+#' [k_model()]: raters are equally accurate, errors equally probable, cases equally difficult.
+#'
 #' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
 #'
-#'   `tidy(x, "pairs")`: a row per pair of raters with at least 10 common cases. The system that
-#'   joins the raters in the tests counts as a rater. Columns: `rater1`, `rater2`; `n`, the number
-#'   of common cases; `observed` and `expected`, the share of these cases in which the two agree, in
-#'   the data and under the fitted model; `excess`, their difference divided by its standard error;
-#'   `p.value`, the share of simulated panels whose largest excess over all pairs is at least as
-#'   large.
+#'   `tidy(x, "pairs")`: a tibble with a row per pair of raters with at least 10 common cases. The
+#'   system that the tests use as an additional rater (argument `system` of [check_k_properties()])
+#'   counts as a rater. Columns: `rater1`, `rater2`; `n`, the number of common cases; `observed` and
+#'   `expected`, the share of these cases in which the two agree, in the data and under the fitted
+#'   model; `excess`, their difference divided by its standard error; `p.value`, the share of
+#'   simulated panels whose largest excess over all pairs is at least as large.
 #'
 #'   `tidy(x, "disagreements")`: a row per pair of categories: `category1`, `category2`, and the
 #'   `observed` and `expected` numbers of pairs of ratings of a case in these two categories.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters` and `categories`; `system`,
-#'   the name of the system that joins the raters; `tests`, the number of tests that were possible;
-#'   `violated`, the number of these with verdict `"violated"` or `"contradiction"`; `p.value`, the
-#'   smallest adjusted p-value; `alpha` and `replicates`, the settings. `format()`: a string with
-#'   the number of significant tests.
+#'   the name of the system that is used as an additional rater; `tests`, the number of tests that
+#'   were possible; `violated`, the number of tests with verdict `"violated"` or `"contradiction"`;
+#'   `p.value`, the smallest adjusted p-value; `alpha` and `replicates`, the settings. `format()`: a
+#'   string with the number of significant tests.
 #' @family estimation
 #' @examples
 #' set.seed(1)

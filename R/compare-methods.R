@@ -3,32 +3,33 @@
 #' @return `tidy()`: a tibble with a row per pair of systems, `system1` and `system2`; `estimate`,
 #'   the accuracy of the first minus the accuracy of the second, in \[-1, 1\]; its `std.error`,
 #'   `conf.low` and `conf.high`; `probability`, that the first is more accurate; `n`, the number of
-#'   cases; `method`; `order_known`; `reason`, why a value is `NA`. With a `reference`, `system2` is
-#'   always the reference. With `best`, `system1` is one of the best systems and not worse than
-#'   `system2`.
+#'   cases; `method`; `order_known`; `reason`, why a value is `NA`. With `reference` (an argument of
+#'   [compare_systems()]), `system2` is always the reference. With `best = TRUE`, `system1` is one of
+#'   the best systems, and its estimate is not lower.
 #'
-#'   `order_known` compares two orders of the pair: by the estimates, and by the agreement with the
-#'   plurality of raters. It is `TRUE` if both orders are the same, and `FALSE` if they differ or if
-#'   the two systems are equal in one of them. It is defined for method `"average"` without gold,
-#'   and `NA` for other estimates.
+#'   `order_known` shows whether the order of a pair depends on the method. It compares two orders
+#'   of the pair: by the estimates, and by the agreement with the plurality of raters. It is `TRUE`
+#'   if both orders are the same, and `FALSE` if they differ or if the two systems are equal in one
+#'   of them. It is defined for method `"average"` without gold, and `NA` for other estimates.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
 #'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all
-#'   pairs with the system. With a `reference`, there are no ranks. With `best`, only the best
-#'   systems have ranks, among each other.
+#'   pairs with the system. With `reference`, there are no ranks. With `best = TRUE`, only the best
+#'   systems are ranked, and only against each other.
 #'
-#'   `tidy(x, "sources")`: a row per pair and source: `system1`, `system2`, `interval`
+#'   `tidy(x, "sources")`: estimates of each difference from gold cases (cases with known truth),
+#'   from ratings, and from both. A row per pair and source: `system1`, `system2`, `interval`
 #'   (`"gold alone"`, `"ratings alone"`, or the name of an interval that uses both), `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`, `weight`, the weight of gold in the estimate, in
-#'   \[0, 1\], and `reason`. Without gold, the table has no rows.
+#'   `std.error`, `conf.low`, `conf.high`; `weight`, the weight of gold cases in the estimate, in
+#'   \[0, 1\]; and `reason`. Without gold cases, the table has no rows.
 #'
 #'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`; `left_out`, the
 #'   number of cases that not all systems answered; `best`, the system with the highest
 #'   `probability` of being the most accurate (both are `NA` with a `reference`); `method`,
 #'   `conf_level`, `simultaneous`.
 #'
-#'   `format()`: a string. It names the system that is most probably the most accurate, or gives the
-#'   numbers of systems that are better and worse than the reference.
+#'   `format()`: a string. It names the system with the highest probability of being the most
+#'   accurate, or gives the numbers of systems that are better and worse than the reference.
 #' @family estimation
 #' @examples
 #' set.seed(1)

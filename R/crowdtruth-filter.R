@@ -9,17 +9,17 @@
 #' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
 #'   leave out units by `below` and `sd`.
 #' @param min_units Workers who judged fewer units are left out; by default 3.
-#' @param flagged Further workers to leave out: a [flag_workers()] result, or names of workers.
-#'   `NULL`, the default, for none.
+#' @param flagged Additional workers to leave out: a [flag_workers()] result, whose flagged workers
+#'   are left out, or names of workers. `NULL`, the default, for none.
 #' @param below Units with a lower clarity than this value in \[0, 1\] (version 2.0: a lower unit
 #'   quality, `uqs`) are left out. By default the mean minus `sd` standard deviations, as in Aroyo
 #'   and Welty (2014). The standard deviation has the number of units as divisor.
 #' @param sd Number of standard deviations for the default of `below`; by default 1.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [crowdtruth()] result, with the same version and options; its field `ratings` contains
-#'   the remaining ratings, for [ground_truth()] and other functions. Remaining workers whose units
-#'   were all left out stay in the table, with `NA` and a reason. So do remaining units whose
-#'   workers were all left out.
+#'   the remaining ratings, for [ground_truth()] and other functions. If all units of a remaining
+#'   worker were left out, the worker stays in the table, with `NA` and a reason. The same is true
+#'   of a remaining unit whose workers were all left out.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.1 and 5.3
 #' @template ref-crowdtruth
@@ -122,17 +122,18 @@ flagged_names <- function(flagged, x) {
 #'
 #' @inheritParams filter_crowd
 #' @param into Annotations to merge: a named vector, `c(from = "into")`, whose names are replaced by
-#'   its values. If a value is also a name, it is replaced too. By default `NULL`: vague annotations
-#'   are merged into `other`, and the less frequent of two ambiguous annotations into the more
-#'   frequent one. Useless annotations are not merged, and an annotation is merged only once.
+#'   its values. If a value is also a name, chains are followed: `c(a = "b", b = "c")` replaces both
+#'   by `"c"`. By default `NULL`: vague annotations are merged into `other`, and the less frequent
+#'   of two ambiguous annotations into the more frequent one. Useless annotations are not merged,
+#'   and an annotation is merged only once.
 #' @param other Name of the annotation that means "none of the others". Vague annotations are merged
 #'   into it; with `NULL`, the default, they are not merged.
-#' @param frequent Annotations on at least this share of the units, in \[0, 1\], are frequent; by
-#'   default 0.5.
-#' @param clear Annotations with a clarity below this value in \[0, 1\] are clear on no unit; by
-#'   default 0.6.
-#' @param similar Annotations with an ambiguity of at least this value, at most 1, are ambiguous; by
-#'   default 0.6.
+#' @param frequent Annotations that are given on at least this share of the units, in \[0, 1\],
+#'   count as frequent; by default 0.5.
+#' @param clear Annotations with a clarity (see [crowdtruth()]) below this value in \[0, 1\] count
+#'   as clear on no unit; by default 0.6.
+#' @param similar Annotations with an ambiguity (see [crowdtruth()]) of at least this value, at most
+#'   1, count as ambiguous; by default 0.6.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [crowdtruth()] result, with the same version and options.
 #' @family CrowdTruth

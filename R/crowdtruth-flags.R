@@ -24,8 +24,8 @@ spam_sign <- c(
 #'   held-out score from a rule that is fitted without the worker's fold (cross-validation). The
 #'   accuracy of the rule is estimated from the held-out scores.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, to whose ratings
-#'   version 2014 of CrowdTruth is applied.
+#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, for which the
+#'   metrics of version 2014 of [crowdtruth()] are computed first.
 #' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. By default
 #'   `NULL`: for version 2014 `unit_disagreement`, `worker_disagreement` and `annotations_per_unit`;
 #'   for version 2.0 `wwa` (agreement with other workers), `wua` (agreement with units) and
@@ -44,9 +44,10 @@ spam_sign <- c(
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
-#'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
-#'     `NA` if a metric is `NA`, or if there are fewer than `min_cases` units. `reason` is the
-#'     cause of a missing score, and `NA` for all workers with a score, flagged or not.
+#'     `known` was given, also `known` and `held_out` (the score by the rule fitted to the other
+#'     folds). The score is `NA` if a metric of the worker is `NA`, or if the worker has fewer than
+#'     `min_cases` units. `reason` is the cause of a missing score, and `NA` for all workers with a
+#'     score, flagged or not.
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of linear rules),
 #'     `thresholds` (of the standard-deviation rule) and `folds`.
 #'
@@ -224,9 +225,10 @@ score_quality <- function(score, low) {
   )
 }
 
-# ---- Printed form -------------------------------------------------------------------------------
+# ---- Result and its printed form ----------------------------------------------------------------
 
-# Creates the result. `rule`: list of metrics, version of CrowdTruth, and the fields of the rule.
+# Creates the result of flag_workers(). `rule`: list with the names of the metrics, the version of
+# CrowdTruth, and the settings of the rule, such as its weights or thresholds.
 new_flags <- function(workers, rule) {
   fitted <- rule$rule == "fitted"
   quality <- if (fitted) score_quality(workers$held_out, workers$known) else

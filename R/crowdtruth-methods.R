@@ -15,16 +15,16 @@
 #'   probabilities, since no true annotation is assumed. `NA` for a unit without labels, or if all
 #'   its workers have quality 0.
 #'
-#'   `"kinds"`: one row per annotation, with the target `into` which [merge_annotations()] would
-#'   merge it (`NA` if it would not). The arguments `other`, `frequent`, `clear` and `similar` are
-#'   those of [merge_annotations()]. Columns: `annotation`, `kind`, `into`, `probability`,
-#'   `clarity`, `ambiguity` and `similar_to`. The `kind` is `"vague"` (frequent, but clear on no
-#'   unit), `"useless"` (rare, and clear on no unit), `"ambiguous"` (on most of its units, another
-#'   annotation is given too) or `NA` (none of these).
+#'   `"kinds"`: one row per annotation, with its kind and the annotation `into` which
+#'   [merge_annotations()] would merge it (`NA` if it would not be merged). The arguments `other`,
+#'   `frequent`, `clear` and `similar` are those of [merge_annotations()]. Columns: `annotation`,
+#'   `kind`, `into`, `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is `"vague"`
+#'   (frequent, but clear on no unit), `"useless"` (rare, and clear on no unit), `"ambiguous"` (on
+#'   most of its units, another annotation is given too) or `NA` (none of the three).
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `as.matrix()`: scores, units x annotations, numbers in \[0, 1\]; `NA` for a unit without
-#'   labels (version 2.0: without judgements).
+#' @return `as.matrix()`: a matrix of the scores, units x annotations, numbers in \[0, 1\]; `NA` for
+#'   a unit without labels (version 2.0: without judgements).
 #'
 #'   `glance()`: a tibble with one row: `version`; the numbers of `units`, `workers`, `annotations`,
 #'   `judgements` and `labels` (total number given); the means `clarity`, `unit_disagreement` and

@@ -73,11 +73,16 @@ check_design <- function(design) {
 #'   its cases, as in `x[1:10, ]`.
 #' @param systems Names of systems; `NULL` for all.
 #' @param ... Not used; catches misspelt arguments.
-#' @return `truth()`: a tibble with a row per case: `case`; and `category`, a factor, `NA` if the
-#'   truth is unknown. `true_accuracy()`: a tibble with a row per system. `system`; `expected`, the
-#'   probability of a correct answer in the design, including copied answers, `NA` if it is unknown;
-#'   and `sample`, the share of correct answers among the cases of `x` with an answer and a known
-#'   truth (weighted, if cases have weights).
+#' @return `truth()`: a tibble with a row per case and columns `case` and `category`, a factor that
+#'   is `NA` if the truth is unknown.
+#'
+#'   `true_accuracy()`: a tibble with a row per system.
+#'
+#'   * `system`: name of the system.
+#'   * `expected`: probability of a correct answer in the design of a simulation, including copied
+#'     answers; `NA` if it is unknown.
+#'   * `sample`: share of correct answers among the cases of `x` with an answer and a known truth
+#'     (weighted, if cases have weights).
 #' @family simulation
 #' @examples
 #' set.seed(1)

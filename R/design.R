@@ -1,12 +1,12 @@
 #' Designs of simulated panels
 #'
 #' Specifies how raters and systems answer, so that [simulate_ratings()] can draw ratings with known
-#' truth. The printed design lists the K-properties that do not hold; see [check_k_properties()].
+#' truth. The printed design lists which assumptions of [k_model()] do not hold (equal rater
+#' accuracy, equal error probabilities, equal problem difficulty).
 #'
-#' @param raters Initial probability of a correct answer for each rater, in \[0, 1\]; at least two.
-#'   Names, if any, name the raters.
-#' @param systems Initial probability of a correct answer for each system, in \[0, 1\], or `NULL`.
-#'   Names, if any, name the systems.
+#' @param raters Probability of a correct answer for each of at least two raters, in \[0, 1\],
+#'   before `difficulty` and other properties change it. Names, if any, name the raters.
+#' @param systems The same for systems, or `NULL` for no systems.
 #' @param categories Number of categories (at least 2), or their labels in order.
 #' @param n Number of cases that [simulate_ratings()] draws by default.
 #' @param base_rates Probabilities of the categories, which sum to one; or `"uniform"`, drawn for
@@ -27,42 +27,42 @@
 #'     By default `TRUE`.
 #'   * `shared`: effects on raters that also hold for systems, by default both of `"difficulty"` and
 #'     `"errors"` (`dispersion` and `error_range`).
-#'   * `loading`: loadings of answers on the effect of the case, in (-1, 1); see Shared errors. One
-#'     number for all raters and systems, one for each (raters first), or some by name (others: 0).
+#'   * `loading`: numbers in (-1, 1) that correlate the errors of raters and systems; see Shared
+#'     errors. One number for all raters and systems, one for each (raters first), or some by name
+#'     (for the others it is 0).
 #' @param missing Probability that a rating is missing, in \[0, 1): one number, one for each rater,
 #'   or some by name (for the others it is 0). Systems answer every case.
 #' @param copying A data frame with columns `from`, `to` and `probability`, in \[0, 1\]. With this
-#'   probability, `to` repeats the answer of `from` to a case; rows apply in order. `from` and `to`
-#'   are names or numbers; systems are numbered after the raters. Raters copy only raters; systems
-#'   copy raters or systems.
+#'   probability, `to` repeats the answer of `from` to a case; rows are applied in order. `from` and
+#'   `to` are names or numbers; systems are numbered after the raters. Raters copy only raters;
+#'   systems copy raters or systems.
 #' @param matrices A named list of confusion matrices, with true categories in rows, for raters or
-#'   systems whose matrix is not to be generated. Each element is a matrix, used as it is whatever
-#'   the difficulty, or a list of matrices, one for each stratum of `difficulty`. An additional
-#'   element `normalise`, `"expected"` or `"row"`, specifies how generated matrices are normalised;
-#'   see [confusion_matrix()].
+#'   systems whose matrix is not to be generated. Each element is a matrix for all cases, which
+#'   `difficulty` does not change, or a list of matrices, one for each stratum of `difficulty`. An
+#'   additional element `normalise`, `"expected"` or `"row"`, specifies how generated matrices are
+#'   normalised; see [confusion_matrix()].
 #' @param drift Increase of accuracy from the first case of a panel to the last, in (-1, 1);
 #'   negative for a decrease. One number, one for each rater and system, or some by name; see Order
 #'   of cases. Fixed strata are not allowed, because their cases follow one another.
 #' @param covariates A data frame with one row per kind of case. Columns: `weight`, the
 #'   probabilities of the kinds; covariates, which the ratings will have; and columns named after
-#'   raters and systems whose accuracy depends on the kind, in \[0, 1\]. These are right with this
-#'   probability whatever the truth, and their errors depend only on `dispersion`. Their expected
-#'   accuracy is the mean over kinds. Not together with `difficulty`.
+#'   raters and systems whose accuracy depends on the kind, in \[0, 1\]. These raters and systems
+#'   give the right answer with this probability for every true category, and their errors depend
+#'   only on `dispersion`. Their expected accuracy is the mean over kinds. `covariates` and
+#'   `difficulty` cannot both be given.
 #' @param ... Not used; catches misspelt arguments.
-#' @section Shared errors:
-#' Each answer is drawn by a random number between 0 and 1. The interval from 0 to 1 is divided
-#' among the answers in proportion to their probabilities: first the right answer, then the wrong
-#' answers in the order of categories after the true one. Without loadings, the random numbers are
-#' independent. With loadings, they are normal probabilities of standard normal variables, which are
-#' correlated through one common factor, the effect of the case. The correlation between two raters
-#' or systems is the product of their loadings. Loadings do not change confusion matrices or
-#' expected accuracies.
+#' @section Shared errors: Each answer is drawn by a random number between 0 and 1. The interval
+#' from 0 to 1 is divided among the answers in proportion to their probabilities: first the right
+#' answer, then the wrong answers in the order of categories after the true one. Without loadings,
+#' the random numbers are independent. With loadings, they are normal probabilities of standard
+#' normal variables, which are correlated through one common factor, the effect of the case. The
+#' correlation of the normal variables of two raters or systems is the product of their loadings.
+#' Loadings do not change confusion matrices or expected accuracies.
 #'
-#' @section Order of cases:
-#' With drift, the confusion matrix gives the probability of the right answer in the middle of the
-#' panel. This probability is lower by half the drift at the first case, higher by half the drift at
-#' the last, and linear in between. It is kept in \[0, 1\]. Wrong answers share the rest in
-#' proportion.
+#' @section Order of cases: With drift, the confusion matrix gives the probability of the right
+#' answer in the middle of the panel. This probability is lower by half the drift at the first case,
+#' higher by half the drift at the last, linear in between, and limited to \[0, 1\]. Probabilities
+#' of wrong answers are rescaled in proportion.
 #'
 #' @return An object of class `rater_design`. Its `print()` method lists the assumptions that do not
 #'   hold.
@@ -146,13 +146,15 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #' Designs of the simulations in the paper's figures (Lehner 2015)
 #'
 #' @param figure Number of a figure, 1 to 14.
-#' @param system Initial probability of a correct answer of each system, in \[0, 1\]. Without names,
-#'   systems have names such as `"system 0.1"`.
+#' @param system Probability of a correct answer of each system, in \[0, 1\], before `difficulty`
+#'   changes it; see [rater_design()]. If the vector has no names, systems have names such as
+#'   `"system 0.1"`.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
-#'   with difficulty. Errors halve with each step of distance and vary by 100%. This also holds for
-#'   systems, which all answer the same panel.
+#'   with difficulty. The probability of an error halves with each step of distance from the true
+#'   category, and its random factors vary by 100% (`error_range` of [rater_design()]). The same is
+#'   true of systems, which all answer the same panel.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner

@@ -4,23 +4,25 @@
 #'
 #' Creates a latent class model: each case has one true category, and ratings are independent given
 #' that category. The user writes the probability of each rating as a function of parameters.
-#' [fit_raters()] fits the model by maximum likelihood. Functions for fits accept the result.
+#' [fit_raters()] fits the model by maximum likelihood. Functions that accept a [fit_raters()]
+#' result also accept these fits.
 #'
-#' @section Functions:
-#' The user's functions have these arguments: `judged` is a tibble with a row for each observed
-#' combination of a rater and [covariates][ratings()]. Its columns are `rater`, a factor; `system`,
-#' `TRUE` for a system that joins the raters (with an additional level of `rater`); and the
-#' covariates. `categories` are the labels of the categories.
+#' @section Functions: The user's functions have these arguments: `judged` is a tibble with a row
+#' for each observed combination of a rater and [covariates][ratings()]. Its columns are `rater`, a
+#' factor; `system`, `TRUE` for a system that is fitted like a rater (its name is an additional
+#' level of `rater`); and the covariates. `categories` are the labels of the categories.
 #'
 #' * `start(judged, categories)` returns starting values, real numbers whose names describe the
 #'   parameters. The best raters should start better than chance. Otherwise the estimates of
 #'   different categories may be exchanged.
-#' * `law(parameters, judged, categories)` returns probabilities: an array, rows of `judged` x true
-#'   category x rating, whose sums over ratings are one. With `strata` the fourth dimension is an
-#'   unobserved stratum of the case, such as its difficulty.
-#' * `gradient(parameters, judged, categories, counts)` is optional. It returns the slopes of
-#'   `sum(counts * log(law))`, where `counts` has the shape of the law. Without it slopes are
-#'   computed by differences. This is slow if many parameters affect all raters.
+#' * `law(parameters, judged, categories)` returns the probability of each rating: an array with
+#'   dimensions row of `judged`, true category and rating, whose sums over ratings are one. If
+#'   `strata` is given, the array has a fourth dimension, an unobserved stratum of the case, such as
+#'   its difficulty.
+#' * `gradient(parameters, judged, categories, counts)` is optional. It returns the derivatives of
+#'   `sum(counts * log(law))` with respect to the parameters, where `counts` has the dimensions of
+#'   the law. If it is not given, derivatives are computed by differences, which is slow if many
+#'   parameters affect all raters.
 #'
 #' @section Fits:
 #' The likelihood is maximised by a quasi-Newton method, whose slopes are computed in the E-step of

@@ -155,8 +155,8 @@ drawn_weight <- function(gold, rows) {
 #'   `NA`, are not known.
 #'   * A vector of categories named by case.
 #'   * A data frame with columns `case` and `truth` (or `category`).
-#'   * A vector without names, in the order of the cases. [ratings()] must have got a row per case,
-#'     and all cases of `x` must still be in that order.
+#'   * A vector without names, in the order of the cases. The data given to [ratings()] must have
+#'     had a row per case, and `x` must still contain all cases in that order.
 #' @param expected Accuracies of systems in the population of cases, in \[0, 1\], which are known
 #'   only in simulations: a vector named by system, or in the order of the systems of `x`. `NA` if
 #'   an accuracy is not known; `NULL`, the default, if none is known.

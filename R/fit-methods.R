@@ -11,16 +11,18 @@
 #'   answers of systems are ignored. For `predict()` of a model with a formula of base rates,
 #'   `newdata` may be a data frame of covariates; the result is then that of [base_rates()].
 #' @param type `"category"` for the most probable category of each case, or `"probability"` for the
-#'   same as [ground_truth()].
+#'   probabilities of all categories, as in [ground_truth()].
 #' @param ... Not used.
-#' @return `predict()` with `"category"`: a tibble with `case`; `category`, a factor (the first of
-#'   tied categories); `probability`, its posterior probability; and `tied`, the number of
-#'   categories with that probability. With `"probability"`: a [ground_truth()].
+#' @return `predict()` with `"category"`: a tibble with `case`; `category`, the most probable
+#'   category, a factor (the first of tied categories); `probability`, its posterior probability;
+#'   and `tied`, the number of categories with this probability. With `"probability"`: a
+#'   [ground_truth()].
 #'
 #'   `augment()`: a tibble with a row per case: `case`; `.fitted`, the most probable category;
 #'   `.probability`, its posterior probability; `.tied`, as above; `.entropy` of the posterior in
-#'   bits, from 0 (one category is certain) to log2(categories) (all are equally probable); and for
-#'   each category a column `.posterior_` with its name.
+#'   bits, from 0 (one category is certain) to the binary logarithm of the number of categories (all
+#'   are equally probable); and, for each category, its posterior probability in a column such as
+#'   `.posterior_A`.
 #'
 #'   All values are `NA` if the fit is not identified.
 #' @family estimation
@@ -254,14 +256,13 @@ drawing_law.rater_fit <- function(fit) {
 #'
 #' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
-#' @section More ratings:
-#' The ratings in `new` are added to the ratings of the fit. The model is refitted to all ratings
-#' and starts from the previous estimates. If there are few new ratings, the refit takes much less
-#' time than the first fit. Cases and raters may be those of the fit or new; systems must be those
-#' of the fit. With a new category, or if the fit was not identified, the refit does not use the
-#' previous estimates. Ratings cannot be added if raters form groups, or if there are reruns,
-#' counts, weighted cases, covariates or a database: collect all ratings in `x` instead. A survey
-#' design is kept unless `x` or `new` is given.
+#' @section More ratings: The ratings in `new` are added to the ratings of the fit. The model is
+#' refitted to all ratings and starts from the previous estimates. If there are few new ratings, the
+#' refit takes much less time than the first fit. Cases and raters may be those of the fit or new;
+#' systems must be those of the fit. If `new` contains a new category, or the fit was not
+#' identified, the refit does not use the previous estimates. Ratings cannot be added if raters form
+#' groups, or if there are reruns, counts, weighted cases, covariates or a database: collect all
+#' ratings in `x` instead. A survey design is kept unless `x` or `new` is given.
 #'
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters Arguments of [fit_raters()] to change. If the

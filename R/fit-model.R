@@ -1,7 +1,7 @@
 #' The K-model
 #'
-#' Defines the model of Lehner's method, which is also the implicit model when agreement is
-#' interpreted as accuracy. It assumes three *K-properties*: all raters have the same accuracy
+#' Defines the model of the method of Lehner (2015), which is also the implicit model when agreement
+#' is interpreted as accuracy. It assumes three *K-properties*: all raters have the same accuracy
 #' (equal rater accuracy), all wrong categories have the same probability (equal error
 #' probabilities), and accuracy is the same on all cases (equal problem difficulty).
 #'
@@ -22,19 +22,21 @@ k_model <- function(...) {
 
 #' Models of raters
 #'
-#' Defines a latent class model of raters. Three arguments relax the K-properties of [k_model()]:
-#' `accuracy`, `errors` and `difficulty`. Base rates may depend on covariates by a formula.
+#' Defines a latent class model of raters. The arguments `accuracy`, `errors` and `difficulty` relax
+#' the three assumptions of [k_model()], called K-properties: equal rater accuracy, equal error
+#' probabilities and equal problem difficulty. Base rates may depend on covariates by a formula.
 #' `dawid_skene()` is the model of Dawid and Skene (1979), with a separate confusion matrix for
 #' every rater.
 #'
 #' @section Axes:
 #' * `accuracy` (equal rater accuracy): `"common"`, or an accuracy per `"rater"`.
 #' * `errors` (equal error probabilities): `"uniform"`; or `"distance"`, where each step away from
-#'   the true category divides the probability of an error by the same dispersion; or `"ordinal"`,
-#'   see below; or `"free"`. With `"free"`, all entries of the confusion matrix are parameters, for
-#'   all raters together or per rater (`accuracy = "rater"`).
+#'   the true category divides the probability of an error by the same number, the dispersion; or
+#'   `"ordinal"`, see *Ordinal errors*; or `"free"`. With `"free"`, all entries of the confusion
+#'   matrix are parameters, for all raters together or per rater (`accuracy = "rater"`).
 #' * `difficulty` (equal problem difficulty): `"none"`; or `"strata"`, where accuracy is higher on a
-#'   third of the cases, and lower on a third by the same shift, clipped to \[0, 1\].
+#'   third of the cases, and lower on another third, by the same difficulty shift. Shifted
+#'   accuracies are clipped to \[0, 1\].
 #'
 #' @section Ordinal errors:
 #' The model is cumulative probit. A case of the k-th of K categories gives a rater a signal. It is
@@ -47,22 +49,22 @@ k_model <- function(...) {
 #' same as with free errors. The fit is by maximum likelihood, without priors; `base_rates` may be a
 #' formula.
 #'
-#' @section Confidence:
-#' With `confidence = TRUE` a rating consists of the answer and its level of
+#' @section Confidence: With `confidence = TRUE` a rating consists of the answer and its level of
 #' [confidence][ratings()]. Levels have one distribution for correct answers and another for wrong
-#' answers, the same for all raters and categories. The ratio of the two probabilities of a level
-#' never decreases from a level to the next. [tidy()][tidy.rater_fit] returns them as
-#' `confidence_right[level]` and `confidence_wrong[level]`. If the level is missing, only the answer
-#' is used; the same holds for the answers of a system that joins the raters. The fit is by maximum
-#' likelihood, without priors. Strata of difficulty are not available. AIC cannot compare the model
-#' with models without confidence, because its likelihood includes the levels. All other models
-#' ignore confidence.
+#' answers, the same for all raters and categories. The probability of a level for correct answers,
+#' divided by its probability for wrong answers, never decreases from one level to the next.
+#' [tidy()][tidy.rater_fit] returns these probabilities as `confidence_right[level]` and
+#' `confidence_wrong[level]`. If the level is missing, only the answer is used. Systems that are
+#' fitted together with the raters have no levels, so only their answers are used. The fit is by
+#' maximum likelihood, without priors. Strata of difficulty are not available. AIC cannot compare
+#' this model with models that ignore confidence, because its likelihood includes the levels. All
+#' other models ignore confidence.
 #'
 #' In simulated panels of 500 cases, four raters of accuracy .55 to .75 and three levels
-#' (bench/confidence.R), 89% of consensus labels are correct, and 83% without confidence. The root
-#' mean squared error of a system's accuracy is .020 instead of .022. If one of the raters is always
-#' sure, there is no gain, and its accuracy is estimated as .64 instead of .55: set the confidence
-#' of such raters to `NA`.
+#' (bench/confidence.R), 89% of consensus labels are correct, and 83% if the model ignores
+#' confidence. The root mean squared error of a system's accuracy is .020 instead of .022. If one of
+#' the raters is always sure, there is no gain, and its accuracy is estimated as .64 instead of .55:
+#' set the confidence of such raters to `NA`.
 #'
 #' @section Dependence:
 #' By default, raters err independently given the truth. Two models relax this assumption and need
@@ -79,11 +81,10 @@ k_model <- function(...) {
 #' equally well and give different accuracies. If there are too few raters to identify the
 #' parameters, all raters must have priors. See [compare_models()].
 #'
-#' @section Priors:
-#' If errors are free per rater, the default is `"pooled"`, see below. Other fits maximise the
-#' posterior density of logits and logarithms under weak priors (`"weak"`, their default). `"none"`
-#' is maximum likelihood, which is always used if the weights of cases are not counts. A list
-#' replaces some of the weak priors:
+#' @section Priors: If errors are free per rater, the default is `"pooled"`, see *Pooled matrices*.
+#' With `"weak"`, the fit maximises the posterior density of logits and logarithms of the parameters
+#' under weak priors. `"none"` is maximum likelihood, which is always used if the weights of cases
+#' are not counts. A list replaces some of the weak priors, by these names:
 #'
 #' | name | prior | default |
 #' |---|---|---|
@@ -94,50 +95,54 @@ k_model <- function(...) {
 #' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
 #'
-#' @section Pooled matrices:
-#' With few ratings in each of its K (K - 1) cells, a separately estimated matrix is mostly noise.
-#' Under `prior = "pooled"`, row k of a rater's matrix has a Dirichlet distribution of size `c`
-#' around a mean row. In the mean row, the logit of the probability of a correct rating has two
-#' terms: the ease of category k and the skill of the rater. They are normal with standard
-#' deviations `ups` and `tau`. Errors are distributed over categories as in the panel, with a
-#' Dirichlet distribution of size `a` around equal shares. All four parameters are estimated, under
-#' priors that are equivalent to a few ratings; [glance()][tidy.rater_fit] returns them. The
-#' estimate of a cell thus uses the rater's other categories and the other raters. If the cell has
-#' many ratings, the estimate is determined by these ratings.
+#' @section Pooled matrices: With few ratings in each of its K (K - 1) cells, a separately estimated
+#' matrix is mostly noise. Under `prior = "pooled"`, row k of a rater's matrix has a Dirichlet
+#' distribution around a mean row, whose size (the sum of its parameters) is `c`. In the mean row,
+#' the logit of the probability of a correct rating has two terms: the ease of category k and the
+#' skill of the rater. They are normal with standard deviations `ups` and `tau`. The distribution of
+#' the wrong ratings of a row over the other categories is common to the panel. It has a Dirichlet
+#' distribution of size `a` around equal shares. All four parameters are estimated, under priors
+#' that are equivalent to a few ratings; [glance()][tidy.rater_fit] returns them. The estimate of a
+#' cell thus uses the rater's other categories and the other raters. If the cell has many ratings,
+#' the estimate is determined by these ratings.
 #'
 #' Base rates have a Dirichlet prior with parameter 2 for each category. For example, 2 positive
 #' cases of 200, rated by three good raters, give a base rate of .015 instead of .010. If the only
 #' rater has a known matrix, neither this prior nor the weak one is used. The fit is by EM with
-#' squared extrapolation. It starts from vote shares and, with at most ten raters, from the ratings
-#' of each. Latent classes are matched to categories so that most ratings agree with them. Standard
-#' errors are conditional on the estimated mean rows. `logLik()` is the likelihood of the ratings at
-#' the estimate. `AIC` and `BIC` are `NA`; to compare models, use `prior = "none"`.
+#' squared extrapolation. It starts from vote shares and, with at most ten raters, also from the
+#' ratings of each rater. Latent classes are matched to categories so that most ratings agree with
+#' them. Standard errors are conditional on the estimated mean rows. `logLik()` is the likelihood of
+#' the ratings at the estimate. `AIC` and `BIC` are `NA`; to compare models, use `prior = "none"`.
 #'
 #' @section Formulas of covariates:
 #' With [covariates][ratings()] of cases, `base_rates` may be a formula such as `~ site + age`: a
 #' multinomial logit of the base rates. Covariates are factors, strings, logicals or numbers. Two
 #' raters and two populations are enough to identify a matrix per rater (Hui and Walter, 1980).
 #'
-#' The default is maximum likelihood, without priors. A prior of base rates is equivalent to
-#' additional cases, which are distributed over the populations like the data (Clogg et al., 1991).
-#' [coef()][stats::coef] returns coefficients in the units of the covariates, as
-#' `base_rate[category]:column`, for the logit of the category against the first one. The terms
-#' `rater_accuracy` and `base_rate` are means over the cases of the fit. [base_rates()] with
-#' `newdata` returns the base rates of other cases; [regression] has robust standard errors, odds
-#' ratios and marginal differences. With `method = "bayes"` of [fit_raters()], each combination of
-#' factors is a population with separate base rates, and numeric covariates are an error.
+#' With a formula, the default is maximum likelihood, without priors. If a prior of base rates is
+#' given, it is equivalent to additional cases, which are distributed over the populations like the
+#' data (Clogg et al., 1991). [coef()][stats::coef] returns coefficients in the units of the
+#' covariates, as `base_rate[category]:column`, for the logit of the category against the first one.
+#' In [tidy()][tidy.rater_fit], the terms `rater_accuracy` and `base_rate` are means over the cases
+#' of the fit. [base_rates()] with `newdata` returns the base rates of other cases; [regression] has
+#' robust standard errors, odds ratios and marginal differences. With `method = "bayes"` of
+#' [fit_raters()], each combination of factors is a population with separate base rates, and numeric
+#' covariates are an error.
 #'
-#' Argument `by` of [estimate_accuracy()] fits each group of cases separately, and each must be
-#' large enough. A formula fits all cases at once: base rates differ, accuracies are equal. If
-#' accuracies depend on covariates, use `by`, or a user-defined model ([rater_family()]).
+#' An alternative is the argument `by` of [estimate_accuracy()], which fits each group of cases
+#' separately, so that each group must be large enough. A formula fits all cases at once: base rates
+#' differ between groups, accuracies of raters do not. If accuracies depend on covariates, use `by`,
+#' or a user-defined model ([rater_family()]).
 #'
 #' @param accuracy,errors,difficulty How far the model relaxes each K-property, see *Axes*. The
 #'   defaults are `"common"`, `"uniform"` and `"none"`.
-#' @param system If a system joins the raters, does it have the raters' dispersion and difficulty
-#'   shift (`"shared"`, the default), or separate ones (`"own"`)?
-#' @param prior `"pooled"`, only for free errors per rater, and their default. `"weak"`, the default
-#'   of other models. `"none"`, the default of models with a formula. Or a list of some of the
-#'   parameters in *Priors*. Models with ordinal errors or confidence have no priors.
+#' @param system For a system that is fitted together with the raters, as by method `"joint"` of
+#'   [estimate_accuracy()]: does it have the raters' dispersion and difficulty shift (`"shared"`,
+#'   the default), or separate ones (`"own"`)? See *Axes* for the two terms.
+#' @param prior One of `"pooled"`, `"weak"`, `"none"`, or a list of some of the parameters in
+#'   *Priors*. `"pooled"` is only for models with free errors per rater, and is their default.
+#'   `"none"` is the default of models with a formula of base rates, and `"weak"` of all other
+#'   models. Models with ordinal errors or confidence have no priors.
 #' @param base_rates A formula of covariates, see *Formulas of covariates*. The default `~ 1` is one
 #'   set of base rates for all cases.
 #' @param confidence `TRUE` or `FALSE` (the default): does the model use the raters' confidence? See

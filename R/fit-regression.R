@@ -1,47 +1,45 @@
 #' Regression with a misclassified outcome
 #'
 #' Regresses a category that coders or a classifier assigned with error on covariates of cases. The
-#' regression is the formula of base rates of [rater_model()]: the dependent variable is the latent
-#' true category, and raters' errors are estimated together with the coefficients.
+#' regression is specified by the formula `base_rates` of [rater_model()]. Its dependent variable is
+#' the latent true category. Raters' errors are estimated together with the coefficients.
 #'
-#' @section Model:
-#' The log odds of category k against the first category are a linear function of the covariates of
-#' a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err independently:
-#' the probability of a rating depends only on the rater and the true category. Coefficients from
-#' majority labels, or from the answers of a classifier, are biased towards zero; coefficients of
-#' this model are not.
-#' The model is identified by three raters, by two raters if base rates differ (Hui and Walter,
-#' 1980, see [rater_model()]), or by gold cases or known raters. One coder or classifier needs gold
-#' cases or known errors: `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be a
-#' random sample. Their sampling probabilities may also depend on ratings and on covariates in the
-#' formula. The likelihood conditions on ratings and covariates, so no sampling weights are needed.
+#' @section Model: The log odds of category k against the first category are a linear function of
+#' the covariates of a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err
+#' independently: the probability of a rating depends only on the rater and the true category.
+#' Coefficients from majority labels, or from the answers of a classifier, are biased towards zero;
+#' coefficients of this model are not. The model is identified by three raters, by two raters if
+#' base rates differ (Hui and Walter, 1980, see [rater_model()]), or by gold cases or known raters.
+#' One coder or classifier needs gold cases or known errors: `known_truth` or `known_raters` of
+#' [fit_raters()]. Gold cases (cases with known truth) may be a random sample. Their sampling
+#' probabilities may also depend on ratings and on covariates in the formula. The likelihood
+#' conditions on ratings and covariates, so no sampling weights are needed.
 #'
-#' @section Standard errors:
-#' They are robust (sandwich). Let \eqn{q} be the posterior probabilities. The score of a case is
-#' \eqn{(q_k - p_k) x} for the coefficients of category k. For the log odds of the answer l to a
-#' case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})}, summed over the answers r of a rater.
-#' Information is observed information (Louis, 1982); the influence of a case is its score times the
-#' inverse of the information. Parameters on a boundary are treated as known. The sum of squares of
-#' influences is multiplied by n / (n - 1). With `cluster`, influences are summed within each of n
-#' clusters. Intervals then have a t distribution with n - 1 degrees of freedom. With `design`, the
-#' covariance is that of `survey::svyrecvar()`, with strata, clusters and finite populations of the
-#' design. These standard errors are available for all models of raters with a formula of base rates
-#' that are fitted by likelihood.
+#' @section Standard errors: Standard errors are robust (sandwich). Let \eqn{q} be the posterior
+#' probabilities. The score of a case is \eqn{(q_k - p_k) x} for the coefficients of category k. For
+#' the log odds of the answer l to a case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})},
+#' summed over the answers r of a rater. Information is observed information (Louis, 1982); the
+#' influence of a case is its score times the inverse of the information. Parameters on a boundary
+#' are treated as known. The sum of squares of influences is multiplied by n / (n - 1). With
+#' `cluster`, influences are summed within each of n clusters. Intervals then have a t distribution
+#' with n - 1 degrees of freedom. With `design`, the covariance is that of `survey::svyrecvar()`,
+#' with strata, clusters and finite populations of the design. These standard errors are available
+#' for all models of raters with a formula of base rates that are fitted by likelihood.
 #'
-#' @section Errors that depend on covariates:
-#' The regression assumes that raters' errors do not depend on covariates (non-differential errors).
-#' If coders are more lenient in one group, the difference enters the coefficients. With three
-#' raters, or gold cases or known raters, [fit_raters()] tests this for each rater and covariate. It
-#' is a likelihood ratio test against errors of this rater that differ between groups of cases. The
-#' groups are the levels of a factor, or the halves of a number. If a p-value, adjusted by Holm's
-#' method, is below .05, there is a warning of class `fallible_warning_differential`. Large fits are
-#' tested only by `tidy(fit, "differential")`. The test does not detect errors that differ in the
-#' same way for all raters. It is not available for fits with priors, or with weights that are not
-#' counts. In simulations of 500 cases (bench/regression.R), one rater's sensitivity differed by .2
-#' between two equal groups. With three raters of equal accuracy, .75 to .85, the test found this in
-#' 48% to 69% of panels, and rejected in 4% to 6% of panels without any difference. With four
-#' categories and a second covariate, the shares are 19% and 9%; with one rater and 100 gold cases,
-#' 43% and 8%.
+#' @section Errors that depend on covariates: The regression assumes that raters' errors do not
+#' depend on covariates (non-differential errors). If coders are more lenient in one group, the
+#' difference enters the coefficients. With three raters, or gold cases or known raters,
+#' [fit_raters()] tests this for each rater and covariate. It is a likelihood ratio test against
+#' errors of this rater that differ between groups of cases. The groups are the levels of a factor,
+#' or the halves of a number. If a p-value, adjusted by Holm's method, is below .05, there is a
+#' warning of class `fallible_warning_differential`. For large fits, the test is computed only by
+#' `tidy(fit, "differential")`. The test does not detect errors that differ in the same way for all
+#' raters. It is not available for fits with priors, or with weights that are not counts. In
+#' simulations of 500 cases (bench/regression.R), one rater's sensitivity differed by .2 between two
+#' equal groups. With three raters of equal accuracy, .75 to .85, the test detected this in 48% to
+#' 69% of panels; in panels without any difference, it rejected in 4% to 6%. With four categories
+#' and a second covariate, these shares are 19% and 9%; with one rater and 100 gold cases, 43% and
+#' 8%.
 #'
 #' @section Tables:
 #' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` has a row
@@ -50,10 +48,10 @@
 #'   `exponentiate = TRUE`, estimates and intervals are odds ratios; standard errors remain those of
 #'   the log odds ratio.
 #' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` has average marginal differences of
-#'   the probability of each category, with the same columns and `contrast`. For a factor, it is the
-#'   mean difference between a level and the first level, if all cases had that level. For a number,
-#'   it is the mean difference if the number increases by one. Standard errors are computed by the
-#'   delta method, given the covariates.
+#'   the probability of each category, with the same columns and `contrast`. For a factor, the
+#'   difference is between the mean probabilities if all cases had a given level and if all cases
+#'   had the first level. For a number, it is the mean difference if the number increases by one.
+#'   Standard errors are computed by the delta method, given the covariates.
 #' * `tidy(fit, "differential")` has the test for each `rater` and covariate (`term`), with
 #'   `statistic`, `df`, `p.value`, `p.adjusted` and `reason`, why there is no test.
 #'

@@ -307,7 +307,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()`: a tibble with a row per parameter.
-#'   * `term`: name of the parameter; `rater`: its rater, `NA` for parameters without a rater.
+#'   * `term`: name of the parameter; `rater`: its rater, `NA` for base rates and common parameters.
 #'   * `estimate`, `std.error`; `conf.low`, `conf.high`: limits of the interval, whose nominal
 #'     coverage is `conf_level` in `tidy(x, conf_level = )`.
 #'   * `n`: number of ratings of the rater, or of cases if there is no rater.
@@ -316,55 +316,55 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
 #'   standard errors treat the mean rows and the weight of the prior as known. The standard error of
 #'   an accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five
-#'   simulated designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
-#'   `rater_model("rater")` contained 90% and 91% in two of them. Its weak prior draws accuracies to
-#'   their mean: for 20 guessers among 80 raters, coverage was 73%, with `prior = "none"` 90%. If
-#'   some workers of a crowd are spammers, use `rater_model("rater", prior = "none")` for intervals
-#'   of single workers. The prior assumes that accuracies vary around one mean, and draws spammers
-#'   towards the other workers.
+#'   simulated designs, coverage of 90% intervals was 82% to 95%; for `rater_model("rater")` it was
+#'   90% and 91% in two designs. The weak prior of this model shrinks accuracies towards their mean:
+#'   for 20 guessers among 80 raters, coverage was 73%, and 90% with `prior = "none"`.
+#'   If some workers of a crowd are spammers, use `prior = "none"` for intervals of single workers.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
-#'   boundary has an interval only with cases of known truth, whose number is then `n`. Other
-#'   parameters have normal intervals.
+#'   boundary (0 or 1) has an interval only if there are cases of known truth; `n` is then their
+#'   number. Other parameters have normal intervals.
 #'
 #'   `glance()`: a tibble with one row.
 #'   * `agreement`: share of pairs of raters who agree; `kappa`: Fleiss' kappa; `chance_kappa`:
-#'     kappa with chance agreement 1 / number of categories; `rater_accuracy`: mean accuracy of
+#'     kappa for a chance agreement of 1 / number of categories; `rater_accuracy`: mean accuracy of
 #'     raters.
-#'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns`: their numbers.
+#'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns` (distinct combinations of
+#'     ratings of a case): their numbers.
 #'   * `nobs`: number of cases with a rating; `logLik`, `AIC`, `BIC`: `NA` for fits that do not
-#'     maximise a likelihood. `AIC` and `BIC` are `NA` with a pooled prior, too. With a weak prior,
-#'     `logLik` is below its maximum. To compare models, use `prior = "none"`, or `loo::loo()`.
-#'   * `c`, `tau`, `ups`, `a`, for pooled priors: see [rater_model()]. `a` is `NA` for two
-#'     categories.
-#'   * `abstain`, if ratings have abstentions: `"depends"` or `"ignored"`.
+#'     maximise a likelihood. `AIC` and `BIC` are also `NA` for pooled priors. With a weak prior,
+#'     `logLik` is below the maximum of the likelihood. To compare models, use `prior = "none"` or
+#'     `loo::loo()`.
+#'   * `c`, `tau`, `ups`, `a`, only for pooled priors: parameters of the prior, see *Pooled
+#'     matrices* in [rater_model()]. `a` is `NA` for two categories.
+#'   * `abstain`, only if ratings have abstentions: `"depends"` or `"ignored"`, see [rater_model()].
 #'   * `answers_logLik`: log likelihood of the answers given which raters answered. It can be
 #'     compared between `"depends"` and `"ignored"`.
-#'   * `answer_c`, `answer_spread`: parameters of the prior of the probabilities of answering, its
-#'     size (equivalent number of ratings) and spread.
-#'
-#'   `format()`: a string.
+#'   * `answer_c`, `answer_spread`: size (equivalent number of ratings) and spread of the prior of
+#'     the probabilities of answering.
 #'
 #'   If abstentions are modelled, `logLik` is the log likelihood of answers and abstentions, and
-#'   `rater_accuracy` refers to answers. Rows `answered[rater: category]` of `tidy()` contain the
-#'   probability that a rater answers a case of a category. Standard errors are `NA`.
+#'   `rater_accuracy` is the accuracy of answers. Rows `answered[rater: category]` of `tidy()`
+#'   contain the probability that a rater answers a case of a category. Standard errors are `NA`.
 #'
 #'   If base rates have a formula and the fit is by likelihood, `tidy(x, "regression")` returns
 #'   robust standard errors, odds ratios and intervals of the coefficients, see [regression].
 #'
 #'   For a fit by `"bayes"`, `tidy(x, conf_level = )` has a row per parameter of [draws()].
-#'   * `term`: name of the parameter; `rater`, `truth`, `rating`, `population`: to which it refers.
-#'   * `estimate`: posterior median; `std.error`: posterior standard deviation; `mean`.
+#'   * `term`: name of the parameter; `rater`, `truth`, `rating`, `population`: rater, true
+#'     category, rating and population of the parameter.
+#'   * `estimate`, `std.error`, `mean`: posterior median, standard deviation and mean.
 #'   * `conf.low`, `conf.high`: limits of an interval of probability `conf_level`.
-#'   * `mcse`: Monte Carlo standard error of the mean; `rhat`, `ess_bulk`, `ess_tail`.
+#'   * `mcse`: Monte Carlo standard error of the mean; `rhat`; `ess_bulk`, `ess_tail`: effective
+#'     sample sizes.
 #'   * `contraction`: reduction of the variance from prior to posterior, 0 if ratings carry no
 #'     information and near 1 if the prior does not matter.
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `glance()` then also has `draws` and `chains`, their numbers; `thin`, sweeps per draw;
 #'   `worst_rhat` and `worst_ess`, the largest Rhat and the smallest effective sample size; and
-#'   `switched`, the share of draws in which categories have exchanged names.
+#'   `switched`, the share of draws in which categories have exchanged names. `format()`: a string.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

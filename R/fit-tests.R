@@ -4,22 +4,23 @@
 #'
 #' Computes the usual measures of a diagnostic test for each rater and category, from a fit of the
 #' raters. No gold standard is needed if the model of the fit holds. With more than two categories,
-#' each is compared with all others together, weighted by the base rates of the fit.
+#' the measures of a category compare it with all other categories together, which are weighted by
+#' the base rates of the fit.
 #'
-#' @section Two tests:
-#' `combine` evaluates two tests as one. In series, `"a and b"` is positive for a category if both
-#' answers are; in parallel, `"a or b"` is positive if either is. The probability of both answers is
-#' computed from the fitted model: tests that err on the same cases gain less from each other.
-#' Errors are independent given the truth, unless the model has `dependence` or strata of difficulty
-#' (see [rater_model()]).
+#' @section Two tests: `combine` evaluates two tests as one. In series, `"a and b"` is positive for
+#' a category if both tests give this category; in parallel, `"a or b"` is positive if at least one
+#' of them does. The joint probability of the two answers is computed from the fitted model. If
+#' tests err on the same cases, the combination is less accurate than for independent errors. Errors
+#' are independent given the truth, unless the model has `dependence` or strata of difficulty (see
+#' [rater_model()]).
 #'
-#' @section Intervals:
-#' For fits by `method = "bayes"`, each measure is computed in every posterior draw. The estimate is
-#' the median, the standard error is the standard deviation, and the limits are quantiles of these
-#' values. Standard errors of ratios (`lr_positive`, `lr_negative`, `dor`) are `NA`, because a few
-#' extreme draws would determine them. Sensitivities and specificities are therefore those of
-#' [tidy.rater_fit]. With base rates by population, the predictive values of all cases use the mean
-#' of the populations' base rates in each draw, weighted by their numbers of cases.
+#' @section Intervals: For fits by `method = "bayes"`, each measure is computed in every posterior
+#' draw. The estimate is the median, the standard error is the standard deviation, and the limits
+#' are quantiles of these values. Standard errors of ratios (`lr_positive`, `lr_negative`, `dor`)
+#' are `NA`, because a few extreme draws would determine them. Sensitivities and specificities are
+#' the same as in [tidy.rater_fit]. With base rates by population, the predictive values of all
+#' cases use the mean of the populations' base rates in each draw, weighted by their numbers of
+#' cases.
 #'
 #' For fits by likelihood, intervals are computed by the delta method for log ratios and for log
 #' odds of probabilities, from the curvature of the likelihood at the estimate. If the prior is
@@ -46,14 +47,15 @@
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
 #'   * `estimate`, `std.error` (not on a log scale), `conf.low`, `conf.high`. With a pooled prior,
 #'     the standard error is at least the standard error with known truth, see [tidy.rater_fit].
-#'   * `note`: `"mostly prior"` for raters with fewer ratings than the weight of the prior, which
-#'     `print()` of the fit shows, otherwise `NA`.
+#'   * `note`: `"mostly prior"` if the rater has fewer ratings than the weight of the prior
+#'     (`print()` of the fit shows this weight), otherwise `NA`.
 #'   * `reason`: why there is no interval or no standard error.
 #'
 #'   Measures are:
 #'   * `sensitivity`, `specificity`;
 #'   * `ppv`, `npv`: positive and negative predictive values;
-#'   * `lr_positive`, `lr_negative`: likelihood ratios of the answer and of any other answer;
+#'   * `lr_positive`, `lr_negative`: likelihood ratios of an answer with the category and of any
+#'     other answer;
 #'   * `dor`: diagnostic odds ratio; `youden`: sensitivity + specificity - 1.
 #'
 #'   If the fit models abstentions (see [rater_model()]), these measures refer to determinate

@@ -31,51 +31,53 @@
 #'   distinguishable from chance, or base rates depend mostly on the prior. It is also given if
 #'   raters who use the labels in the opposite sense gave over a third of the ratings. Finally, it
 #'   is given if an interval from a calibration sample is wider than .5.
-#' * `fallible_warning_switched`, for other models: latent classes have exchanged names.
+#' * `fallible_warning_switched`, for other models: it is uncertain which latent class is which
+#'   category.
 #'
 #' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
-#' least squares (footnote 5 of the paper). Errors are uniform or by distance. The weight of a pair
-#' of raters is the number of their common cases. Priors are not used, and there is no likelihood.
-#' Standard errors are sandwich estimates. The method is a check of the fit by likelihood: if the
-#' two fits disagree, the model is wrong.
+#' least squares (footnote 5 of the paper). The model must have uniform errors or errors by
+#' distance. The weight of a pair of raters is the number of their common cases. Priors are not
+#' used, and there is no likelihood. Standard errors are sandwich estimates. The method is a check
+#' of the fit by likelihood: if the two fits disagree, the model is wrong.
 #'
 #' With `method = "algebraic"`, agreement is the share of agreeing pairs among all pairs of ratings
 #' by different raters. Rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
 #' errors are computed by the delta method over cases. Negative base rates are set to zero and the
-#' others rescaled to sum to one, with a warning of class `fallible_warning_boundary`. Such a
-#' category has probability zero in every case, even if all raters chose it.
+#' others rescaled to sum to one, with a warning of class `fallible_warning_boundary`. A category
+#' with base rate zero has probability zero in every case, even if all raters chose it.
 #'
-#' @section Known cases and raters:
-#' Cases with known truth (gold cases) enter the likelihood like ratings by a rater who is never
-#' wrong. They also count in base rates, so they should be drawn like the other cases. For known
-#' raters, from a calibration on other cases, confusion matrices are used as given. Both need
-#' `method = "likelihood"`, which is then the default, or `"bayes"`. They can identify models that
-#' agreement does not identify; a single rater needs them. [ground_truth()] gives a known case
-#' probability one at its truth, and [estimate_accuracy()] compares systems with that truth.
+#' @section Known cases and raters: Cases with known truth (gold cases) enter the likelihood like
+#' ratings by a rater who is never wrong. They also count in base rates, so they should be drawn
+#' like the other cases. For known raters, from a calibration on other cases, confusion matrices are
+#' used as given. Known cases and raters need `method = "likelihood"`, which is then the default, or
+#' `"bayes"`. They can identify models that agreement does not identify. A single rater needs known
+#' cases or a known matrix. [ground_truth()] gives a known case probability one at its truth, and
+#' [estimate_accuracy()] compares systems with that truth.
 #'
-#' @section Calibration samples:
-#' A calibration sample is a matrix of counts from other cases, with the true category in rows and
-#' the rating in columns. If the only rater (or the vote of one of the [rater_groups]) has such a
-#' sample, no model of agreement is needed. Its errors are assumed to be the same in the sample and
-#' in the cases of `x`; the ratings cannot test this.
+#' @section Calibration samples: A calibration sample is a matrix of counts from other cases, with
+#' the true category in rows and the rating in columns. If the only rater (or the vote of one of the
+#' [rater_groups]) has such a sample, no model of agreement is needed. The rater's errors are
+#' assumed to be the same in the sample and in the cases of `x`; the ratings cannot test this.
 #'
 #' * *Two categories.* Let `s` and `c` be the shares of correct ratings in the sample, for the
 #'   second and the first category. Let `a` be the share of ratings of the second category. The base
 #'   rate of the second category is `(a + c - 1) / (s + c - 1)`, clipped to \[0, 1\] (Rogan and
-#'   Gladen, 1978). For example, 60 of 200, 45 of 50 and 90 of 100 give .25. The standard error is
-#'   computed by the delta method. `confint()` of base rates returns the interval of Lang and
-#'   Reiczigel (2014), as printed by Lee et al. (2025). It uses the rates (correct + 1) / (cases +
-#'   2), which are not used elsewhere. If the estimate is clipped, the inner limit is that of the
-#'   profile likelihood if this makes the interval wider.
+#'   Gladen, 1978). For example, `a` = 60/200, `s` = 45/50 and `c` = 90/100 give .25. The standard
+#'   error is computed by the delta method. `confint()` of base rates returns the interval of Lang
+#'   and Reiczigel (2014), as printed by Lee et al. (2025). It uses the shares (correct + 1) /
+#'   (cases + 2), which are not used elsewhere. If the estimate is 0 or 1, the interval is extended
+#'   to the limit of the profile likelihood, if this makes it wider.
 #' * *More categories.* Base rates and confusion matrix are joint maximum likelihood estimates. They
 #'   are computed from the inverse of the matrix if this gives probabilities. `confint()` of base
-#'   rates returns percentiles of 1000 draws from Dirichlet distributions with parameters
-#'   `counts + 1/2`. Limits at 0 and 1 are treated as above, with all other categories joined.
+#'   rates returns percentiles of 1000 draws from Dirichlet distributions with parameters `counts +
+#'   1/2`. If an estimate is 0 or 1, its interval is extended as for two categories, with all other
+#'   categories joined.
 #' * All results are `NA`, with a reason, if a category has no case in the sample, or if the rater
-#'   is no better than chance there. `fallible_warning_weakly_identified` means that an interval
-#'   (with the default `conf_level`) is wider than .5.
-#' * Suppose the rater chose the second category in 5 of 100 more cases in `x` than in the sample,
-#'   whatever their truth. Its base rate would be .05 / (s + c - 1) too high. `print()` shows this.
+#'   is no better than chance in the sample. `fallible_warning_weakly_identified` means that an
+#'   interval (with the default `conf_level`) is wider than .5.
+#' * Suppose that the rater chooses the second category in 5 of 100 more cases in `x` than in the
+#'   sample, whatever their truth. The estimated base rate is then .05 / (s + c - 1) too high, as
+#'   `print()` shows.
 #' * For a base rate `p`, the best ratio of sample sizes of the two categories (second to first) is
 #'   `p sqrt(s (1 - s)) / ((1 - p) sqrt(c (1 - c)))`.
 #'
@@ -85,16 +87,15 @@
 #' .717; the true value was .800. Put such raters into one of the `rater_groups` and give the counts
 #' of its vote: `known_raters = list(panel = counts)`.
 #'
-#' @section Posterior draws:
-#' With `method = "bayes"` the fit consists of draws from the posterior of the true categories of
-#' all cases, base rates, and accuracies or confusion matrices. Priors are from [rater_prior()]; the
-#' sampler is a Gibbs sampler on distinct rows of ratings. Errors are uniform or free, common to all
-#' raters or per rater, and cases are equally difficult. A formula of base rates defines populations
-#' with separate rates. A fit of two tests in one population only repeats its prior, and is an error
-#' without informative priors. Estimates are posterior medians; [draws()] returns the draws. Raters
-#' are assumed to err independently given the truth. The latent class is therefore what raters have
-#' in common: two antibody tests outvote a better test of something else. See also
-#' [test_accuracy()].
+#' @section Posterior draws: With `method = "bayes"` the fit consists of draws from the posterior of
+#' the true categories of all cases, base rates, and accuracies or confusion matrices. Priors are
+#' from [rater_prior()]; the sampler is a Gibbs sampler on distinct rows of ratings. Errors are
+#' uniform or free, common to all raters or per rater, and cases are equally difficult. A formula of
+#' base rates defines populations with separate rates. A fit of two tests in one population only
+#' repeats its prior, and is an error without informative priors. Estimates are posterior medians;
+#' [draws()] returns the draws. Raters are assumed to err independently given the truth. The latent
+#' class is therefore the property on which raters agree: two antibody tests outvote a better test
+#' of another property. See also [test_accuracy()].
 #'
 #' @section Degenerate data:
 #' * *Two raters.* Free errors are never identified. Other models mostly are, because pairs of
@@ -102,18 +103,20 @@
 #'   left.
 #' * *No common cases* (a single rating per case). Nothing is identified without gold cases or known
 #'   raters.
-#' * *Agreement at or below chance* (1 / number of categories). Models with equal raters are not
-#'   identified; with `"algebraic"`, rater accuracy is set to chance. Models with unequal raters are
-#'   not identified if raters agree no more than by chance, given how often each uses each category.
-#'   A single rater below chance among better ones is fitted without correction.
+#' * *Agreement at or below chance* (1 / number of categories). Models with one accuracy for all
+#'   raters are not identified; with `"algebraic"`, rater accuracy is set to chance. Models with
+#'   parameters per rater are not identified if raters agree no more than by chance, given how often
+#'   each uses each category. A single rater below chance among better raters is fitted without
+#'   correction.
 #' * *Perfect agreement.* Accuracy is at its upper limit: 1 without priors, less with priors.
 #'   Standard errors and the dispersion of errors are `NA`.
 #' * *A category that no rater used* has base rate 0, or slightly more with a prior.
-#' * *A rater who always gives the same answer* has no information about the other raters if raters
-#'   differ. A model with one accuracy for all answers overestimates that rater's accuracy if the
-#'   category is frequent, and may overestimate its base rate. Leave the rater out, or choose free
-#'   errors.
-#' * *A rater without a rating* is `NA` if raters differ, and has no effect otherwise.
+#' * *A rater who always gives the same answer* has no information about the other raters, if the
+#'   model has parameters per rater. A model with one accuracy for all answers overestimates that
+#'   rater's accuracy if the category is frequent, and may overestimate its base rate. Leave the
+#'   rater out, or choose free errors.
+#' * *A rater without a rating* has `NA` estimates if the model has parameters per rater, and no
+#'   effect otherwise.
 #'
 #' @section Errors:
 #' Unsuitable arguments raise an error of class `fallible_error_argument`; see [conditions].
@@ -138,14 +141,14 @@
 #'   not used.
 #' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
 #'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
-#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. If the
-#'   effective sample size of a parameter is below 1000 (or half of the number of draws, if this is
-#'   less), chains are run again with a larger power of 2. `threads`: number of threads.
-#' @param design A `survey::svydesign()` with a row per case. Rows are in the order of the cases of
-#'   `x`, which must then be from data with a row per case, or there is a column `case`. The log
-#'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
-#'   errors of the [regression] use strata and clusters. Only for models with a formula of base
-#'   rates.
+#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. It is increased by
+#'   powers of 2 if the effective sample size of a parameter is below 1000 or, if this is less, half
+#'   of the number of draws. `threads`: number of threads.
+#' @param design A `survey::svydesign()` with a row per case and a column `case`. Without this
+#'   column, rows must be in the order of the cases of `x`, and `x` must be from data with a row per
+#'   case. The log likelihood of each case is multiplied by its weight, scaled to the number of
+#'   cases. Standard errors of the [regression] use strata and clusters. Only for models with a
+#'   formula of base rates.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],

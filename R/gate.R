@@ -2,7 +2,7 @@
 #'
 #' Compares the intervals of accuracies, pass rates or differences with a threshold. A system passes
 #' if the lower end of its interval reaches the threshold, and fails if the upper end is below it.
-#' Otherwise the data do not decide. The result has an exit status for scripts.
+#' Otherwise the data do not decide. The result contains an exit status for scripts.
 #'
 #' @section Exit status:
 #' `gate(...)$status` is 0 if all systems pass, 2 if one fails, and 3 if none fails and some are
@@ -30,14 +30,20 @@
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `gate` with the field `status`. `tidy()`: a tibble with a row per
-#'   system (or per group or variable and system, with a column `group` or `variable`, or per pair):
-#'   `system`, `estimate`, `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or
-#'   `"undecided"`), `needed` and `reason`, why there is no interval or no `needed`. `needed` is the
-#'   number of further gold cases for a decision if the estimate and the precision per gold case do
-#'   not change. It is 0 for decisions, and `NA` if there are too few cases, for comparisons, and
-#'   without gold cases. `glance()`: one row with `status`, `at_least` and the numbers `passed`,
-#'   `failed` and `undecided`. `format()`: the decisions in one line.
+#' @return An object of class `gate` with the field `status`. `tidy()` returns a tibble with a row
+#'   per system, or per pair of systems for a comparison:
+#'
+#'   * `group` or `variable`: only if the result has several groups or variables.
+#'   * `system`: name of the system, or both names.
+#'   * `estimate`, `conf.low`, `conf.high`: estimate, and limits of its interval.
+#'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
+#'   * `needed`: number of further gold cases (cases with known truth) for a decision, if the
+#'     estimate and the precision per gold case do not change. It is 0 if there is a decision. It is
+#'     `NA` if there are too few cases, for comparisons, and for estimates without gold cases.
+#'   * `reason`: why there is no interval or no `needed`.
+#'
+#'   `glance()`: one row with `status`, `at_least` and the numbers `passed`, `failed` and
+#'   `undecided`. `format()`: the decisions in one line.
 #' @family estimation
 #' @seealso [plan_gold()] for the number of labels needed for a given precision.
 #' @examples

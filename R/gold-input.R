@@ -16,14 +16,15 @@
 #'   * The probability with which each case was chosen, in (0, 1]: a vector named by case, a data
 #'     frame with columns `case` and `probability`, or the name of a column of `truth`. If `truth`
 #'     has a column `probability`, it is used by default. A vector without names must be in the
-#'     order of the cases; see `by` of [estimate_accuracy()] for when it is accepted.
+#'     order of the cases (argument `by` of [estimate_accuracy()] has the same rule).
 #'   * `"given"`: chosen by hand. The default, `NULL`, is treated in the same way, with a warning.
-#' @param target What intervals refer to: the `"population"` from which the cases of the ratings are
-#'   a sample (the default), or only these `"cases"`.
-#' @param widen How much `"combined"` intervals widen the prior, which is computed from ratings, if
-#'   there are many gold cases. With `NULL` (the default), the prior is so wide that gold cases can
-#'   contradict it; if they do, it is not used. With a number of at least 0, its variance is
-#'   multiplied by up to `1 + widen`, and it is used even if gold cases contradict it.
+#' @param target The accuracy that intervals are computed for: accuracy in the `"population"` from
+#'   which the cases are a sample (the default), or accuracy on exactly these `"cases"`.
+#' @param widen Used only for `interval = "combined"` of [estimate_accuracy()], which combines gold
+#'   cases with a prior computed from the ratings. The prior is widened as the number of gold cases
+#'   grows. `NULL` (the default): it is widened automatically, and not used if gold cases contradict
+#'   it. A number of at least 0: its variance is multiplied by a factor that rises from 1 to
+#'   `1 + widen`, and it is always used.
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
 #'   `truth`. `glance()`: one row: the number of `cases`, `gold_sample`, `target` and `widen`.

@@ -64,12 +64,13 @@ counts_too_many <- function(evidence) {
     !represent_all_cases(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
-# Estimates quantities from gold cases and predictions; all measurements use this function.
+# Estimates quantities from gold cases and from predictions by ratings. Every function that measures
+# with gold cases calls this function.
 # `gold_data`: result of select_gold(). `y` (gold cases x quantities): value of each gold case, or
 # its influence on the quantity. `q` (patterns x quantities): prediction of `y` from ratings.
 # `correct`: function that computes corrected means, such as correct_share(). `settle`: function
-# that converts corrected means to the quantities. `variance`: function of the result that returns
-# the variance of a case.
+# that converts corrected means to the quantities. `variance`: function that takes the quantities
+# and returns, for each, the variance of the contribution of one case.
 gold_quantity <- function(gold_data, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
   x <- settle(correct(y, q[gold_data$at, , drop = FALSE], prediction_of(q, gold_data$weight),

@@ -273,26 +273,33 @@ built_in_metrics <- by_id(list(
 #'   section Kernels. `NULL` removes the registered measure or metric.
 #' @param form Input of the kernel, a string; see section Kernels. The default is `"counts"` for
 #'   measures and `"category"` for metrics.
-#' @param range Smallest and largest value, two numbers. Limits of intervals outside are set to
-#'   these values. The default is -1 and 1 for measures, 0 and 1 for metrics. The range of a metric
-#'   must be finite.
+#' @param range Smallest and largest value, two numbers. Limits of intervals outside the range are
+#'   set to these values. The default is -1 and 1 for measures, 0 and 1 for metrics. The range of a
+#'   metric must be finite.
 #' @param raters For a measure of agreement, the number of raters that it compares: `2`, or `Inf`
 #'   for two or more. The default is `2` if `form` is `"table"`, otherwise `Inf`.
 #' @param better For a metric, which values are better: `"high"` (the default) or `"low"`.
 #' @param reference The publication that defines the measure or metric, a string.
 #' @param ... Not used; catches misspelt arguments.
-#' @return `measures()`: a tibble with a row per measure and columns `id`, `title`, `range`, `scale`
-#'   of the categories (`"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two
-#'   categories, `"binary"`), `raters` (`"2"` or `"2 or more"`), `weights` (can `scale_weights` be
-#'   used?), `same_as` (another measure with the same values, or `NA`) and `reference`. With
-#'   `scale_weights`, or if some cases have a single rating, values may be below -1 although `range`
-#'   begins at -1.
+#' @return `measures()`: a tibble with a row per measure.
 #'
-#'   `measures("metric")`: a row per metric and columns `id`, `title`, `form`, `range`, `better`
-#'   (`"high"`, `"low"`, or `""` if neither is better), `settings` (arguments of
-#'   [estimate_metrics()] that change the metric), `needs` (`"table"`, the joint table of truth and
-#'   answer; `"answered"`, the same with abstentions as wrong answers; or `"scores"`, see
-#'   [score_metrics]), `same_as`, `default` (is it reported by default?) and `reference`.
+#'   * `id`, `title`: name and title of the measure.
+#'   * `range`: smallest and largest value, as text. With `scale_weights`, or if some cases have a
+#'     single rating, values may be below -1 although `range` begins at -1.
+#'   * `scale`: scale of the categories, `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for
+#'     measures of two categories, `"binary"`.
+#'   * `raters`: `"2"` or `"2 or more"`.
+#'   * `weights`: can the argument `scale_weights` of [agreement()] be used?
+#'   * `same_as`: another measure with the same values, or `NA`; `reference`.
+#'
+#'   `measures("metric")`: a tibble with a row per metric. Columns `id`, `title`, `range`, `same_as`
+#'   and `reference` are as for measures; `form` is the input of the kernel.
+#'
+#'   * `better`: better values, `"high"` or `"low"`; `""` if neither is better.
+#'   * `settings`: arguments of [estimate_metrics()] that change the metric.
+#'   * `needs`: `"table"`, the joint table of truth and answer; `"answered"`, the same table with
+#'     abstentions as wrong answers; or `"scores"`, see [score_metrics].
+#'   * `default`: does [estimate_metrics()] report the metric by default?
 #'
 #'   `register_measure()`: its `id`, invisibly.
 #' @family agreement

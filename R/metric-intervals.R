@@ -222,11 +222,11 @@ table_errors <- function(draws, slopes, estimate, s) {
 # Hidden error of each metric: its standard deviation because of shared errors. It has two parts.
 # The first is due to errors that the system shares with raters. The table changes on the line
 # between the tables with independent and with shared errors.
-# The second is due to errors that raters share with each other. Among the cases with an answer, the
-# number of correct answers is then larger or smaller than estimated. This change may be the same
-# for all answers, or differ between answers, so that the accuracy stays the same. The differing
-# part is computed from the share of wrong ratings on the cases with each answer. If an answer is
-# rare, this may be far from the share on all cases.
+# The second is due to errors that raters share with each other. Among the cases to which a system
+# gave a category, the share of correct answers is then larger or smaller than estimated. One part
+# of this error is the same for all categories. The other part differs between categories and does
+# not change the accuracy. It is computed from the share of wrong ratings on the cases with each
+# answer, which may be far from the share on all cases if the answer is rare.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
@@ -239,11 +239,12 @@ hidden_errors <- function(estimate, table, s, slopes) {
   hidden_in_all(estimate, s, line, shift, answer_share, by_answer)
 }
 
-# Standard deviation of the hidden error of each metric. `line`: distance between the metric with
-# shared and with independent errors. `shift` (answers x metrics): change of the metric per unit of
-# error in the accuracy of an answer. `answer_share`: share of each answer. `by_answer`: hidden
-# error of each answer, for the part that differs between answers. If raters are machines, there is
-# no such part, because their hidden error is from data sets in which only accuracies were compared.
+# Returns, for each metric, the standard deviation of the error that ratings cannot reveal, because
+# it is shared by raters ("hidden error"). `line`: distance between the metric with shared and with
+# independent errors. `shift` (answers x metrics): change of the metric per unit of error in the
+# accuracy of an answer. `answer_share`: share of each answer. `by_answer`: standard deviation of
+# the part of the hidden error that differs between answers. This part is 0 if raters are machines:
+# for machines, hidden errors are known only for accuracies over all answers.
 hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
   rater_part <- hidden_of_system(estimate, s)
   range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2

@@ -22,18 +22,18 @@
 #' * `ece`: expected calibration error of the highest score of each case. Scores are grouped into
 #'   `bins` of equal width from 0 to 1 (limits belong to the lower bin). The error is the mean over
 #'   cases of the absolute difference (gap) between the share of correct answers and the mean score
-#'   of the bin. Chance causes gaps even if scores are calibrated. The expected size of such gaps is
-#'   subtracted as in Kumar, Liang and Ma (2019). About half of it remains if a bin is calibrated.
-#'   `ece_plugin`: the same without subtraction, which is too high. If all truths are known it is
-#'   the usual estimate.
+#'   of the bin. Chance causes gaps even if scores are calibrated. The expected size of gaps by
+#'   chance is subtracted as in Kumar, Liang and Ma (2019). If a bin is calibrated, about half of
+#'   its gap remains. `ece_plugin`: the same without subtraction, which is too high on average. If
+#'   all truths are known, `ece_plugin` is the usual estimate.
 #'
-#' @section Replacing the truth:
-#' Metrics are computed with estimated probabilities of the true category of each case. For
-#' [fit_scores()] results these are computed from ratings and scores. Otherwise they are computed
-#' from ratings only, without scores and answers of systems, so that no system evaluates itself. The
-#' model is the model of the estimate. If the estimate averages over models, the model is
-#' [dawid_skene()] if models whose errors depend on the category have more than half of the weight.
-#' Otherwise it has an accuracy for each rater.
+#' @section Replacing the truth: Metrics are computed with estimated probabilities of the true
+#' category of each case. For [fit_scores()] results these are computed from ratings and scores.
+#' Otherwise they are computed from ratings only, without scores and answers of systems, so that no
+#' system evaluates itself. The model of raters is the model of the [estimate_accuracy()] result. If
+#' that result averages over models, one model is chosen. It is [dawid_skene()] if models whose
+#' errors depend on the category have more than half of the weight. Otherwise it is a model with an
+#' accuracy for each rater.
 #'
 #' * Method `"shared"` weights each case by these probabilities. This is valid if a score contains
 #'   no information about the truth that is not in the ratings. Otherwise every metric is biased
@@ -45,8 +45,8 @@
 #'   hardly separate the categories: if the smallest eigenvalue of `M`, scaled to 1 for certainty,
 #'   is below .01.
 #' * A given share of shared errors (`common`) moves the weights from those of `"joint"` towards
-#'   those of `"shared"`. `common = "typical"` does not move them: it is the share of wrong answers
-#'   that are the same, but wrong scores are hardly ever the same.
+#'   those of `"shared"`. `common = "typical"` does not move them. For answers, it is an assumption
+#'   on wrong answers that are the same, but wrong scores are hardly ever the same.
 #' * Cases with known truth have weight 1 for it, and 0 for other categories.
 #'
 #' @section Intervals:
@@ -56,15 +56,16 @@
 #'
 #' * `"bootstrap"` intervals are percentiles of replicates.
 #' * `"robust"` intervals add an allowance for errors that systems share with raters, and for errors
-#'   that raters share with each other, as for other metrics. The weight of dependence is set to 1,
-#'   because independent errors of answers are no evidence of independent errors of scores. These
-#'   intervals are too wide if scores do not share the raters' errors, which is not identified from
-#'   ratings.
+#'   that raters share with each other, as for other metrics. The weight of dependence
+#'   (`dependence_weight` in [tidy.accuracy_estimate]) is set to 1, because independent errors of
+#'   answers are no evidence of independent errors of scores. These intervals are too wide if scores
+#'   do not share the raters' errors, which is not identified from ratings.
 #' * `"combined"` and `"corrected"` intervals, with gold cases, are computed from the influence of
 #'   each gold case on the metric, given its truth, and from the influence predicted from ratings.
 #'
-#' Intervals of `ece` are moved to the estimate, because gaps are larger in replicates. At the lower
-#' limit, the largest contribution of chance is subtracted.
+#' Replicates of `ece` are shifted so that their median is the estimate, because gaps are larger in
+#' replicates than in the data. At the lower limit, the largest contribution of chance is
+#' subtracted.
 #'
 #' In simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered
 #' .84 to .87 with method `"joint"`, and .87 to .88 with [fit_scores()]. Biases were at most .004.

@@ -18,15 +18,15 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
 #'   `j_index`: their sum minus 1; `precision`: `tp / (tp + fp)`.
 #' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
-#'   sensitivity and specificity. They are undefined if sensitivity or specificity is undefined.
+#'   sensitivity and specificity. Both are `NA` if sensitivity or specificity is undefined.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
-#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages. They are estimated as
-#'   `v / (1 + v)`, which is between 0 and 1, and transformed at the end. Intervals are symmetric
-#'   for the logarithm. If sensitivity or specificity is near 1, they are wide, and can contain 1
-#'   although the interval of `j_index` excludes 0: use `j_index` to ask whether a system is better
-#'   than chance. If the denominator is 0, the estimate is `Inf`. Estimates of 0 and `Inf`
-#'   have neither a standard error nor an interval.
+#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. Likelihood ratios and odds ratios have no
+#'   averages. A ratio `v` is estimated as `v / (1 + v)`, which is between 0 and 1, and transformed
+#'   at the end. Intervals are symmetric for the logarithm. If sensitivity or specificity is near 1,
+#'   intervals are wide, and can contain 1 although the interval of `j_index` excludes 0. To test
+#'   whether a system is better than chance, use `j_index`. If the denominator is 0, the estimate is
+#'   `Inf`. Estimates of 0 and `Inf` have neither a standard error nor an interval.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
 #' Let `p` be the joint table of truth (rows) and answer (columns), with probabilities that sum to
@@ -38,8 +38,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #'   definition for more than two categories. `loss`: `sum(cost * p)`.
 #' * `kap_linear`, `kap_quadratic`: kappa with weights by the number of steps between answer and
 #'   truth, and by its square. `mae`: mean number of steps. `within_one`: share of answers at most
-#'   one step from the truth. These need ordered categories (`ordered` of [ratings()]) or two
-#'   categories, and are otherwise `NA`.
+#'   one step from the truth. These four metrics need ordered categories (`ordered` of [ratings()])
+#'   or two categories, and are otherwise `NA`.
 #'
 #' If answers have several labels, [single_label()] selects one label.
 #'
@@ -119,12 +119,12 @@ check_cost_matrix <- function(cost, categories) {
 #' and answer. This table is estimated by the methods of [estimate_accuracy()], with the same
 #' arguments for shared errors, known truths, groups and clusters.
 #'
-#' @section Joint table:
-#' Each case counts for every category, weighted by the posterior probability of the category. Cases
-#' with known truth count for the true category. The assumption on shared errors (`common`) is
-#' applied to each case. If a method estimates accuracy only, other metrics are `NA` with a reason.
-#' The metric `accuracy` is equal to the estimate of [estimate_accuracy()]. Micro averages are
-#' computed from the table and can differ from it by the weight of one or two cases.
+#' @section Joint table: Each case is counted in every row of the table (true category), weighted by
+#' the posterior probability of the category. Cases with known truth are counted only in the row of
+#' their true category. The assumption on shared errors (`common`) is applied to each case. If a
+#' method estimates accuracy only, other metrics are `NA` with a reason. The metric `accuracy` is
+#' equal to the estimate of [estimate_accuracy()]. Micro averages are computed from the table and
+#' can differ from this estimate by the weight of one or two cases.
 #'
 #' Metrics that are 0 / 0 are `NA` with a reason. Macro averages of recall, precision and F measure
 #' are means over the categories with cases. If the system never gives one of these categories as
@@ -132,42 +132,44 @@ check_cost_matrix <- function(cost, categories) {
 #' other metrics are computed as in yardstick: categories for which the metric is undefined are left
 #' out, or the average is undefined.
 #'
-#' @section Intervals:
-#' By default the kind of interval is that of the estimate.
-#' * `"robust"`: the delta method, with an allowance for shared errors.
-#'   The sampling error is computed from derivatives of the metric with respect to the cells of the
-#'   table. Covariances of the cells are from a bootstrap of cases (or clusters). The error is
-#'   increased in proportion if the accuracy varies less in replicates than its sampling error.
-#'   The allowance has two parts. The first is half the distance between the metric with shared and
-#'   with independent errors. The second is due to errors that raters share with each other: among
-#'   the cases with an answer, the number of correct answers may be larger or smaller than
-#'   estimated. This change is the same for all answers. For human raters it also varies between
-#'   answers, with three times the variance. It is larger for answers whose cases often have wrong
-#'   ratings. The recall of a rare category is therefore very uncertain.
-#'   If fewer than 2.7 cases, or less than half a case of one kind, are expected, the sampling error
-#'   is at least the error of a share of so few cases. Intervals are Wilson's for the number of
-#'   cases, with the rest of the error added to both sides. They also contain Wilson's interval for
-#'   the number of cases that gives the same total error.
+#' @section Intervals: By default, the kind of interval is the same as for the accuracy in
+#' [estimate_accuracy()].
+#' * `"robust"`: the delta method, with an allowance for shared errors. The sampling error is
+#'   computed from derivatives of the metric with respect to the cells of the table. Covariances of
+#'   the cells are from a bootstrap of cases (or clusters). If the standard deviation of the
+#'   accuracy over replicates is below its sampling error, the errors of all metrics are increased
+#'   in proportion. The allowance has two parts. The first is half the distance between the metric
+#'   with shared and with independent errors. The second is due to errors that raters share with
+#'   each other: among the cases in which the system gives a category, the share of correct answers
+#'   may be larger or smaller than estimated. One part of this deviation is the same for all
+#'   categories. For human raters, another part with three times the variance varies between
+#'   categories. It is larger for categories whose cases often have wrong ratings. The recall of a
+#'   rare category is therefore very uncertain. If fewer than 2.7 cases, or less than half a case of
+#'   one kind, are expected, the sampling error is at least the error of a share of so few cases.
+#'   Intervals are Wilson's intervals for the number of cases, with the rest of the error added to
+#'   both sides. They also contain Wilson's interval for the number of cases that would give the
+#'   same total error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
 #' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases that are a sample: the joint table
-#'   is corrected by gold cases, and the metric is computed from the corrected table. Gold cases
-#'   measure the mean over cases of the derivative of the metric, like an accuracy, which gives the
-#'   standard error. Cells of [confusion()] are measured in the same way. Precision is measured as
-#'   the accuracy on the cases with the answer. A metric of a category needs gold cases with the
-#'   category as truth and gold cases with the category as answer. Recall needs only the former,
-#'   precision only the latter. Otherwise the metric, and averages over categories that include it,
-#'   are computed from ratings only, without an interval. The same is true of kappa and Matthews'
-#'   correlation if all gold cases are of one category. If the metric has its smallest or largest
-#'   possible value on gold cases, intervals extend to this value (unless the estimate from ratings
-#'   excludes it in `"combined"` intervals). If gold cases contain less than half a case of one
-#'   kind, intervals are at least as wide as for a share of so few cases.
+#'   is corrected by gold cases, and the metric is computed from the corrected table. The standard
+#'   error is computed from the influence of each case (the derivative of the metric), whose mean
+#'   gold cases estimate like an accuracy. Cells of [confusion()] are estimated in the same way.
+#'   Precision is estimated as the accuracy on the cases to which the system gave the category. A
+#'   metric of a category needs gold cases with the category as truth and gold cases with the
+#'   category as answer. Recall needs only the former, precision only the latter. Otherwise the
+#'   metric, and averages over categories that include it, are computed from ratings only, without
+#'   an interval. The same is true of kappa and Matthews' correlation if all gold cases are of one
+#'   category. If the metric has its smallest or largest possible value on gold cases, intervals
+#'   extend to this value (unless the estimate from ratings excludes it in `"combined"` intervals).
+#'   If gold cases contain less than half a case of one kind, intervals are at least as wide as for
+#'   a share of so few cases.
 #' * `"profile"` is available for accuracy only.
 #'
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
 #' @param metrics Names of metrics, see [system_metrics] and [score_metrics]. The default, `NULL`,
-#'   is the metrics with `default` in `measures("metric")`; metrics of scores only if there are
-#'   scores. With two categories and `positive`, it is instead accuracy, sensitivity, specificity,
-#'   `ppv` and `npv`, and the metrics of scores.
+#'   is the metrics for which column `default` of `measures("metric")` is `TRUE`; metrics of scores
+#'   only if there are scores. If there are two categories and `positive` is given, the default is
+#'   accuracy, sensitivity, specificity, `ppv`, `npv` and the metrics of scores.
 #' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
 #'   `"macro_weighted"`, the mean weighted by the share of cases of each category; and `"micro"`,
 #'   computed from counts summed over categories (not for metrics of scores). `NULL` for no
@@ -190,11 +192,16 @@ check_cost_matrix <- function(cost, categories) {
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
 #'   `interval`, `common`, `by`, `resampling` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system, metric,
-#'   and category or average over categories. Columns: `group` (only with `by`); `system`; `metric`;
-#'   `average` (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` if it is not an
-#'   average); `category` (`NA` for averages and for metrics of the whole table); `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases with a rating that the system
-#'   answered; `method`; and `reason`, why a value is `NA`.
+#'   and category or average over categories.
+#'
+#'   * `group` (only if `by` was given), `system`, `metric`.
+#'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or `"hand_till"`; `NA` if it is not an
+#'     average.
+#'   * `category`: `NA` for averages and for metrics of the whole table.
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
+#'   * `n`: number of cases with a rating that the system answered; `method`; `reason`: why a value
+#'     is `NA`.
+#'
 #'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
 #'   string with one line. `augment()`: a tibble with a row per case, system and true category:

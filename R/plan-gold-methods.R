@@ -1,33 +1,37 @@
 #' Tables of a plan for gold cases
 #'
+#' Results of [plan_gold()] as tables and a plot. Gold cases are cases whose true category is known.
+#'
 #' @param x A [plan_gold()] result.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
 #'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`.
-#'   * `gold`: total number of gold cases needed for the half-width, if the worth of ratings is as
-#'     estimated; `NA` if no number up to `cases` is enough.
-#'   * `lowest`: the same number if the worth is at the upper end of its range. `highest`: the same
-#'     number if the worth is at the lower end, errors are shared, and gold cases contradict the
-#'     ratings. Both are `NA` with a pilot.
+#'   * `gold`: total number of gold cases (cases with known truth) needed for the half-width, if the
+#'     worth of ratings (column `worth`) is as estimated. `NA` if no number up to `cases` is enough.
+#'   * `lowest`: the number `gold` if `worth` is at the upper end of its range. `highest`: the
+#'     number if `worth` is at the lower end, errors are shared, and gold cases contradict the
+#'     ratings. Both are `NA` if `x` was computed from an estimate with gold cases (a pilot).
 #'   * `labelled`: number of gold cases in the data; `more`: number of cases still to label.
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
-#'   * `worth`: number of labels without ratings that one label with ratings replaces if few of the
-#'     cases are gold, with its range `worth_lowest` to `worth_highest`. If many of the cases are
-#'     gold, it replaces fewer, and the numbers in `gold` differ less.
+#'   * `worth`: number of gold labels without ratings that one gold label with ratings replaces, if
+#'     gold cases are a small share of all cases; `worth_lowest`, `worth_highest`: its range. If
+#'     gold cases are a large share, one label replaces fewer labels, and the numbers in `gold`
+#'     differ less between intervals.
 #'   * `cases`: number of cases that can be used for the quantity.
 #'   * `reason`: why `gold` is `NA`.
 #'
 #'   `tidy(x, "curve")`: a tibble with a row per system, kind of interval and number of gold cases:
 #'   `system`, `interval`, `gold` and `half_width`.
 #'
-#'   `tidy(x, "costs")`: a tibble that compares more gold cases with more raters: `raters`, the
-#'   required numbers `gold` and `ratings`, and `cost`. In the row `"as they are"` only gold cases
-#'   are added, in the row `"one more"` also one rater for every case. The row `"split"` (for an
-#'   accuracy) has the numbers of labels and ratings with the lowest total cost if nothing is
-#'   labelled or rated yet. There are no rows if no costs were given.
+#'   `tidy(x, "costs")`: a tibble that compares the costs of more gold cases and of more raters.
+#'   Columns: `raters`, the assumption on raters; `gold` and `ratings`, the required numbers of gold
+#'   cases and ratings; and `cost`. In the row `"as they are"`, only gold cases are added. In the
+#'   row `"one more"`, one rater for every case is added, too. The row `"split"`, only for an
+#'   accuracy, has the numbers of gold cases and ratings with the lowest total cost if nothing is
+#'   labelled or rated yet. There are no rows if `cost` of [plan_gold()] was not given.
 #'
-#'   `tidy(x, "labelled")`: the cases of the pilot, with the columns of `augment()`.
+#'   `tidy(x, "labelled")`: the gold cases of the pilot, with the columns of `augment()`.
 #'
 #'   `glance()`: a tibble with one row, for the system that needs most gold cases: `of`, `interval`,
 #'   `gold` (total number of gold cases, at the upper end of the range), `labelled`, `more`,
@@ -35,9 +39,9 @@
 #'   `worth_highest`.
 #'
 #'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, a number that increases
-#'   with uncertainty; `probability` of being drawn, in the pilot or now; and `truth`, `NA`, to be
-#'   filled in. The probability is `NA` if it was equal neither for all cases of the pilot nor
-#'   within strata.
+#'   with uncertainty; `probability` of being drawn, in the pilot or now; and `truth`, which is `NA`
+#'   and has to be filled in. The probability is `NA` if cases of the pilot had unequal
+#'   probabilities of being drawn, also within strata.
 #'
 #'   `format()`: the total number of gold cases, as one line.
 #' @family estimation

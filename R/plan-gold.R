@@ -1,37 +1,37 @@
 #' Number and choice of gold cases
 #'
-#' Computes the number of cases whose truth must be known ("gold cases") for an interval with a
-#' given half-width, with and without ratings. It also draws the cases to label.
+#' Computes how many cases must be labelled with their true category ("gold cases") for an interval
+#' with a given half-width, if ratings are used and if they are not. It also draws the cases to
+#' label.
 #'
-#' @section Assumptions:
-#' The ratings of each case predict the probability that an answer is correct. Let `r` be the
-#' correlation between these predictions and the correctness of answers. With ratings, the required
-#' number of gold cases is `1 - r^2` times the number without ratings, if few of the cases are gold.
-#' Otherwise ratings save fewer labels, because they do not reduce the sampling error of the cases.
-#' Without gold cases, `r` is known only roughly: `r^2` is set to the square of `v / (m (1 - m))`,
-#' at most .9, where `m` and `v` are the mean and the variance of the predictions. In real data
-#' sets, the error of this `r^2` had a standard deviation of .20, from which a range for the number
-#' of gold cases is computed. Such a plan is a first guess: label a pilot of 30 random cases, and
-#' plan again.
+#' @section Assumptions: The ratings of each case predict the probability that an answer is correct.
+#' Let `r` be the correlation between these predictions and the correctness of answers. With
+#' ratings, the required number of gold cases is `1 - r^2` times the number without ratings, if gold
+#' cases are a small share of all cases. If they are a large share, ratings save fewer labels,
+#' because they do not reduce the sampling error of the cases. Without gold cases, `r` is known only
+#' roughly: `r^2` is set to the square of `v / (m (1 - m))`, at most .9, where `m` and `v` are the
+#' mean and the variance of the predictions. In real data sets, the error of this `r^2` had a
+#' standard deviation of .20, from which a range for the number of gold cases is computed. Such a
+#' plan is a first guess: label a pilot of 30 random cases, and plan again.
 #'
-#' @section Pilot with gold cases:
-#' `x` may be an estimate with gold cases that are a random sample (a pilot). A plan for an accuracy
-#' then uses the accuracy and the worth of ratings measured in the pilot, and its numbers have no
-#' range. The worth is the number of labels without ratings that one label with ratings replaces if
-#' few of the cases are gold. Gold cases of the pilot are included in the total number and not drawn
-#' again, and the plan reports how many more are needed. Because measured values are estimates, one
-#' round reaches the half-width in a share of .52 to .83 of simulated studies. Plan again after each
-#' round: in simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average,
-#' and 90% intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the
-#' plan has no combined interval.
+#' @section Pilot with gold cases: `x` may be an estimate with gold cases that are a random sample
+#' (a pilot). A plan for an accuracy then uses the accuracy and the worth of ratings measured in the
+#' pilot, and its numbers have no range. The *worth* of ratings is the number of gold labels without
+#' ratings that one gold label with ratings replaces, if gold cases are a small share of all cases.
+#' Gold cases of the pilot are included in the total number and not drawn again, and the plan
+#' reports how many more are needed. Because measured values are estimates, one round reaches the
+#' half-width in a share of .52 to .83 of simulated studies. Plan again after each round: in
+#' simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average, and 90%
+#' intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the plan
+#' has no combined interval.
 #'
 #' Let `new` be `augment(plan)` with its column `truth` filled in. If the pilot and the new cases
-#' are both random samples, their union is a random sample, too. Then
-#' `update(estimate, known_truth = new[c("case", "truth")])` adds the new cases to the estimate.
-#' Otherwise, or if the pilot has a column `probability`, estimate again with
-#' `known_truth = rbind(tidy(plan, "labelled"), new)`. This table contains the probability that a
-#' case is drawn in either round. After a pilot of `m0` random cases out of `N` it is
-#' `1 - (1 - m0 / N) (1 - p)`, where `p` is the probability with which the plan draws the case.
+#' are both random samples, their union is a random sample, too. Then `update(estimate, known_truth
+#' = new[c("case", "truth")])` adds the new cases to the estimate. Otherwise, or if the pilot has a
+#' column `probability`, estimate again with `known_truth = rbind(tidy(plan, "labelled"), new)`. The
+#' column `probability` of this table is the probability that a case is drawn in either round. After
+#' a pilot of `m0` random cases out of `N` it is `1 - (1 - m0 / N) (1 - p)`, where `p` is the
+#' probability with which the plan draws the case.
 #'
 #' @section One rater:
 #' The accuracy of a single rater is not identified without gold cases. The plan then assumes that a
@@ -52,35 +52,37 @@
 #' * `"combined"` intervals also use the estimate from ratings as a prior, unless gold cases
 #'   contradict it. They are planned with at least `r min_contradicting` gold cases, which are
 #'   enough to contradict it.
-#' * `"gold alone"` intervals are Wilson's, computed from gold cases without ratings.
+#' * `"gold alone"` intervals are Wilson's intervals, computed from gold cases without ratings.
 #'
 #' The required number of gold cases depends on the accuracy and on the worth of ratings. Both are
 #' uncertain because of shared errors. The number of cases drawn is therefore the upper end of the
-#' range. It is computed from the lower limit of the worth, without the estimate from ratings, and
-#' for the accuracy that needs most cases: the estimate, or the accuracy with independent or with
-#' shared errors. For `target = "population"`, the interval cannot be narrower than if all cases of
-#' `x` were gold cases.
+#' range, column `highest` of [tidy()][tidy.gold_plan]. It is computed from the lower limit of the
+#' worth, without the estimate from ratings as a prior. It is for the accuracy that needs most
+#' cases: the estimate, the accuracy if the system's errors are independent of the raters' errors,
+#' or the accuracy if all are shared. For `target = "population"`, the interval cannot be narrower
+#' than if all cases of `x` were gold cases.
 #'
 #' @section Choice of cases:
 #' * `choice = "stratified"`: cases are divided into four strata by uncertainty, the standard
 #'   deviation of the label given the ratings. More cases are drawn from uncertain strata (Neyman's
-#'   allocation). The uncertainty of each stratum is taken as at least .3 of the mean, because
-#'   raters may agree and be wrong. On real data, random sampling needed 17% more labels than
-#'   stratified sampling for intervals of the same width. In the worst data set it needed 6% fewer.
+#'   allocation). The uncertainty of each stratum is set to at least .3 of the mean uncertainty,
+#'   because raters may agree and be wrong. On real data, random sampling needed 17% more labels
+#'   than stratified sampling for intervals of the same width. In the worst data set it needed 6%
+#'   fewer.
 #' * `choice = "active"`: cases are drawn with probabilities that increase with uncertainty. Cases
 #'   with the same ratings have the same probability.
 #' * `choice = "random"`: all cases have the same probability.
 #'
 #' `augment()` returns the cases to label. Fill in its column `truth`, and give it to
-#' [estimate_accuracy()] as `known_truth`. Keep its column `probability`; without it the estimate is
-#' biased. If weights are counts, a row represents several cases, and its label counts for all of
-#' them. Fewer rows are then drawn than gold cases are planned. Cases cannot be drawn from a
-#' database; use `dplyr::collect()` first. For a difference, only cases with different answers are
-#' drawn; for precision, only cases with the answer `category`. These cases cannot be used to
-#' estimate the accuracy of a system.
+#' [estimate_accuracy()] as `known_truth`. Keep its column `probability`; without this column the
+#' estimate is biased. If weights are counts, a row represents several cases, and its label counts
+#' for all of them. The number of rows is then lower than the planned number of gold cases. Cases
+#' cannot be drawn from a database; use `dplyr::collect()` first. For a difference, only cases with
+#' different answers are drawn; for precision, only cases with the answer `category`. These cases
+#' cannot be used to estimate the accuracy of a system.
 #'
-#' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()], best with
-#'   gold cases (a pilot).
+#' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()], preferably
+#'   with some gold cases (a pilot).
 #' @param half_width Half the width of the interval, in (0, 0.5); by default 0.05.
 #' @param of Quantity to measure: the `"accuracy"` of each system (the default), the `"difference"`
 #'   of the accuracies of two systems, or the `"recall"` or `"precision"` of each system for one
@@ -90,13 +92,13 @@
 #' @param category The category of `"recall"` or `"precision"`, a string.
 #' @param gold Total number of gold cases, including a pilot, if it is fixed. The plan then reports
 #'   the resulting half-width. By default `NULL`: the number is computed from `half_width`.
-#' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`. By default `NULL`,
-#'   the kind of the estimate `x` if it is one of these; otherwise `"combined"`. For other
-#'   quantities than an accuracy it is always `"corrected"`. If the interval of `x` contains only
-#'   sampling error, there is no combined interval.
-#' @param target What the interval refers to: the `"population"` of which the cases of `x` are a
-#'   sample, or only these `"cases"`. The default is the target of the gold cases in `x`, or
-#'   `"population"` if there are none.
+#' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see *Intervals*. By
+#'   default `NULL`, the kind of the estimate `x` if it is one of the two; otherwise `"combined"`.
+#'   If `of` is not `"accuracy"`, it is always `"corrected"`. If the interval of the estimate `x`
+#'   allows only for sampling error, there is no combined interval.
+#' @param target Quantity that the interval is for: the value in the `"population"` of which the
+#'   cases of `x` are a sample, or the value on exactly these `"cases"`. The default is the target
+#'   of the gold cases in `x`, or `"population"` if `x` has no gold cases.
 #' @param conf_level Coverage probability of the interval, in (0, 1); by default the option
 #'   described in [fallible-options].
 #' @param choice How cases are drawn: `"stratified"`, the default for several raters, `"active"`, or

@@ -1,15 +1,19 @@
 #' Tables of a plan for cases and raters
 #'
+#' Results of [plan_cases()] as tables and a plot. `update()` computes the plan again with other
+#' arguments.
+#'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
 #' @return `tidy()`: a tibble with a row per number of raters.
 #'   * `raters`: number of raters.
 #'   * `cases`: smallest number of cases for which estimates are within the required half-width with
-#'     probability `conf_level` (or the given number); `NA` if there is none. `std.error`: its Monte
-#'     Carlo standard error.
+#'     probability `conf_level`, or the number given in argument `cases` of [plan_cases()]; `NA` if
+#'     there is none. `std.error`: Monte Carlo standard error of `cases`.
 #'   * `probability`: probability that an estimate is within the required half-width with this
 #'     number of cases (if `cases` is `NA`, the highest probability that was simulated).
-#'   * `lowest`: lowest of these probabilities among the systems.
+#'   * `lowest`: the same probability for the system for which it is lowest (`probability` is the
+#'     mean over systems).
 #'   * `half_width`: distance from the true accuracy that estimates do not exceed with probability
 #'     `conf_level`.
 #'   * `bias`: mean error of the estimates for the system with the largest bias.

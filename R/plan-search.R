@@ -1,8 +1,9 @@
 # Search for the number of cases: the probability that estimates are within the required half-width
 # is simulated at a few numbers of cases, and a line is fitted to it.
 
-# Returns, for each number of raters, a list of `answer` (a row of the table of answers) and `curve`
-# (a row per simulated number of cases).
+# Returns a list with an element per number of raters. Each has `answer`, the required number of
+# cases (a row of the table that plan_cases() returns), and `curve`, a table with a row per
+# simulated number of cases.
 simulated_parts <- function(settings, seed) {
   Map(function(design, raters) {
     # Stores results, so that panels are simulated only once for each number of cases.

@@ -4,18 +4,17 @@
 #' is within `half_width` of its true accuracy with probability `conf_level`. It compares several
 #' numbers of raters, and their costs.
 #'
-#' @section Assumptions:
-#' A [rater_design()] specifies how raters and systems answer: the number of categories and their
-#' base rates, missing ratings, and violations of the K-properties (raters are equally accurate,
-#' errors equally probable, and cases equally difficult). Without a design there are five
-#' categories, base rates are `"uniform"`, and the K-properties are true. Other arguments replace
-#' properties of the design.
+#' @section Assumptions: A [rater_design()] specifies how raters and systems answer: the number of
+#' categories and their base rates, missing ratings, and violations of the K-properties (raters are
+#' equally accurate, errors equally probable, and cases equally difficult). If `design` is `NULL`,
+#' there are five categories, base rates are `"uniform"`, and the K-properties hold. Other arguments
+#' replace properties of the design.
 #'
 #' Raters are described by their accuracy, or by a kappa, for example from a pilot. A kappa is
-#' converted to the accuracy of equally accurate raters with the other properties of the design. For
-#' other numbers of raters, accuracies are evenly spaced quantiles of the given accuracies. If
-#' raters copy or have given confusion matrices, their number cannot be changed. With several
-#' systems, probabilities are means over systems.
+#' converted to the accuracy of equally accurate raters with the other properties of the design. If
+#' the number of raters differs from the number of given accuracies, evenly spaced quantiles of the
+#' given accuracies are used. If raters copy or have given confusion matrices, their number cannot
+#' be changed. With several systems, probabilities are means over systems.
 #'
 #' Instead of a [rater_design()], `design` may be a function of the number of cases that returns
 #' ratings with their truth, as in [simulation_study()]. It defines raters and systems, so arguments
@@ -23,21 +22,21 @@
 #' other. Otherwise a larger panel does not begin with the cases of a smaller one, and comparisons
 #' of numbers of cases are less precise.
 #'
-#' @section Simulation:
-#' A panel is a set of simulated ratings and answers. Panels are simulated for a few numbers of
-#' cases, as by [simulation_study()]; a panel with more cases begins with the cases of the panel
-#' with fewer. The probit of the probability is modelled as linear in the square root of the number
-#' of cases. For an unbiased estimate with normal errors this is nearly true. The line is fitted
-#' near the required probability, and the result is the smallest number of cases at which the line
-#' reaches it. The standard error of this number treats panels as independent. An estimate that is
-#' `NA` counts as outside the half-width. If no number of cases is enough, usually because the
-#' estimate is biased, the result is `NA`, with the reason and the highest simulated probability.
+#' @section Simulation: A panel is a set of simulated ratings and answers. Panels are simulated for
+#' a few numbers of cases, as by [simulation_study()]; a panel with more cases begins with the cases
+#' of the panel with fewer. The probability that an estimate is within `half_width` increases with
+#' the number of cases. Its probit is modelled as linear in the square root of the number of cases.
+#' For an unbiased estimate with normal errors this is nearly true. The line is fitted near the
+#' required probability `conf_level`, and the result is the smallest number of cases at which the
+#' line reaches `conf_level`. The standard error of this number treats panels as independent. An
+#' estimate that is `NA` counts as outside the half-width. If no number of cases is enough, usually
+#' because the estimate is biased, the result is `NA`, with the reason and the highest simulated
+#' probability.
 #'
-#' @section The paper's advice:
-#' Lehner (2015) gives advice for three raters, five categories, a margin of .1 and probability .9:
-#' at least 200 cases if kappa is around .3, and 100 cases if it is around .55. If the settings are
-#' the same (with kappa from .25 to .35 or from .5 to .6), the print repeats this advice, with the
-#' simulated probability for this number of cases.
+#' @section The paper's advice: Lehner (2015) gives advice for three raters, five categories, a
+#' margin of .1 and probability .9: at least 200 cases if kappa is around .3, and 100 cases if it is
+#' around .55. If the settings are the same (with kappa from .25 to .35 or from .5 to .6), `print()`
+#' repeats this advice, with the simulated probability for this number of cases.
 #'
 #' @section Agreement:
 #' With the argument `agreement`, the plan is for the interval of a measure of agreement. The cases
@@ -46,13 +45,13 @@
 #' distribution that [agreement()] uses. The logarithm of the half-width is modelled as linear in
 #' the logarithm of the number of cases, with slope -1/2.
 #'
-#' @section Pilot:
-#' If `design` is ratings of a pilot, or a fit to them, the design is estimated: numbers of raters
-#' and categories, share of missing ratings, base rates, and accuracies of raters and systems. The
-#' model has an accuracy for each rater if at least three raters are named and at least half of the
-#' ratings are present, otherwise it is the K-model. To use the `dispersion` and `difficulty` of a
-#' pilot, give a fit of a model with these parameters. If more than half of the ratings are missing,
-#' the simulated number of raters is the mean number of ratings per case.
+#' @section Pilot: If `design` is ratings of a pilot, or a fit to them, the design is estimated:
+#' numbers of raters and categories, share of missing ratings, base rates, and accuracies of raters
+#' and systems. The model has an accuracy for each rater if at least three raters are named and at
+#' least half of the ratings are present, otherwise it is the K-model ([k_model()]). To use the
+#' `dispersion` and `difficulty` of a pilot, give a fit of a model with these parameters. If more
+#' than half of the ratings are missing, the simulated number of raters is the mean number of
+#' ratings per case.
 #'
 #' @param design A [rater_design()] (its number of cases is ignored); or a function of the number of
 #'   cases; or [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`, the default, for a

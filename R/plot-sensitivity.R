@@ -156,8 +156,8 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.shared_errors
 #' @param object A [shared_errors()] result.
-#' @return `autoplot()`: a ggplot. With known truth, it is a heat map of the correlations of being
-#'   right, for each pair of raters. Without known truth, it shows the possible range of each
+#' @return `autoplot()`: a ggplot. If the truth of some cases is known, it is a heat map of the
+#'   correlations of errors, for each pair of raters. Otherwise it shows the possible range of each
 #'   correlation.
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.

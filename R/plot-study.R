@@ -1,10 +1,10 @@
 #' @rdname summary.simulation_study
 #' @param estimators Names of estimators to draw; `NULL`, the default, for all.
 #' @param type `"estimates"` (the default): estimated against true accuracy, with a facet for each
-#'   design. Each replicate and system has up to two points: one for its expected true accuracy, one
-#'   for its accuracy in the sample of cases. `"performance"`: bias, root mean squared error (RMSE)
-#'   and coverage of each estimator, with the expected accuracy as truth. Lines extend two Monte
-#'   Carlo standard errors to either side.
+#'   design. Each panel and system has up to two points: one at the expected accuracy of the system,
+#'   one at its accuracy in the sample of cases. `"performance"`: bias, root mean squared error
+#'   (RMSE) and coverage of each estimator, with the expected accuracy as truth. Lines extend two
+#'   Monte Carlo standard errors to either side.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.
@@ -232,11 +232,11 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 #' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
 #' @param ... Not used.
-#' @param type `"tests"` (the default): the adjusted p-value of each test; the area below the level
-#'   is shaded. `"pairs"`: observed against expected agreement of each pair of raters. Pairs above
-#'   the line agree more often than their accuracies explain. `"disagreements"`: for each pair of
-#'   different categories, the observed number of disagreeing pairs of ratings against the number
-#'   that is expected if all errors are equally probable.
+#' @param type `"tests"` (the default): the adjusted p-value of each test; the area below the
+#'   significance level `alpha` is shaded. `"pairs"`: observed against expected agreement of each
+#'   pair of raters. Pairs above the line agree more often than expected from their accuracies.
+#'   `"disagreements"`: for each pair of different categories, the observed number of disagreeing
+#'   pairs of ratings against the number that is expected if all errors are equally probable.
 #' @param ... For `plot()`, arguments of `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

@@ -33,7 +33,8 @@
 #' @section Prior of other raters:
 #' The argument `others` is one of:
 #' * `"vague"`: equivalent to four ratings of each true category, 70% of them correct: Beta(2.8,
-#'   1.2), with equal shares of wrong ratings. The total is the same for any number of categories.
+#'   1.2), with equal shares of wrong ratings. It is equivalent to four ratings for any number of
+#'   categories.
 #' * `"flat"`: Dirichlet distributions with all parameters 1, so that all matrices are equally
 #'   probable. With two categories, sensitivity and specificity are uniform. The default of `order`
 #'   is then `"each"`.
@@ -57,11 +58,14 @@
 #'   category must be more probable as an answer if it is the truth than if it is not. The
 #'   constraint is for the mean of all raters (`"mean"`, the default) or for `"each"` rater. With
 #'   `"none"` there is no constraint, so the priors must distinguish the categories.
-#' @return An object of class `rater_prior`. `tidy()`: a tibble with a row per distribution: `rater`
-#'   (`NA` for base rates); `part`, the probability that has the prior, such as `"sensitivity"`;
-#'   `prior`, a string; `mean`, `lower` and `upper`, mean and central 90% interval of the
-#'   probability (for a row of a matrix, the probability of a correct rating). They are `NA` if they
-#'   depend on the number of categories.
+#' @return An object of class `rater_prior`. `tidy()` returns a tibble with a row per distribution:
+#'
+#'   * `rater`: name of the rater, `NA` for base rates.
+#'   * `part`: the probability that has the prior, such as `"sensitivity"`.
+#'   * `prior`: the prior, as text.
+#'   * `mean`, `lower`, `upper`: mean and central 90% interval of the probability (for a row of a
+#'     matrix, of the probability of a correct rating). `NA` if they depend on the number of
+#'     categories.
 #' @family estimation
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
 #'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American

@@ -80,13 +80,14 @@
 
 #' Estimates and true accuracies in public data sets
 #'
-#' Estimates of the accuracy of systems by the default of [estimate_accuracy()], without the truth,
-#' and their true accuracy, in public data sets with known truth. The raters of most sets are
-#' crowds, some are experts, and none are language models. Raters who always give the same answer
-#' are excluded. Most systems are raters who were removed from the panel, some are classifiers.
+#' Accuracies of systems in public data sets with known truth: estimates by [estimate_accuracy()]
+#' with default arguments, which did not use the truth, and true accuracies. The raters of most sets
+#' are crowds, some are experts, and none are language models. Raters who always give the same
+#' answer are excluded. Most systems are raters who were removed from the panel, some are
+#' classifiers.
 #'
-#' The numbers describe whole sets; there are no cases and no labels. Each set belongs to a family
-#' of sets, which the same people collected in the same way.
+#' The numbers describe whole data sets. The table contains no cases and no labels. Each set belongs
+#' to a family of sets, which the same people collected in the same way.
 #'
 #' @format A data frame with a row for each system and 13 columns:
 #' \describe{
@@ -110,8 +111,8 @@
 #'   \item{open_share}{share of the cases whose truth was unknown to the estimate}
 #' }
 #'
-#' @source Computed by data-raw/reference_sets.R in the sources of the package. The table
-#'   [tidy()][tidy.accuracy_estimate] of an estimate has the same numbers, most of them in
+#' @source Computed by data-raw/reference_sets.R in the sources of the package. For an estimate from
+#'   your data, [tidy()][tidy.accuracy_estimate] returns the same numbers, most of them in table
 #'   `"details"`.
 #'
 #' @keywords datasets

@@ -4,8 +4,9 @@
 #' One vote per group and per rater
 #'
 #' Raters who share a source (a family of models, a laboratory, a training) make correlated errors,
-#' and so do reruns of one rater. Fits of ratings with `rater_groups`, or with `repeats = "reruns"`,
-#' use one vote per group and per rater. `as_ratings(x, votes = TRUE)` returns these votes.
+#' and so do reruns of one rater. If [ratings()] was called with `rater_groups`, or with `repeats =
+#' "reruns"`, fits use one vote per group and per rater. `as_ratings(x, votes = TRUE)` returns these
+#' votes.
 #'
 #' The vote of a group on a case is its most frequent category. If several categories are equally
 #' frequent, the group has no vote on that case. The same rule combines the reruns of a rater into
@@ -13,20 +14,19 @@
 #' ratings. All raters may be in one group. There is then a single vote, which needs known truths or
 #' a calibration sample (`known_raters` of [fit_raters()]).
 #'
-#' @section Performance:
-#' The rule was tested on simulated panels (bench/rater-groups.R) with two groups of three raters,
-#' two single raters and a system with accuracy .8. There were 300 or 1000 cases in two or five
-#' categories. In one simulation, raters of a group repeat the first rater of the group in 50% or
-#' 80% of the cases. The mean absolute error of [estimate_accuracy()] was .22 without groups and .02
-#' with groups, and the coverage of 90% intervals was .26 and .97. In another simulation, raters of
-#' a group are right on the same cases (correlation .5 or .8). The error was .060 without and .015
-#' with groups, and coverage was .75 and .97. Two alternatives were no better: exponents in the
-#' likelihood, and a random effect of the group.
+#' @section Performance: The rule was tested on simulated panels (bench/rater-groups.R) with two
+#' groups of three raters, two single raters and a system with accuracy .8. There were 300 or 1000
+#' cases in two or five categories. In one simulation, raters of a group repeat the first rater of
+#' the group in 50% or 80% of the cases. The mean absolute error of [estimate_accuracy()] was .22
+#' without groups and .02 with groups, and the coverage of 90% intervals was .26 and .97. In another
+#' simulation, raters of a group are right on the same cases (correlation .5 or .8). The error was
+#' .060 without groups and .015 with groups, and coverage was .75 and .97. Two alternatives were no
+#' better: exponents in the likelihood, and a random effect of the group.
 #'
 #' In a simulation of reruns, four judges have two or three runs each, which repeat the first run in
-#' 0, 50% or 80% of the cases. The error was .047 if runs count as separate raters, and .019 with
-#' votes. It was .022 if the first run counts as the vote on cases where runs tie. If runs are
-#' independent, votes do not increase the error.
+#' 0, 50% or 80% of the cases. The error was .047 if runs count as separate raters, and .019 if they
+#' are combined into votes. It was .022 if the first run counts as the vote on cases where runs tie.
+#' If runs are independent, votes do not increase the error.
 #'
 #' @name rater_groups
 #' @family data

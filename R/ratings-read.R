@@ -29,20 +29,20 @@
 #' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
 #' formats except tables need the package \pkg{jsonlite}. The package's format is a folder with
 #' `ratings.csv` (columns `case`, `rater`, `rating`) and optionally `systems.csv` (`case`, `system`,
-#' `prediction`). Sessions of Prodigy without names are named by the time of their start. Each such
-#' file, and each old file without sessions, is read as one annotator. Other columns can be used
-#' too: data of a task of Label Studio are `data.name`. If there are several files, the column
-#' `file` contains their names.
+#' `prediction`). Prodigy names sessions without a name by the time of their start. A file with such
+#' sessions, or an old file without sessions, is read as one annotator. Other columns can be used
+#' too: the field `name` in the data of a Label Studio task is the column `data.name`. If there are
+#' several files, the column `file` contains their names.
 #'
-#' @section Missing values and dropped rows:
-#' A row of a table that ends early is filled with empty fields; a row with too many fields is an
-#' error. Rows without case, rater and rating are dropped. With a row per case, so are copies of a
-#' row (equal in all columns that are read). A title above a sheet, and the rows in which Qualtrics
-#' describes its columns, are dropped too. `NaN` and `Infinity`, which Python writes into
-#' JSON, are missing values. Verdicts that a tool could not parse, and answers in Argilla that were
-#' not submitted, are missing ratings. Rejected assignments, and workers that Appen marks as
-#' tainted, are dropped. Known answers in files of Appen and Toloka become the `truth`. A warning of
-#' class `fallible_warning_left_out` lists all dropped rows and answers.
+#' @section Missing values and dropped rows: A row of a table that ends early is filled with empty
+#' fields; a row with too many fields is an error. Rows without case, rater and rating are dropped.
+#' In tables with a row per case, copies of a row (equal in all columns that are read) are dropped,
+#' too. A title above a sheet, and the rows in which Qualtrics describes its columns, are dropped
+#' too. `NaN` and `Infinity`, which Python writes into JSON, are missing values. Verdicts that a
+#' tool could not parse, and answers in Argilla that were not submitted, are missing ratings.
+#' Rejected assignments, and workers that Appen marks as tainted, are dropped. Known answers in
+#' files of Appen and Toloka become the `truth`. A warning of class `fallible_warning_left_out`
+#' lists all dropped rows and answers.
 #'
 #' @section Cases in several files:
 #' An identifier is the same case in all files in three situations: the tool has unique identifiers
@@ -79,13 +79,15 @@
 #' @param format Format of the file, see Formats; by default, it is detected.
 #' @param case,rater,rating,raters,counts Columns, as in [ratings()]. Wide tables need `raters`, a
 #'   column for each rater. Tables of counts need `counts`, one column per category with the number
-#'   of raters who chose it. The others are for a row per rating. By default those of the format.
-#' @param systems `TRUE` for the systems in the files: those of the format, and `systems.csv` or
-#'   `systems.csv.gz` next to a table of ratings, if it exists. `FALSE` for none. Or names of raters
-#'   that are systems. Or a path or data frame of predictions, with columns `case`, `system` and
-#'   `prediction`, or named as in `case`, `rater` and `rating`. In wide tables also columns.
-#' @param na Labels that mean a missing rating, in place of the default. Empty fields are always
-#'   missing. By default, `"-"` is an answer if `"+"` occurs.
+#'   of raters who chose it. Tables with a row per rating need `case`, `rater` and `rating`, whose
+#'   defaults are in Formats.
+#' @param systems `TRUE`, the default, uses the systems that the format contains, and the file
+#'   `systems.csv` or `systems.csv.gz` next to a table of ratings, if it exists. `FALSE` uses no
+#'   systems. Otherwise names of raters that are systems, or a path or data frame of predictions.
+#'   The columns of predictions are `case`, `system` and `prediction`, or have the names given in
+#'   `case`, `rater` and `rating`. In wide tables, `systems` may also be columns.
+#' @param na Labels that mean a missing rating. Empty fields are missing, too. Of the default labels,
+#'   `"-"` is an answer if `"+"` also occurs.
 #' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
 #' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
 #'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line
@@ -93,7 +95,8 @@
 #'   above the table; `sheet`, the name or number of the sheet of an Excel file (by default the
 #'   first), and `range`, its cells, such as `"A3:D20"`; `same_cases`, `TRUE` if an identifier in
 #'   several files is the same case.
-#' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not `na`.
+#' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not treated as missing
+#'   by `na`.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and its other arguments.
 #' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was

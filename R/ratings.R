@@ -65,92 +65,95 @@
 #'   verb
 #' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
-#' @param ... Two more arguments for labels. `na`: labels that mean a missing rating (strings or
-#'   numbers), in ratings, systems and `truth`. Capitals and surrounding blanks are ignored. By
-#'   default, only `NA` is missing. `clean_labels`: `TRUE` merges labels that differ only in
-#'   capitals and blanks into the most frequent of them; the default is `FALSE`. Messages list the
-#'   labels that were found or changed. Any other argument is an error.
+#' @param ... Two more arguments for labels. `na`: labels (strings or numbers) that mean a missing
+#'   value, in ratings, answers of systems and `truth`. They are compared without regard to capitals
+#'   and surrounding blanks. By default, only `NA` is missing. `clean_labels`: `TRUE` merges labels
+#'   that differ only in capitals and blanks into the most frequent of them; the default is `FALSE`.
+#'   Messages list the labels that were found or changed. Any other argument is an error.
 #' @param raters Columns of the raters, in wide data. Here, and for all other columns, any
-#'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
-#'   matrix, by default all columns that are not systems. A list, such as
-#'   `list(topic = t1:t3, tone = s1:s3)`, has the columns of each codebook variable; see Value.
+#'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. For a
+#'   matrix, the default is all columns that are not systems. If the raters coded several variables
+#'   (a codebook), give a list with the columns of each variable, such as `list(topic = t1:t3, tone
+#'   = s1:s3)`; see Value.
 #' @param systems The systems. In wide data: columns. In long data: names of raters that are
 #'   systems, as strings. In any layout: a data frame with columns `case`, `system` and
 #'   `prediction`, or with the names given in `case`, `rater` and `rating`. A system may answer only
-#'   some cases. Cases without ratings are kept, with a warning, but do not count in the system's
-#'   `n`. If raters judge the answers of one application, give it as a named string: the name is the
-#'   application, and the value is the category of right answers, `systems = c(app = "pass")`. Its
-#'   accuracy is its pass rate.
+#'   some cases. Answers to cases without ratings are kept, with a warning, but do not count in the
+#'   `n` of [estimate_accuracy()]. If raters judge whether the answers of an application are right,
+#'   give a named string such as `systems = c(app = "pass")`: the name of the application, and the
+#'   category that means "right". The accuracy of `app` is then its pass rate.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
-#'   category chosen. In wide data `case` is optional. It may be several columns, such as
-#'   `c(prompt, app)`; see Keys of several columns. Several columns of `rating` are variables of a
-#'   codebook, see Value.
+#'   category chosen. In wide data `case` is optional. `case` may be several columns, such as
+#'   `c(prompt, app)`; see Keys of several columns. If `rating` is several columns, each is a
+#'   variable of a codebook; see Value.
 #' @param counts Columns of counts, one per category, named after the categories.
-#' @param categories Labels of the categories, in order. See Categories. Names recode labels:
-#'   `c(Pneumonia = "pneumona")` merges the label `"pneumona"` into `"Pneumonia"`. If all elements
-#'   have names, the other categories are those of the data.
-#' @param ordered Is the order of the categories meaningful? By default, if the ratings are ordered
-#'   factors. Labels that are words are sorted as text, with a warning: give `categories` in their
-#'   order.
+#' @param categories Labels of the categories, in order. See Categories. A named element recodes a
+#'   label: `c(Pneumonia = "pneumona")` merges the label `"pneumona"` into `"Pneumonia"`. If all
+#'   elements have names, the remaining categories are taken from the data.
+#' @param ordered Is the order of the categories meaningful? The default is `TRUE` if the ratings
+#'   are ordered factors. If the labels are words, also give `categories` in their order; otherwise
+#'   they are sorted as text, with a warning.
 #' @param weights A column of non-negative case weights: frequencies, or exact probabilities. If
 #'   weights are not whole numbers, cases cannot be resampled, and standard errors and intervals are
 #'   `NA`. In long data, all rows of a case have the same weight.
 #' @param repeats Meaning of several rows of one rater on one case. `"error"`: a mistake in the
-#'   data. `"ratings"`: independent repeats; pairs of them do not count as agreement between raters,
-#'   but each is evidence about the case. `"reruns"`: one opinion that was asked for again (for
-#'   example from a language model), which counts as one vote with less noise, see [rater_groups].
-#'   `"labels"`: one answer with several labels, for [crowdtruth()]; for other methods, see
-#'   [single_label()]. Answers of different systems or versions are different cases, not reruns.
+#'   data, which is an error. `"ratings"`: independent ratings; two ratings by the same rater do not
+#'   count as agreement between raters, but each is evidence about the case. `"reruns"`: the same
+#'   question asked again (for example of a language model); all answers of the rater count as one
+#'   vote with less noise, see [rater_groups]. `"labels"`: one answer with several labels, for
+#'   [crowdtruth()]; for other methods, see [single_label()]. Answers of different systems or
+#'   versions are different cases, not reruns.
 #' @param rater_groups Groups of raters who share a source: a family of models, a laboratory, a
-#'   training. A vector with the raters as names; a data frame with columns `rater` and `group`; or,
-#'   in long data, a column that is equal in all rows of a rater. A rater without a group, or with
-#'   `NA`, is a group by itself. Fits count a group as one vote; see [rater_groups].
+#'   training. Either a vector of groups named by rater; or a data frame with columns `rater` and
+#'   `group`; or, in long data, a column that is equal in all rows of a rater. A rater without a
+#'   group, or with `NA`, is a group by itself. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is unknown. In long
 #'   data, known values of a case must be equal. Estimates use it only with `known_truth = TRUE`,
 #'   see [estimate_accuracy()]; [truth()] returns it; [true_accuracy()] and [calibration()] also use
 #'   it.
-#' @param covariates Columns of other properties of each case, such as a site or an age. Models can
-#'   use them (see [rater_model()]), and `by` and `cluster` of [estimate_accuracy()].
-#'   `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors or logicals, known for
-#'   every case; in long data the same in all rows of a case. Not for lazy tables.
+#' @param covariates Columns of other properties of each case, such as a site or an age. They are
+#'   used by models (see [rater_model()]) and by arguments `by` and `cluster` of
+#'   [estimate_accuracy()]; `as.data.frame(x, "covariates")` returns them. Columns are numbers,
+#'   strings, factors or logicals, without missing values. In long data they are the same in all
+#'   rows of a case. Not available for lazy tables.
 #' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
-#'   models) or `"tool"` (other programs). Intervals of [estimate_accuracy()] are wider for
-#'   machines, which share errors that ratings do not show. Declaring people changes no number. One
-#'   word for all, or a vector of words with all raters (or their groups) as names; `NULL` if
-#'   unknown. A panel of people and machines counts as undeclared.
+#'   models) or `"tool"` (other programs). Give one word for all raters, or a vector of words named
+#'   by rater (or by group); `NULL` if unknown. Intervals of [estimate_accuracy()] are wider for
+#'   machines, which share errors that ratings do not show. For people, results are the same as for
+#'   `NULL`. So are those of a panel of people and machines.
 #' @param scores Scores of the systems for each category, in addition to their answers. In wide
 #'   data, a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,
 #'   `list(new = c(yes = "p_yes"))`; its name is its category. In any layout, a data frame with
-#'   columns `case`, `system`, `category` and `score`. Scores of other cases are `NA`. See
-#'   [score_metrics]. Not for lazy tables.
+#'   columns `case`, `system`, `category` and `score`. Cases without a row then have `NA` scores.
+#'   See [score_metrics]. Not available for lazy tables.
 #'
 #'   By default, scores are probabilities in \[0, 1\] that sum to one within each case. Rounding
-#'   errors of .005 per category are allowed. Other scores, of which only the order of cases within
-#'   a category counts, need `scale = "order"` in the list:
-#'   `list(new = c(yes = "points"), scale = "order")`, or `list(table, scale = "order")`.
+#'   errors of .005 per category are allowed. For other scores, only the order of the cases within a
+#'   category is used. They need `scale = "order"` in the list: `list(new = c(yes = "points"), scale
+#'   = "order")`, or `list(table, scale = "order")`.
 #' @param confidence Confidence of the raters in their ratings. In long data a column, in wide data
 #'   a column for each rater, in the order of `raters`. Ordered factors with two to five levels, the
 #'   lowest first; logicals; or numbers in \[0, 1\], which are cut into five equal intervals. `NA`
-#'   if unknown. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts,
-#'   repeats and lazy tables.
-#' @param abstain Labels of raters and systems that mean "no opinion", such as `"?"` or
-#'   `"cannot tell"`. With `NA`, empty cells of raters (in long data, rows without a rating) are
-#'   also abstentions. Use it for labelling functions and tools that processed every case. Otherwise
-#'   `NA` means that the rater was not asked. Failed calls are no abstentions. Consensus labels and
-#'   [dawid_skene()] can use abstentions; see Abstentions in [ground_truth()]. Not for counts,
-#'   repeats, groups of raters, `confidence` and lazy tables.
+#'   if unknown. Only models with `confidence = TRUE` use it; see [rater_model()]. Not available for
+#'   counts, repeats and lazy tables.
+#' @param abstain Labels of raters and systems that mean "no opinion", such as `"?"` or `"cannot
+#'   tell"`. Include the label `NA` if missing ratings (in long data, rows without a rating) are
+#'   also abstentions. This is only right for labelling functions and tools that processed every
+#'   case. Otherwise a missing rating means that the rater was not asked. Failed calls of a tool are
+#'   not abstentions. Consensus labels and [dawid_skene()] can use abstentions; see Abstentions in
+#'   [ground_truth()]. Not for counts, repeats, groups of raters, `confidence` and lazy tables.
 #'
-#' @return An object of class `ratings`. Counts also have the class `ratings_counts`; answers with
-#'   several labels have the class `ratings_labels` instead. There are methods for `print()`,
-#'   `summary()`, `dim()` (cases, raters), `[` (cases, raters, systems),
+#' @return An object of class `ratings`. For counts, it also has the class `ratings_counts`. For
+#'   answers with several labels, its class is `ratings_labels` instead. There are methods for
+#'   `print()`, `summary()`, `dim()` (cases, raters), `[` (cases, raters, systems),
 #'   [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
 #'
-#'   For several variables of a codebook, a named list of such objects. Then `categories`,
-#'   `abstain`, `systems`, `truth` and `confidence` may be lists, and `ordered` a vector, with the
-#'   names of the variables: `truth = list(topic = a, tone = b)`. [agreement()],
-#'   [compare_agreement()], [data_check()], [estimate_accuracy()] and [compare_systems()] accept
-#'   such a list.
+#'   For several variables of a codebook, the value is a list of such objects, named by variable.
+#'   Arguments `categories`, `abstain`, `systems`, `truth` and `confidence` may then be lists named
+#'   by variable, such as `truth = list(topic = a, tone = b)`, and `ordered` a vector named by
+#'   variable. [agreement()], [compare_agreement()], [data_check()], [estimate_accuracy()] and
+#'   [compare_systems()] accept such a list.
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
 #'   files; [conditions] for the classes of the errors.

@@ -211,8 +211,9 @@ distinct <- function(columns) unique(unlist(lapply(unname(columns), unique), use
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Replaces empty fields and the labels in `na` by NA, regardless of capitals and surrounding blanks,
-# in all columns except list columns. Reports the replaced labels, except empty fields and "NA", which mean missing
-# values in any table: in a message if the user gave `na` (`na_given`), and in a warning otherwise.
+# in all columns except list columns. Reports the replaced labels, except empty fields and "NA",
+# which mean missing values in any table: in a message if the user gave `na` (`na_given`), and in a
+# warning otherwise.
 take_missing <- function(columns, na, na_given) {
   na <- plain_label(c("", na))
   is_vector <- !map_lgl(columns, is.list)

@@ -5,20 +5,25 @@
 #' Writes sentences that a result supports, with intervals and assumptions, and lists common claims
 #' that it does not support. With `what = "methods"`, writes a paragraph on the method, with
 #' references. For fits without a gold standard, this paragraph contains the items of STARD-BLCM
-#' (Kostoulas et al., 2017): the priors (item 14a), the sensitivity to them (14b), and that the
-#' target condition is the latent class.
+#' (Kostoulas et al., 2017): the priors (item 14a), the sensitivity of results to the priors (14b),
+#' and a statement that the target condition is the latent class.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
 #'   [agreement()]. For `"sentences"`, the result may have several groups or variables. For
-#'   `"methods"`, `x` may also be a [fit_raters()] result with `method = "bayes"`, or its
-#'   [check_fit()] result, which adds the sensitivity to the priors.
+#'   `"methods"`, `x` may also be a [fit_raters()] result with `method = "bayes"`, or the result of
+#'   [check_fit()] for such a fit, which adds the sensitivity to the priors.
 #' @param what `"sentences"` (the default) or `"methods"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @return For `"sentences"`, a tibble with a row per sentence. Columns: `group` or `variable` (if
-#'   there are several); `system`, the name of the system, for comparisons a pair `"a - b"`, or `NA`
-#'   for sentences about all systems; `may`, `TRUE` if the result supports the sentence; and
-#'   `sentence`. For `"methods"`, a character vector: the paragraph, then the references that it
-#'   cites.
+#' @return For `"sentences"`, a tibble with a row per sentence:
+#'
+#'   * `group` or `variable`: only if the result has several groups or variables.
+#'   * `system`: name of the system; a pair `"a - b"` for a difference; `NA` for sentences about all
+#'     systems.
+#'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that it does
+#'     not support.
+#'   * `sentence`: the sentence.
+#'
+#'   For `"methods"`, a character vector: the paragraph, then the references that it cites.
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of

@@ -5,9 +5,10 @@
 #' [score_metrics] explains why. `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")`
 #' draw the curves.
 #'
-#' `systems` are names of systems, by default all with usable scores. `category` is one category:
-#' for `"roc"` all by default, each with a separate curve; for `"threshold"` it is required.
-#' `"reliability"` needs scores that are probabilities.
+#' Argument `systems` is a vector of names of systems, by default all systems with usable scores.
+#' Argument `category` is one category. For `"roc"`, the default is all categories, each with a
+#' separate curve; for `"threshold"`, `category` is required. `"reliability"` needs scores that are
+#' probabilities.
 #'
 #' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
 #'   distinct score, with columns `system`, `category`, `threshold`, `sensitivity` and
@@ -16,11 +17,11 @@
 #'   falls and specificity never rises.
 #' * `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`: for each bin of scores,
 #'   the share of cases in which `category` is true. By default, the table is for the category with
-#'   the highest score of each case, as in `ece`; column `category` is then `NA`. Columns: `system`;
-#'   `category`; `lower` and `upper`, the limits of the bin (a score equal to `upper` belongs to the
-#'   bin); `probability`, the mean score in the bin; `estimate`, the share of cases in which the
-#'   category is true; `std.error`, `conf.low`, `conf.high`; `n`, the number of cases; `reason`, why
-#'   a value is `NA`.
+#'   the highest score of each case, as in the metric `ece` (see [score_metrics]); column `category`
+#'   is then `NA`. Columns: `system`; `category`; `lower` and `upper`, the limits of the bin (a
+#'   score equal to `upper` belongs to the bin); `probability`, the mean score in the bin;
+#'   `estimate`, the share of cases in which the category is true; `std.error`, `conf.low`,
+#'   `conf.high`; `n`, the number of cases; `reason`, why a value is `NA`.
 #' * `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)`: the
 #'   threshold that reaches a given sensitivity or specificity, or has the lowest cost, and the
 #'   metrics at this threshold. There is a row per system and metric, with columns `system`,
@@ -30,13 +31,16 @@
 #'   (the share of cases with a score of at least `threshold`).
 #'
 #' For `tidy(x, "threshold")`, exactly one of `sensitivity`, `specificity` and `cost` must be given.
-#' `sensitivity` is the smallest acceptable sensitivity, in (0, 1]. The threshold with the highest
-#' specificity among those that reach it is chosen. `specificity` is the smallest acceptable
-#' specificity; the threshold with the highest sensitivity is then chosen. `cost = c(missed = ,
-#' false_alarm = )` are the costs of the two errors, at least 0 and not both 0. The threshold with
-#' the lowest mean cost per case is then chosen. Intervals treat the chosen threshold as fixed,
-#' although another sample would lead to another choice. Therefore the metrics at the chosen
-#' threshold are slightly optimistic.
+#'
+#' * `sensitivity`: the smallest acceptable sensitivity, in (0, 1]. Among the thresholds that reach
+#'   it, the one with the highest specificity is chosen.
+#' * `specificity`: the smallest acceptable specificity. Among the thresholds that reach it, the one
+#'   with the highest sensitivity is chosen.
+#' * `cost = c(missed = , false_alarm = )`: costs of the two errors, at least 0 and not both 0. The
+#'   threshold with the lowest mean cost per case is chosen.
+#'
+#' Intervals treat the chosen threshold as fixed, although another sample would lead to another
+#' choice. Therefore the metrics at the chosen threshold are slightly optimistic.
 #'
 #' Intervals are percentiles of a bootstrap of cases and cover sampling error only. They are `NA`
 #' for estimates with `interval = "none"`.

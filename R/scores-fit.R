@@ -4,9 +4,9 @@
 #' Fit ratings and scores together
 #'
 #' Estimates the probability that each category is true, for each case, from ratings and the scores
-#' of all systems together. With `trust`, the scores of the named systems are used as these
-#' probabilities. [estimate_metrics()] and [estimate_accuracy()] can then evaluate systems with the
-#' probabilities.
+#' of all systems together. If `trust` is given, the scores of the systems that it names are used as
+#' these probabilities. [estimate_metrics()] and [estimate_accuracy()] can then evaluate systems
+#' with the probabilities.
 #'
 #' @section Joint model (without `trust`):
 #' The model needs at least three raters and systems in total, or known truths. Each rater, and each
@@ -23,12 +23,12 @@
 #'
 #' Systems that were trained on the same data, or are copies of each other, make the same errors.
 #' Their agreement then makes them look better than they are. Known truths show by how much, but do
-#' not correct this: `known_truth` fixes the truth of the known cases only.
+#' not correct this: `known_truth` only fixes the true categories of these cases.
 #'
-#' @section Trusted scores:
-#' `trust` assumes that scores are calibrated on these cases, as confidence-based estimation does. A
-#' system that is certain and wrong then looks good. If only one system is trusted, its `ece` is
-#' about 0 by construction, and its interval does not include this error. Use it as a baseline only.
+#' @section Trusted scores: `trust` assumes that scores are calibrated on these cases, as
+#' confidence-based estimation does. A system that is certain and wrong then looks good. If only one
+#' system is trusted, its calibration error (`ece`, see [score_metrics]) is about 0 by construction,
+#' and its interval does not allow for a wrong calibration. Use it as a baseline only.
 #'
 #' @param x [ratings()] with scores.
 #' @param known_truth Cases whose truth is known, as in [fit_raters()]. `NULL`, the default, for

@@ -21,10 +21,13 @@
 #'   * `surplus`: `coinciding - expected`
 #'   * `reason`: why a value is `NA`
 #'
-#'   `tidy(x, "raters")`: a tibble with a row per rater. Columns: `rater`; `n`, the number of cases
-#'   with known truth; `accuracy` on these cases; `correlation`, the mean correlation with the other
-#'   raters; `effective`, the effective number of raters without this rater; `change`, `effective`
-#'   minus the effective number with this rater.
+#'   `tidy(x, "raters")`: a tibble with a row per rater. Columns:
+#'
+#'   * `rater`: name of the rater; `n`: number of its cases with known truth; `accuracy`: accuracy
+#'     on these cases
+#'   * `correlation`: mean correlation of its errors with the errors of the other raters
+#'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
+#'     minus the effective number of all raters
 #'
 #'   `glance()`: a tibble with one row. Columns: `raters`, `systems`, `n` and `known`, the numbers
 #'   of raters, systems, cases and cases with known truth; `raters_per_case`, the mean number of

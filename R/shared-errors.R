@@ -6,14 +6,13 @@
 #' Raters with shared errors contain less information than independent raters. A system that shares
 #' errors with the raters looks more accurate than it is.
 #'
-#' @section With known truth:
-#' For two raters, consider the cases with known truth that both answered. The estimate is the
-#' correlation of the two binary variables "is right" over these cases (the phi coefficient). The
-#' interval uses Fisher's z. Its standard error is that of the phi coefficient for two binary
-#' variables with any joint distribution (delta method over the four cells). The correlation is `NA`
-#' if one of the raters is always right or always wrong. It has no interval if the two raters are
-#' right on exactly the same cases. In simulated panels with known correlations, 90% intervals
-#' covered .88 to .93 (`bench/shared-errors.R`).
+#' @section With known truth: For two raters, consider the cases with known truth that both
+#' answered. The estimate is the correlation of the two binary variables "is right" over these cases
+#' (the phi coefficient). The interval uses Fisher's z. The standard error is computed by the delta
+#' method over the four cells of the joint distribution, which may be any distribution of two binary
+#' variables. The correlation is `NA` if one of the raters is always right or always wrong. It has
+#' no interval if the two raters are right on exactly the same cases. In simulated panels with known
+#' correlations, 90% intervals covered .88 to .93 (`bench/shared-errors.R`).
 #'
 #' If both raters are wrong, their answers may be the same. `coinciding` is the share of cases with
 #' the same answer among the cases on which both are wrong. `expected` is this share if wrong
@@ -22,12 +21,12 @@
 #' `coinciding - expected`. It is 0 with two categories, because all wrong answers are then the
 #' same. It is near 0 for independent errors.
 #'
-#' The mean of `m` raters with average correlation `rho` has the same variance as the mean of
-#' `m / (1 + (m - 1) rho)` independent raters (the design effect of Kish, 1965). This is the
-#' effective number of raters. The average `rho` is the sum of covariances divided by the sum of
-#' products of standard deviations. Each pair is weighted by its number of common cases, and the
-#' mean of each rater is over all its cases. If some ratings are missing, `m` is the mean number of
-#' ratings per case.
+#' The mean of `m` raters with average correlation `rho` has the same variance as the mean of `m /
+#' (1 + (m - 1) rho)` independent raters (the design effect of Kish, 1965). This number of
+#' independent raters is the effective number of raters. The average `rho` is the sum of covariances
+#' divided by the sum of products of standard deviations. Each pair is weighted by its number of
+#' common cases, and the accuracy of each rater is its mean over all its cases. If some ratings are
+#' missing, `m` is the mean number of ratings per case.
 #'
 #' @section Without known truth:
 #' If two raters agree, both are right or both are wrong. If they disagree, at most one is right,

@@ -129,9 +129,9 @@ apply_estimator <- function(estimator, x, systems, seed) {
   c(result, list(condition = rep(condition, length(systems))))
 }
 
-# Worlds. A world is a user-defined function that returns ratings with truth, and replaces a design.
+# ---- User-defined designs: functions that return ratings with truth, of class rater_world -------
 
-# Makes a world, and draws a trial panel to learn its properties. Fields:
+# Creates an object of class rater_world, and draws a trial panel to find its properties. Fields:
 # * draw: the user-defined function
 # * label: name of the design
 # * systems: NA, the unknown accuracy, for each system, with the names of systems. keep_system()

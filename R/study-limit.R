@@ -1,8 +1,8 @@
 #' Limit of an estimator for many cases
 #'
 #' Computes the limit of an estimator as the number of cases increases. No cases are simulated: the
-#' estimator is applied once to all possible patterns of answers, weighted by their exact
-#' probabilities.
+#' estimator is applied once to all possible combinations of answers by raters and systems, weighted
+#' by their exact probabilities.
 #'
 #' @param design A [rater_design()] with systems and without random parts: `base_rates` are given,
 #'   and `error_range` is zero (or all `matrices` are given).

@@ -1,5 +1,8 @@
 #' Tables of a simulation study
 #'
+#' Estimates of a [simulation_study()] and their performance, as tables and plots. A panel is a
+#' simulated set of ratings and answers.
+#'
 #' @param object A [simulation_study()] result.
 #' @param by Columns to group by: any of `"design"`, `"n"`, `"system"` and `"estimator"`, by default
 #'   all. Estimates are pooled over the columns that are not in `by`.
@@ -33,8 +36,8 @@
 #'
 #'   `glance()`: a tibble with one row. Columns: `designs`, `cells` (combinations of design, number
 #'   of cases and, for separate panels, system), `panels`, `estimators` and `estimates` are numbers;
-#'   `missing` and `failed` are those of `summary()`, over all estimates. `format()`: a string with
-#'   the numbers of panels, designs and estimators.
+#'   `missing` and `failed` are as in `summary()`, over all estimates. `format()`: a string with the
+#'   numbers of panels, designs and estimators.
 #' @family simulation
 #' @examples
 #' set.seed(1)

@@ -1,8 +1,8 @@
 #' Simulation studies
 #'
-#' Simulates many panels (ratings and answers of systems) from designs, applies estimators to each
-#' panel, and stores the estimates with the true accuracies. `update()` adds runs to a study, and
-#' `replay()` draws one of its panels again.
+#' Simulates many panels (ratings and answers of systems) from designs, estimates the accuracy of
+#' systems in each panel, and stores the estimates with the true accuracies. `update()` adds runs to
+#' a study, and `replay()` draws one of its panels again.
 #'
 #' @section Estimators:
 #' An estimator is a function of a [ratings()] object that returns a number per system, or a data
@@ -30,21 +30,20 @@
 #' and estimators may use R's generator: it is seeded before each call, with different seeds for
 #' designs and estimators.
 #'
-#' @section Many processes:
-#' With the package \pkg{future}, panels can be simulated in other processes. Set a plan that is not
-#' sequential, such as `future::plan("multisession")`, a cluster or a batch system. This package
-#' must be installed for all workers. If a worker dies, the study stops with an error of class
-#' `fallible_error_worker`, which names the lost panels. Results of the other workers are saved in
-#' the file `checkpoint`.
+#' @section Many processes: With the package \pkg{future}, panels can be simulated in other
+#' processes. Set a plan that is not sequential, such as `future::plan("multisession")`, a cluster
+#' or a batch system. The package fallible must be installed for all workers. If a worker dies, the
+#' study stops with an error of class `fallible_error_worker`, which names the lost panels. Results
+#' of the other workers are saved in the file `checkpoint`.
 #'
-#' @section Checkpoints:
-#' If `checkpoint` is a path, results are saved to this file every few seconds, and when the study
-#' ends, also after an interrupt or an error. The same call then continues the study, with the seed
-#' in the file. A call with more `runs` adds runs. Estimators count as the same if their code is the
-#' same. The file contains the results so far, which `readRDS()` reads, followed by a hash. If the
-#' file was changed, or written by another version of the package, the call fails. While a study
-#' runs, an empty file with the ending `.lock` locks its checkpoint. A second study with the same
-#' file then fails with an error of class `fallible_error_file`.
+#' @section Checkpoints: If `checkpoint` is a path, results are saved to this file every few
+#' seconds, and when the study ends, also after an interrupt or an error. The same call then
+#' continues the study, with the seed in the file. A call with more `runs` adds runs. Two estimators
+#' count as the same if their code is the same. The file contains the results so far, which
+#' `readRDS()` reads, followed by a hash. If the file was changed, or written by another version of
+#' the package, the call fails. While a study runs, an empty file with the ending `.lock` locks its
+#' checkpoint. A second study with the same file then fails with an error of class
+#' `fallible_error_file`.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
@@ -57,7 +56,7 @@
 #' @param n Numbers of cases. Each is combined with each design. `NULL`, the default, uses the
 #'   number of cases of each design. It must be given for designs that are functions.
 #' @param panels `"separate"`, the default: each system has separate panels, as in the paper of
-#'   Lehner (2015). `"same"`: each panel has all systems of its design.
+#'   Lehner (2015). `"same"`: all systems of a design answer the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @param checkpoint Path of a file in which results are saved (see section Checkpoints). `NULL`,
 #'   the default, for none.
@@ -115,8 +114,9 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
   study
 }
 
-# Converts the argument `designs` to a named list of designs. Functions become worlds: each is
-# called to learn its systems, with the first element of `n`, the numbers of cases.
+# Converts the argument `designs` to a named list of designs. Functions are wrapped in objects of
+# class rater_world. To find the names of its systems, each function is called with the first
+# element of `n`, the numbers of cases.
 as_designs <- function(x, n = NULL) {
   is_design <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_design(x)) x <- list(design = x)
@@ -184,7 +184,8 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 #' @rdname simulation_study
 #' @param row Number of a row of `tidy(study)`.
 #' @param what `"panel"`, the default: the ratings of the panel of this row. `"estimate"`: the
-#'   result of the estimator of this row for this panel; its errors and warnings occur again.
+#'   result of the estimator of this row for this panel; errors and warnings of the estimator occur
+#'   again.
 #' @export
 replay <- function(study, row, what = c("panel", "estimate"), ...) {
   check_call()

@@ -5,8 +5,8 @@
 #'
 #' @param x A [ground_truth()] result.
 #' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL`, the default,
-#'   is 0.7 if [ground_truth()] mixed vote shares into the probabilities (argument `votes`), which
-#'   lowers the highest ones, and 0.8 otherwise.
+#'   is 0.7 if the probabilities include vote shares (argument `votes` of [ground_truth()]), which
+#'   make them less extreme, and 0.8 otherwise.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per case and category. Columns: `case`, `category` (a
 #'   factor) and `probability`.
@@ -14,7 +14,7 @@
 #'   `tidy(x, "categories")`: a tibble with a row per category. Columns: `category`; `n`, the number
 #'   of cases in which the category is the most probable one (if several categories are tied, the
 #'   first); `probability`, the base rate of the category. The base rate is the mean probability
-#'   under the model of the raters, before vote shares are mixed in.
+#'   under the model of the raters, without the vote shares that labels from ratings include.
 #'
 #'   `glance()`: a tibble with one row. Columns: `cases` and `categories`, their numbers;
 #'   `probability`, the mean over cases of the highest probability; `unsure`, the number of cases

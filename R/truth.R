@@ -4,9 +4,8 @@
 #' systems are not used. The probabilities of a case are a soft label, which can be used as a
 #' training target.
 #'
-#' @section Labels from ratings:
-#' Labels from ratings are the mean of two estimates: the posterior under a model of the raters, and
-#' vote shares.
+#' @section Labels from ratings: If `fit` is a [ratings()] object, labels are the mean of two
+#' estimates: the posterior under a model of the raters, and vote shares.
 #'
 #' *Model.* The posterior is the mean of the posteriors of two models of the raters. One is
 #' [dawid_skene()] with its pooled prior, which shrinks the confusion matrices of raters towards a
@@ -27,12 +26,12 @@
 #' [ratings()]). A case without ratings has the label of the model (with `votes = 1`, equal
 #' probabilities).
 #'
-#' *Performance.* On 60 public sources, .76 of labels and .74 of majority labels are correct
-#' (difference .020, standard error .005). The log loss is .66, compared with .70 for smoothed vote
-#' shares (difference -.036, standard error .006). The difference is negative for people, for
-#' language models and for programs. On average over sources, probabilities are .01 lower than the
-#' share of correct labels: .05 lower for people, but .10 higher for language models. For
-#' independent raters, such as diagnostic tests, use `votes = 0` or the fit of a model.
+#' *Performance.* On 60 public data sources, .76 of these labels and .74 of majority labels are
+#' correct (difference .020, standard error .005). The log loss is .66, compared with .70 for
+#' smoothed vote shares (difference -.036, standard error .006). The difference is negative for
+#' people, for language models and for programs. On average over sources, probabilities are .01
+#' lower than the share of correct labels: .05 lower for people, but .10 higher for language models.
+#' For independent raters, such as diagnostic tests, use `votes = 0` or the fit of a model.
 #'
 #' *Expected share of correct labels.* `print()` and `glance()` show the mean probability of the
 #' labels. If probabilities are right, it is the expected share of correct labels. If errors are
@@ -106,14 +105,15 @@
 #' @param fit A [ratings()] object, or the result of [fit_raters()] or [estimate_accuracy()].
 #' @param format `"wide"`, the default, with a column for each category, or `"long"`, with a row for
 #'   each case and category.
-#' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. `NULL`,
-#'   the default, is .43 for labels from ratings, and 0 for labels of a model.
-#' @param votes Weight of smoothed vote shares, in \[0, 1\]. `NULL`, the default, is .5 for labels
-#'   from ratings, 0 for labels of a model, and 0 for labels with gold cases if no case has two
-#'   votes.
+#' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. The
+#'   default `NULL` is .43 if `fit` is ratings, and 0 if it is the fit of a model; see *Labels from
+#'   ratings* and *Labels of a model*.
+#' @param votes Weight of smoothed vote shares, in \[0, 1\]. The default `NULL` is .5 if `fit` is
+#'   ratings, and 0 if it is the fit of a model. It is also 0 if the truth of some cases is given
+#'   and no case has two votes.
 #' @param known_truth,gold_sample Cases with known truth and how they were sampled, as in
-#'   [estimate_accuracy()]. They can be given for ratings, and for estimates without gold cases. An
-#'   estimate with gold cases uses its gold cases.
+#'   [estimate_accuracy()]. They can be given if `fit` is ratings, or an estimate without cases of
+#'   known truth ("gold cases"). If the estimate has gold cases, these are used.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth` with a row per case: the column `case`,
