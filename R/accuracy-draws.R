@@ -236,8 +236,8 @@ expected_error_rate <- function(fit) {
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
 # of the ratings may be wrong. `max_vague_draws` is the limit of this share for many gold cases.
-# Half of it is reached at `half_vague_draws` gold cases. "combined" intervals replace more
-# (`max_vague`), because draws already contain part of the uncertainty about the model.
+# Half of it is reached at `half_vague_draws` gold cases. The limit of "combined" intervals is
+# higher (`max_vague`), because these intervals contain less uncertainty about the model than draws.
 max_vague_draws <- 0.3
 half_vague_draws <- 10
 

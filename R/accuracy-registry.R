@@ -135,8 +135,9 @@ resolve_interval <- function(interval, gold, x) {
     interval
 }
 
-# Record of the method (below: of the interval) of an estimate, or of its options. For user-defined
-# methods and calibrated judges the record is one of the options.
+# method_of() and interval_of() return the records of the method and of the interval of the estimate
+# `x`. Instead of `x`, its `options` can be given. For user-defined methods and calibrated judges,
+# the records are in the options and not in the registry.
 method_of <- function(x, options = x$options) options$record %||% accuracy_methods[[options$method]]
 
 interval_of <- function(x, options = x$options) {

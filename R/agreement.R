@@ -213,7 +213,7 @@ add_bootstrap <- function(table, tasks, settings) {
   )
   warn_outside(
     table$measure, table,
-    "Resamples repeat cases, which biases a measure if there are few. Use
+    "Resamples contain some cases several times, which biases a measure if cases are few. Use
      {.code interval = \"jackknife\"}."
   )
   table

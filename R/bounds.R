@@ -171,8 +171,9 @@ refitted_ends <- function(fit, systems, group_size) {
     setNames(fit$x$categories[fit$known$truth[gold_patterns]], gold_patterns)
   }
   no_pairs <- pairs_of_systems(0L)
-  # Replicates have short chains. Their error increases the variance of the ends by one part in the
-  # effective number of draws, which is at least a hundred if the draws of the fit sufficed.
+  # Replicates have short chains. Their Monte Carlo error increases the variance of each bound by a
+  # factor of about 1 + 1 / (effective number of draws). That number is at least 100 if the chains
+  # of the fit were long enough.
   sampling <- if (!is.null(fit$sampling)) {
     list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
   }

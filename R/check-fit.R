@@ -304,8 +304,8 @@ why_no_patterns <- function(fit) {
   if (is.null(all_codes(fit$x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")
   paste0("It needs every case rated by all raters: ", number(n_incomplete), " of ",
-    count_noun(count_cases(fit$x, is_used), "case"), " lack ratings. Refit without them, see
-    ?check_fit")
+    count_noun(count_cases(fit$x, is_used), "case"), if (n_incomplete == 1) " lacks" else " lack",
+    " ratings. Refit without them, see ?check_fit")
 }
 
 note_untruncated <- paste(

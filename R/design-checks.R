@@ -92,7 +92,7 @@ copying_faults <- function(copying, from, to, judges, n_raters) {
     paste0("`", column, "` is ", map_chr(unfactor(copying[[column]]), describe), ", ", fault)
   }
   is_valid <- map_lgl(copying$probability, function(p) is.numeric(p) && isTRUE(p >= 0 && p <= 1))
-  # An earlier fault of a row replaces a later one.
+  # One fault is reported per row: each line below replaces the faults that are found above it.
   faults <- ifelse(is_valid, NA, cells("probability", "which is not in [0, 1]"))
   faults <- ifelse(from == to, paste(judges[from], "copies itself"), faults)
   faults <- ifelse(from > n_raters & to <= n_raters,

@@ -93,10 +93,11 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
   sqrt(ifelse(is.finite(at), variance, NA))
 }
 
-# Returns the base rates (of one population, or the mean over cases) and confusion matrices for
-# given parameters `theta`. The core computes them as predictions for cases without ratings. `joint`
-# contains the probability that both raters of a pair give an answer (truth x answer), see
-# add_combined_tests().
+# Computes base rates and confusion matrices from the parameters `theta`. The core computes them as
+# predictions for cases without ratings. Base rates are those of the population `group`; if it is
+# NULL, the mean over cases. `both`: indices of two raters. The element `joint` of the result then
+# contains the probability that both raters give the same answer (truth x answer), as
+# add_combined_tests() needs it.
 predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   x <- fit$x
   n <- n_categories(x)

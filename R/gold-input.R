@@ -225,7 +225,8 @@ is_drawn_by_class <- function(gold, x) {
 few_gold <- 10L # smallest number of gold cases for which the coverage of intervals was measured
 
 # Returns "sample" if gold cases are a probability sample (or if there are none), otherwise the
-# reason why they are not: "unrated", "picked" (by hand) or "undeclared".
+# reason why they are not: "unrated" (some cases of the sample have no ratings), "picked" (by hand),
+# or "undeclared" (`gold_sample` is missing).
 gold_kind <- function(gold, x) {
   if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)

@@ -169,7 +169,8 @@ plot_chart <- function(about) {
 autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   abort_argument_if(is.null(schema_of(object)), "object",
-    "must have all columns of a result of {.fun compare_agreement}.")
+    "must have all columns of a result of {.fun compare_agreement}.",
+    i = "Plot the result before you drop or rename columns.")
   about <- attr(object, "about")
   rows <- known_measures(plain_data_frame(object), "object")
   rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])

@@ -102,7 +102,7 @@ confidence_kind <- function(column) {
     if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
 }
 
-# ---- Use -----------------------------------------------------------------------------------------
+# ---- Use of confidence ---------------------------------------------------------------------------
 
 # Code of the confidence of ratings, 0 if it is unknown. `case` and `rater`: case and rater of each
 # rating.
@@ -241,7 +241,7 @@ check_one_reply <- function(x) {
   )))
 }
 
-# ---- Use ----------------------------------------------------------------------------------------
+# ---- Use of abstentions --------------------------------------------------------------------------
 
 has_abstentions <- function(x) !is.null(x$abstained)
 

@@ -83,7 +83,8 @@ find_subset <- function(i, names, dimension) {
   is_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
   positions <- if (is.character(i)) match(i, as_label(names)) else
     if (is_position || is.logical(i) && length(i) == n) seq_len(n)[i] else NA
-  abort_argument_if(anyNA(positions), dimension, "There is no such {dimension}.",
+  abort_argument_if(anyNA(positions), dimension, "Some selected {dimension}s do not exist.",
+    not = i,
     i = "Subset the {n} {dimension}s by position, by name or by a logical vector of length {n}.")
   positions
 }

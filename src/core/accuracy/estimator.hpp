@@ -106,7 +106,8 @@ struct MemberLabel {
   // `"uniform"`, `"distance"`, `"own"` (error rates per judge) or `"matrix"` (per judge).
   std::string errors;
   double difficulty = 0;  // difference in accuracy between strata of difficulty; 0 without strata
-  // Concentration of separate errors around the common ones; NaN without.
+  // Size of the Dirichlet prior that shrinks the errors of each judge towards common errors. NaN if
+  // the model has no such prior.
   double concentration = not_a_number;
 };
 
