@@ -13,25 +13,33 @@
 #' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share.
 #' [compare_systems()], [estimate_metrics()] and [confusion()] of the result use its draws.
 #'
-#' @section Shared errors: The ratings identify two accuracies of a system. `independent` assumes
-#' that its errors are independent of the raters' errors (the system is one more rater). `shared`
-#' assumes that it errs where the raters err (only the raters determine the true category). The
-#' ratings do not identify the position of the accuracy between the two. With `common = "typical"`
-#' this position has a normal prior. Its mean is `1 / sqrt(K - 1)` for `K` categories that raters
-#' used, about the probability that two wrong answers are the same; its standard deviation is 0.5.
-#' In addition, cases on which all raters err add an error with mean 0. Its standard deviation grows
-#' with the share of wrong ratings. Robust intervals of [estimate_accuracy()] use the same two
-#' distributions. If all raters are machines, they are replaced by the error distribution for
-#' machines. `print()` reports the parts of the variance due to sampling, shared errors and cases on
-#' which all raters err. More ratings reduce only the first part. With `common = "none"`, `"all"` or
-#' a number, intervals contain only sampling error. On public data with known truth, 90% intervals
-#' without an allowance for shared errors covered about half of the accuracies.
+#' @section Shared errors:
+#' Ratings give two values of the accuracy of a system, one for each of two extreme assumptions.
+#' `independent` assumes that its errors are independent of the raters' errors (the system is one
+#' more rater). `shared` assumes that it errs where the raters err (only the raters determine the
+#' true category). The ratings do not show where the accuracy is between these values.
 #'
-#' @section Known truths: Known truths given to [fit_raters()] improve the estimates of the raters,
-#' but do not identify shared errors. If they are a random sample of cases (`gold_sample =
-#' "random"`), they do. Draws computed without these truths are then weighted by the probability of
-#' the number of correct answers in the sample. A share of the draws, `0.3 m^2 / (m^2 + 100)` for
-#' `m` cases, is drawn from Beta(1/2, 1/2) instead, in case the prior is wrong.
+#' The position is 0 at `independent` (`common = "none"`) and 1 at `shared` (`"all"`). With `common
+#' = "typical"` it has a normal prior. Its standard deviation is 0.5, and its mean is `1 / sqrt(K -
+#' 1)` for `K` categories that raters used. This is about the probability that two wrong answers are
+#' the same: it is larger than `1 / (K - 1)`, because some wrong answers are more popular than
+#' others. With `"none"`, `"all"` or a number, intervals contain only sampling error. On public data
+#' with known truth, 90% intervals without an allowance for shared errors covered about half of the
+#' accuracies.
+#'
+#' There may also be cases on which all raters err. For these, a normal random number with mean 0 is
+#' added to each draw. Its standard deviation grows with the share of wrong ratings. Robust
+#' intervals of [estimate_accuracy()] use the same two distributions. If all raters are machines,
+#' the error distribution for machines is used instead of both. `print()` reports the parts of the
+#' variance due to sampling, shared errors and cases on which all raters err. More ratings reduce
+#' only the first part.
+#'
+#' @section Known truths:
+#' Known truths given to [fit_raters()] improve the estimates of the raters, but do not identify
+#' shared errors. If they are a random sample of cases (`gold_sample = "random"`), they do. The
+#' draws are then computed without these truths, and weighted by the probability of the number of
+#' correct answers in the sample. In case the model is wrong, some draws are first replaced by draws
+#' from Beta(1/2, 1/2): a share of `0.3 m^2 / (m^2 + 100)` for `m` cases, at most 30%.
 #'
 #' @inheritParams estimate_accuracy
 #' @param x A [fit_raters()] result with `method = "bayes"`.

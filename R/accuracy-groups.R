@@ -68,15 +68,15 @@ warn_groups <- function(conditions) {
   warnings <- warnings[first]
   topic <- map_chr(warnings, topic_of)
   group <- rep(names(conditions), lengths(conditions))[first]
-  group_by <- function(value) lapply(split(group, factor_in_order(value)), unique)
+  groups_of_value <- function(value) lapply(split(group, factor_in_order(value)), unique)
   texts <- cli::ansi_strip(map_chr(warnings, conditionMessage))
-  message_groups <- group_by(sub("\n.*", "", texts))
+  message_groups <- groups_of_value(sub("\n.*", "", texts))
   lines <- escape_braces(map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups))
   hints <- grep("^(\u2139|i) ", unlist(strsplit(texts[!duplicated(topic)], "\n")), value = TRUE)
   warn_fallible(unique(topic),
     c("{length(conditions)} of {n_groups} groups have warnings.", bullets(lines, 5L)),
     i = escape_braces(substring(unique(hints), 3L)),
-    groups = names(conditions), topics = group_by(topic), conditions = conditions)
+    groups = names(conditions), topics = groups_of_value(topic), conditions = conditions)
 }
 
 # Cases in clusters: `cluster` of estimate_accuracy().

@@ -183,7 +183,8 @@ resolve_priors <- function(priors, fit) {
   is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
     all(map_lgl(priors, inherits, "rater_prior"))
   abort_argument_if(!is_valid, "priors",
-    "must be positive powers, a named list of {.fun rater_prior} results, or NULL.", not = priors)
+    "must be positive numbers (powers of the prior), a named list of {.fun rater_prior} results, or
+        NULL.", not = priors)
   lapply(priors, resolve_prior, x = fit$x, model = fit$model)
 }
 

@@ -1,20 +1,20 @@
-#' Tables of a comparison
+#' Tables and text of a comparison of systems
 #'
 #' @return `tidy()`: a tibble with a row per pair of systems, `system1` and `system2`; `estimate`,
 #'   the accuracy of the first minus the accuracy of the second, in \[-1, 1\]; its `std.error`,
 #'   `conf.low` and `conf.high`; `probability`, that the first is more accurate; `n`, the number of
 #'   cases; `method`; `order_known`; `reason`, why a value is `NA`. With `reference` (an argument of
-#'   [compare_systems()]), `system2` is always the reference. With `best = TRUE`, `system1` is one of
-#'   the best systems, and its estimate is not lower.
+#'   [compare_systems()]), `system2` is always the reference. With `best`, `system1` is one of the
+#'   best systems, and is estimated to be at least as accurate as `system2`.
 #'
-#'   `order_known` shows whether the order of a pair depends on the method. It compares two orders
-#'   of the pair: by the estimates, and by the agreement with the plurality of raters. It is `TRUE`
-#'   if both orders are the same, and `FALSE` if they differ or if the two systems are equal in one
-#'   of them. It is defined for method `"average"` without gold, and `NA` for other estimates.
+#'   `order_known`: do two methods order the pair in the same way? One order is by the estimates.
+#'   The other is by the share of cases on which the system agrees with the plurality of raters.
+#'   `FALSE` if the orders differ, or if the two systems are equal in one of them. It is defined for
+#'   method `"average"` without gold, and `NA` for other estimates.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
 #'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all
-#'   pairs with the system. With `reference`, there are no ranks. With `best = TRUE`, only the best
+#'   pairs with the system. With `reference`, there are no ranks. With `best`, only the best
 #'   systems are ranked, and only against each other.
 #'
 #'   `tidy(x, "sources")`: estimates of each difference from gold cases (cases with known truth),

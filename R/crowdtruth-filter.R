@@ -180,8 +180,10 @@ merge_targets <- function(into, categories) {
   step <- replace(seq_along(categories), match(names, categories), match(into, categories))
   target <- step
   for (turn in seq_along(categories)) target <- step[target]
-  abort_argument_if(any(step[target] != target), "into",
-    "must not merge annotations in a circle, such as a into b and b into a.")
+  in_circle <- target[step[target] != target]
+  abort_argument_if(length(in_circle) > 0L, "into",
+    "must not merge annotations in a circle, such as a into b and b into a.",
+    x = "The circle contains {.val {categories[unique(in_circle)]}}.")
   abort_if(length(unique(target)) < 2L, "categories_few", "At least two annotations must remain.",
     categories = categories[unique(target)])
   target

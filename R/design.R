@@ -317,8 +317,9 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
   ok <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
     !all(columns %in% judges) && length(reserved) == 0L
   abort_argument_if(!ok, "covariates",
-    "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
-        columns of covariates, and columns with names of raters or systems.",
+    "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
+        probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
+        system.",
     x = if (length(reserved) > 0L) "A covariate cannot have the name {.val {reserved[[1L]]}}." else
       if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
         "It is {describe(covariates)}.")
@@ -336,10 +337,12 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
 
 #' Tables of models, designs and estimators
 #'
+#' Tables of arguments. K-properties are the assumptions of [k_model()], see [check_k_properties()].
+#'
 #' @return `tidy()` returns a tibble.
 #'   * For a [rater_model()]: one row per argument except `prior`. `property`, the argument;
-#'     `value`; and `holds`: does the model assume the K-property of this argument? `NA` for
-#'     `system`, and for `base_rates` by formula.
+#'     `value`; and `holds`: does the model make the assumption of [k_model()] about it? `NA` for
+#'     `system`, and for `base_rates` that are a formula.
 #'   * For a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
 #'     `"system"`); and `accuracy`, `NA` if a confusion matrix is given.
 #'   * For an [accuracy_estimator()]: one row per option. `option` and `value`, a string.
@@ -347,9 +350,9 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
 #'   `glance()` returns a tibble with one row. For a model: its arguments, with `prior` as `"weak"`,
 #'   `"none"`, `"pooled"` or `"own"` (any other prior). For a design: the numbers of `cases`,
 #'   `raters`, `systems` and `categories`; the distribution of its `base_rates` (`"fixed"`,
-#'   `"uniform"` or `"dirichlet"`); `dispersion`; `error_range`; the largest shift by `difficulty`;
-#'   the mean share of `missing` ratings; and `k_properties`, `TRUE` if all K-properties hold.
-#'   For an estimator: its options.
+#'   `"uniform"` or `"dirichlet"`); its `dispersion` and `error_range`; the largest change of an
+#'   accuracy by `difficulty`; the mean share of `missing` ratings; and `k_properties`, `TRUE` if
+#'   all K-properties hold. For an estimator: its options.
 #'
 #'   `format()` returns one line of text.
 #' @name design_tables

@@ -90,7 +90,8 @@ bootstrap_interval <- function(draft, table) {
   table <- add_intervals(table, intervals)
   # Limits are at most 1, so an unclipped estimate above 1 is compared with them as 1.
   limited_table <- replace(table, "estimate", list(pmin(table$estimate, 1)))
-  warn_outside(draft$fit$x$systems, limited_table, 'Use {.code "profile"} or {.code "robust"}.')
+  warn_outside(draft$fit$x$systems, limited_table,
+    'Use {.code interval = "profile"} or {.code interval = "robust"}.')
   new_interval_found(table, replicates)
 }
 

@@ -240,9 +240,9 @@ function_options <- function(given) {
   interval <- given$interval %||% interval_bootstrap$id
   is_possible <- interval %in% ids_with("own_fit", accuracy_intervals)
   abort_argument_if(length(set) > 0L || !is_possible, c(set, "interval")[[1L]],
-    "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
-    x = if (length(set) > 0L) "{.arg {set}} cannot be used with a function." else "{.arg interval}
-        is {describe(interval)}.")
+    if (length(set) > 0L) "{.arg {set}} cannot be used if {.arg method} is a function." else
+      "If {.arg method} is a function, {.arg interval} must be {.val bootstrap} or {.val none}.",
+    x = if (length(set) == 0L) "{.arg interval} is {describe(interval)}.")
   given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
   options <- check_accuracy_options(given)
   c(replace(options, "method", "own function"), threads = check_threads(given$threads))

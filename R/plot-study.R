@@ -247,7 +247,8 @@ autoplot.k_check <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   abort_argument_if(is.null(schema_of(object)), "object",
-    "must have all columns of a result of {.fun check_k_properties}.")
+    "must have all columns of a result of {.fun check_k_properties}.",
+    i = "Plot the result before you drop or rename columns.")
   drawn_rows <- tidy(object, what = type)
   if (type == "tests") drawn_rows <- drop_missing(drawn_rows, "p.value")
   abort_argument_if(nrow(drawn_rows) == 0L, "type",

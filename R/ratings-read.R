@@ -86,8 +86,8 @@
 #'   systems. Otherwise names of raters that are systems, or a path or data frame of predictions.
 #'   The columns of predictions are `case`, `system` and `prediction`, or have the names given in
 #'   `case`, `rater` and `rating`. In wide tables, `systems` may also be columns.
-#' @param na Labels that mean a missing rating. Empty fields are missing, too. Of the default labels,
-#'   `"-"` is an answer if `"+"` also occurs.
+#' @param na Labels that mean a missing rating. Empty fields are missing, too. Of the default
+#'   labels, `"-"` is an answer if `"+"` also occurs.
 #' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
 #' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
 #'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line
