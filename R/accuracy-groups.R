@@ -72,7 +72,8 @@ warn_groups <- function(conditions) {
   texts <- cli::ansi_strip(map_chr(warnings, conditionMessage))
   message_groups <- groups_of_value(sub("\n.*", "", texts))
   lines <- escape_braces(map_chr(message_groups, shorten, most = 6L), ": ", names(message_groups))
-  hints <- grep("^(\u2139|i) ", unlist(strsplit(texts[!duplicated(topic)], "\n")), value = TRUE)
+  text_lines <- unlist(strsplit(texts[!duplicated(topic)], "\n", fixed = TRUE))
+  hints <- grep("^(\u2139|i) ", text_lines, value = TRUE)
   warn_fallible(unique(topic),
     c("{length(conditions)} of {n_groups} groups have warnings.", bullets(lines, 5L)),
     i = escape_braces(substring(unique(hints), 3L)),

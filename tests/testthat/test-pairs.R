@@ -106,8 +106,8 @@ pairs_ratings <- function(p, given) {
   do.call(ratings, c(fixed, given))
 }
 
-# Failures of the pairs of an element of `of_ratings` (functions of a panel) and a call of a verb. One
-# pair of every `step` is tried, and each element starts at another call.
+# Failures of the pairs of an element of `of_ratings` (functions of a panel) and a call of a verb.
+# One pair of every `step` is tried, and each element starts at another call.
 walk_features <- function(p, of_ratings, verbs = pairs_of_verbs, tell = NULL, step = 1L) {
   local_silent_refusals()
   q <- walk_changes$cases(p)
