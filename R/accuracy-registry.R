@@ -123,7 +123,7 @@ default_method <- function(model, known_raters = FALSE) {
 
 # The only interval of models that are fitted in R; NULL for other models.
 interval_of_model <- function(model) {
-  if (inherits(model, c("own_model", "family_model"))) interval_bootstrap$id
+  if (inherits(model, user_models)) interval_bootstrap$id
 }
 
 # The interval to compute. The default is "combined" with a sample of gold cases, "robust" without.

@@ -61,14 +61,14 @@ draws <- function(x, ...) {
 
 # Raises an error if the fit has no posterior draws. `also`: another hint.
 check_draws_fit <- function(fit, arg, also = NULL) {
-  is_own <- inherits(fit, "rater_fit") && inherits(fit$model, own_models)
-  check_class(fit, "draws_fit", arg, c(if (is_own) own_without_draws else
+  is_user_model <- inherits(fit, "rater_fit") && inherits(fit$model, user_models)
+  check_class(fit, "draws_fit", arg, c(if (is_user_model) "Fits of user-defined models, such as
+    {.fun rater_family}, have no posterior draws." else
     "Make one with {.code fit_raters(method = \"bayes\")}.", also))
 }
 
-own_models <- c("family_model", "own_model")
-own_without_draws <- "Fits of user-defined models, such as {.fun rater_family}, have no posterior
-  draws."
+# Classes of user-defined models, which are fitted in R.
+user_models <- c("family_model", "own_model")
 
 # Method for posterior::as_draws() and posterior::as_draws_df(), which use the columns `.chain`,
 # `.iteration` and `.draw`.

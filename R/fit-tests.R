@@ -234,7 +234,7 @@ check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
     "must be a fit of a {.fun rater_model} by method {.val likelihood} or {.val bayes}.",
-    x = if (inherits(fit$model, own_models)) "User-defined models are not supported." else
+    x = if (inherits(fit$model, user_models)) "User-defined models are not supported." else
       "It is a fit of {.val {format(fit$model)}} by method {.val {fit$method}}.",
     i = "Use {.code fit_raters(x, dawid_skene())}, with a confusion matrix for each rater.")
 }
