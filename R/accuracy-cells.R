@@ -4,40 +4,40 @@
 #' probability of each answer given the true category, and the recall and precision of each
 #' category.
 #'
-#' A case contributes to every category with a weight: the posterior probability of the category,
-#' computed by the method of the estimate. With methods `"joint"` and `"average"` this probability
-#' also depends on the system's answer. Models with one accuracy per system shrink the recalls of
-#' its categories towards each other. With `errors = "free"` in the [rater_model()] of `"joint"`
-#' each category has a separate recall. Method `"shared"` assumes that the system errs where the
-#' raters err. Its matrix therefore also contains the confusions of the raters.
+#' A case contributes to every category with a weight: the posterior probability that the category
+#' is true, computed by the `method` of `x` (see [estimate_accuracy()]). With methods `"joint"` and
+#' `"average"` this probability also depends on the system's answer. Models with one accuracy per
+#' system shrink the recalls of its categories towards each other. With `errors = "free"` in the
+#' [rater_model()] of `"joint"` each category has a separate recall. Method `"shared"` assumes that
+#' the system errs where the raters err. Its matrix therefore also contains the raters' confusions.
 #'
 #' Recall and precision have the same values and intervals as in [estimate_metrics()]. Intervals of
 #' cells are computed in the same way. Repeated calls for an estimate give the same intervals,
 #' because the seed depends only on the ratings. Bootstrap intervals contain sampling error only.
-#' They are percentiles of replicates. For each replicate, cases (or clusters, if the estimate has
-#' clusters) are resampled, and the raters are fitted again. For `"average"` the replicates are from
-#' a joint fit of the `model` of the estimate. They are shifted to the averaged values on the logit
-#' scale, and do not contain the differences between models. If the expected number of cases of a
-#' category is almost zero, its row is `NA`.
+#' They are percentiles of replicates. For each replicate, cases (or clusters, if `x` has clusters)
+#' are resampled, and the model is fitted again. For `"average"` the replicates are from method
+#' `"joint"` with the `model` of `x`. They are shifted on the logit scale so that their medians are
+#' the averaged values, and do not contain the differences between models. If the expected number of
+#' cases of a category is almost zero, its row is `NA`.
 #'
 #' @section Known truths:
-#' With gold cases (`known_truth` of [estimate_accuracy()]), every cell, recall and precision is
-#' measured separately, so rows may not sum to exactly one. The contribution of a case to a cell is
-#' the derivative of the cell with respect to the joint table of truth and answer. The mean
-#' contribution is predicted from ratings and corrected by gold cases, like an accuracy. A precision
-#' is corrected like the accuracy of the cases with that answer. With `"combined"` intervals the
-#' prior is the estimate from ratings, with the sampling error of the cell and an allowance for
-#' shared errors, as in [estimate_metrics()]. The allowance is larger for answers on which more
-#' ratings are probably wrong. If no gold case has the true category (for precision: the answer),
-#' the estimate is computed from ratings only and has no interval.
+#' Gold cases are cases with known truth (`known_truth` of [estimate_accuracy()]). With gold cases
+#' that are a sample, every cell, recall and precision is measured separately, so rows may not sum
+#' to exactly one. The contribution of a case to a cell is the derivative of the cell with respect
+#' to the joint table of truth and answer. The mean contribution is predicted from ratings and
+#' corrected by gold cases, as accuracies are (see *Gold cases* in [estimate_accuracy()]). Precision
+#' is the accuracy of cases with the same answer, and is corrected as such. With `"combined"`
+#' intervals the prior is the estimate from ratings. Its standard error contains sampling error and
+#' an allowance for shared errors, as in [estimate_metrics()]. If no gold case has the true category
+#' (for precision: the answer), the estimate is computed from ratings only and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
-#' @param interval `"bootstrap"`, `"none"`, or with gold cases one of
-#'   `r list_ids(gold_intervals)`; `NULL`, the default, for the interval of the estimate.
+#' @param interval Kind of interval: `"bootstrap"`, `"none"`, or with gold cases one of
+#'   `r list_ids(gold_intervals)`. `NULL`, the default, is the kind of interval in `x`.
 #'   `"profile"` intervals are for accuracy only.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
-#' @param conf_level Nominal coverage of the intervals, in (0, 1); `NULL`, the default, for the
-#'   level of the estimate.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
+#'   confidence level of `x`.
 #' @param ... Not used.
 #' @return An object of class `confusion_estimate`.
 #'   * `as.matrix()`: the matrix of a system (a list of matrices for several systems):
@@ -91,8 +91,8 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   )
 }
 
-# Expected number of cases for each combination of true category and answer. Returns a list with a
-# numeric vector per system, in which the answer varies fastest.
+# Returns the expected number of cases for each combination of true category and answer: a list with
+# a numeric vector per system, in which the answer varies fastest. NA for systems without estimate.
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
   n <- n_categories(x)
@@ -109,9 +109,9 @@ confusion_counts <- function(estimate) {
   })
 }
 
-# Replicates of the expected numbers of cases. Returns a list: `values`, a matrix with a row per
-# replicate and a column per number of each system; `cells`, how many columns a system has. If there
-# are no replicates, `values` is NULL and `reason` is a string, or NULL if there is no estimate.
+# Computes bootstrap replicates (or posterior draws) of the numbers of confusion_counts(). Returns a
+# list: `values`, a matrix with a row per replicate and the numbers of all systems in its columns;
+# `cells`, number of columns per system. Without replicates, `values` is NULL and `reason` a string.
 confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
   n_cells <- n_categories(estimate$fit$x)^2
@@ -131,8 +131,8 @@ confusion_draws <- function(estimate) {
 
 max_block_size <- 1e6 # largest number of matrix elements that are processed at a time
 
-# Applies `f` to the replicates of system number `s`: a matrix of replicates x cells of the table of
-# truth and answer. Processes a block of rows at a time, to save memory.
+# Applies `f` to the replicates of system number `s`, and binds the rows of the results. `draws`:
+# result of confusion_draws(). The argument of `f` is a block of replicates, to save memory.
 apply_in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
   blocks <- split_in_runs(seq_len(nrow(draws$values)), ceiling(max_block_size / draws$cells))
@@ -140,8 +140,8 @@ apply_in_blocks <- function(draws, s, f) {
 }
 
 # Table of the confusion matrices, with a row per system, true category and answer.
-# `compute_metrics` is a function that computes the metrics of a plan, as a table. True categories
-# are processed in blocks, to save memory. `counts`: expected numbers of cases.
+# `compute_metrics`: a function of a list of metrics (see make_cell_plan()) that returns a table of
+# their values. `counts`: see confusion_counts(). Blocks of true categories save memory.
 confusion_cells <- function(compute_metrics, counts, systems, categories) {
   n_labels <- length(categories)
   blocks <- split_in_runs(seq_len(n_labels), max(1, max_block_size %/% n_labels^3))
@@ -155,7 +155,8 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
 }
 
 # Table of recall and precision, with a row per system, category and measure. Both are computed by
-# the functions for metrics, so that they are the same as in estimate_metrics().
+# the functions for metrics, so that they are the same as in estimate_metrics(). Arguments: see
+# confusion_cells().
 recall_and_precision <- function(compute_metrics, counts, categories) {
   metrics <- built_in_metrics[c("recall", "precision")]
   values <- compute_metrics(metric_plan(metrics, categories, NULL, list()))
@@ -169,9 +170,9 @@ recall_and_precision <- function(compute_metrics, counts, categories) {
   )
 }
 
-# Margins of confusion tables. `tables` has a row per table and a column per cell; `n` is the number
-# of categories. Returns three matrices (tables x categories): numbers of cases by true category
-# (`truth`), by answer (`answer`), and by category of correct answers (`right`).
+# Margins of tables of truth and answer. `tables` has a row per table and a column per cell; `n` is
+# the number of categories. Returns three matrices (tables x categories): numbers of cases by true
+# category (`truth`), by answer (`answer`), and by category of correct answers (`right`).
 table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
@@ -180,7 +181,7 @@ table_sums <- function(tables, n) {
   )
 }
 
-few_cases <- 1e-6 # a category with fewer expected cases has NA instead of a recall
+few_cases <- 1e-6 # the recall of a category with fewer expected cases is NA
 
 # Divides each cell of a table by the number of cases with the same true category. Returns the
 # probability of the answer given the truth.
@@ -188,8 +189,8 @@ cell_probabilities <- function(tables, n) {
   ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
 }
 
-# Plan for metrics_of_table(), in which the cells of the confusion matrix are metrics. `truth`:
-# numbers of the true categories whose cells are computed.
+# Returns a plan (a list of metrics for metrics_of_table()) in which each cell of the confusion
+# matrix is a metric. `truth`: numbers of the true categories whose cells are computed.
 make_cell_plan <- function(categories, truth) {
   n_labels <- length(categories)
   truth <- rep(truth, each = n_labels)
@@ -211,8 +212,9 @@ shift_replicates <- function(values, estimate) {
   replace(shifted, fixed, values[fixed])
 }
 
-# Results of class confusion_estimate.
+# ---- Results of class confusion_estimate and their printed form ----
 
+# Creates the result from the tables of its cells, and of recall and precision (`categories`).
 # `note`: sentence about the sources of error that the intervals contain; NULL without intervals.
 new_confusion_estimate <- function(cells, categories, options, note) {
   mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
@@ -251,8 +253,8 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   )
 }
 
-# Printed tables of the first four systems: the confusion matrix, unless it has more than 12
-# categories, and a table of recall and precision.
+# Returns the printed tables of the first four systems: the confusion matrix, unless it has more
+# than 12 categories, and a table of recall and precision.
 make_confusion_views <- function(matrices, by_category) {
   unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]

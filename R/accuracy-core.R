@@ -1,9 +1,9 @@
 # Functions that call the C++ core to compute the accuracy of systems. An estimator is an object
-# that computes an estimate and its replicates, usually a pointer into the core. It is created once
-# per call of an exported function. Pointers are not valid in another R session, so results do not
-# contain estimators.
+# that computes an estimate and its bootstrap replicates, usually a pointer to a C++ object. It is
+# created once per call of an exported function. Pointers are not valid in another R session, so
+# results do not contain estimators.
 
-# Creates the estimator of `method` (a record of the registry) from a fit of the raters.
+# Creates the estimator of `method` (a record made by new_method()) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
   estimate_in_r <- rule_of(method, fit$model)
   if (!is.null(estimate_in_r)) return(estimate_in_r(fit, options)$estimator)
@@ -20,8 +20,8 @@ make_estimator <- function(fit, method, options) {
   )
 }
 
-# Returns the arguments of core_estimator() other than the ratings: `weight`, a number per pattern
-# of ratings, and `setup`, a list of settings.
+# Returns the arguments of core_estimator() other than the ratings: `weight`, the number of cases
+# with each pattern (combination of ratings and answers), and `setup`, a list of settings.
 estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
@@ -48,8 +48,9 @@ estimator_setup <- function(fit, method, options) {
   list(weight = weight, setup = setup)
 }
 
-# Creates an estimator that is used only for replicates. If there are many systems, or if `paired`,
-# the replicates are first-order approximations, which are faster.
+# Creates an estimator that is used only for bootstrap replicates. If there are many systems, or if
+# `paired` (only the correlation of systems is needed), replicates are first-order approximations of
+# refits, which are faster. Other cases use make_estimator().
 replicating_estimator <- function(fit, method, options, paired) {
   is_linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
@@ -70,9 +71,10 @@ common_for_core <- function(options) {
   if (is.character(common)) switch(common, none = 0, all = 1, common) else common
 }
 
-# Computes the estimate. Returns a list. systems: a list per system, whose fields depend on the
-# method. numbers: the fields that are single numbers, as vectors with an element per system.
-# identified: does agreement identify the parameters? converged: did the fit converge?
+# Computes the estimates of all systems. Returns a list. systems: a list of results per system,
+# whose fields depend on the method. numbers: the fields that are single numbers, as vectors with an
+# element per system. identified: does agreement between raters identify the parameters? converged:
+# did the fit converge?
 compute_estimate <- function(estimator) {
   point <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
@@ -84,15 +86,16 @@ compute_estimate <- function(estimator) {
 }
 
 # Expected number of cases for each combination of true category and answer, as a vector in which
-# the answer varies fastest. `answer`: category of the system's answer to each pattern of ratings, 0
-# if missing. `posterior`: patterns x categories.
+# the answer varies fastest. Arguments describe patterns (combinations of ratings and answers).
+# `answer`: number of the category that the system gave, 0 if missing. `posterior`: patterns x
+# categories. `weight`: number of cases.
 counts_of_answers <- function(answer, posterior, weight) {
   as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
 }
 
-# Computes replicates, as a matrix with a row per replicate. If `quantity` is "accuracy", it has a
-# column per system. If `quantity` is "counts", columns are expected numbers of cases; the answer
-# varies fastest, then the true category, then the system. `resampling` is a result of resampling().
+# Computes bootstrap replicates, as a matrix with a row per replicate. If `quantity` is "accuracy",
+# it has a column per system. If `quantity` is "counts", columns are expected numbers of cases; the
+# answer varies fastest, then the true category, then the system. `resampling`: see resampling().
 compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
@@ -108,7 +111,7 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
   } else if (is.list(estimator)) {
     independent <- compute_replicates(estimator$independent, quantity, resampling, tick)
     correct_for_shared_errors(
-      independent, compute_replicates(estimator$shared, quantity, resampling), # from the same cases
+      independent, compute_replicates(estimator$shared, quantity, resampling), # same resamples
       rep(estimator$back, each = length(independent) / length(estimator$back))
     )
   } else {
@@ -116,8 +119,8 @@ compute_replicates <- function(estimator, quantity, resampling, tick = no_tick) 
   }
 }
 
-# Combines the estimators with independent and with shared errors. `correction`: how far the value
-# of each system is moved from independent (0) to shared errors (1).
+# Combines an estimator that assumes independent errors with one that assumes shared errors.
+# `correction`: position of each system's value between independent (0) and shared errors (1).
 mixed_estimator <- function(independent, shared, correction) {
   if (!is_corrected(correction)) return(independent)
   list(independent = independent, shared = shared, back = correction)
@@ -221,12 +224,12 @@ explain_common <- function(estimate) {
     if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings
       neither show nor rule out shared errors, so the average was not corrected.",
-    typical = "These models take errors to be independent given the truth; since raters and systems
-      tend to err on the same cases, the average was moved towards the accuracy that the system has
-      if it shares the raters' errors (the mean posterior probability of its answers under models
-      of the raters alone), by a share that a rule sets (here {moved} of the way): it is smaller,
-      the more categories there are and the more weight models with equal raters and equally
-      difficult cases have. The rule does not test these assumptions.",
+    typical = "These models take errors to be independent given the truth. Raters and systems tend
+      to err on the same cases. The average was therefore moved {moved} of the way to the accuracy
+      that the system has if it shares all of the raters' errors (the mean posterior probability of
+      its answers under models of the raters only). A rule sets this share: it decreases with the
+      number of categories, and with the weight of models with equal raters and equally difficult
+      cases. The rule does not test these assumptions.",
     none = "Errors of system and raters are taken to be independent given the truth.",
     "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
       accuracy that the system has if it errs where the raters err."
@@ -251,9 +254,9 @@ explain_estimate <- function(record, estimate) {
   gsub("\\s+", " ", sentences)
 }
 
-# Sets the results that robust intervals need for systems with scores. No average is computed for
-# these systems. The dependence weight is 1, because scores do not show whether errors are
-# independent.
+# For systems with scores, sets the fields of parts_of_average() that robust intervals need, because
+# no models are averaged. The dependence weight is 1, because scores do not show whether errors are
+# independent. `value`: accuracies, NA for systems without an estimate.
 parts_of_scores <- function(average_results, fit, value) {
   n_raters <- fit$scored$raters
   is_missing <- is.na(value)

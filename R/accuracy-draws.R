@@ -10,8 +10,9 @@
 #' Accuracy of systems from posterior draws
 #'
 #' Computes the posterior distribution of the accuracy of systems from a fit by
-#' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share.
-#' [compare_systems()], [estimate_metrics()] and [confusion()] of the result use its draws.
+#' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share
+#' (*correlated errors*). [compare_systems()], [estimate_metrics()] and [confusion()] of the result
+#' use its posterior draws.
 #'
 #' @section Shared errors:
 #' Ratings give two values of the accuracy of a system, one for each of two extreme assumptions.
@@ -19,37 +20,38 @@
 #' more rater). `shared` assumes that it errs where the raters err (only the raters determine the
 #' true category). The ratings do not show where the accuracy is between these values.
 #'
-#' The position is 0 at `independent` (`common = "none"`) and 1 at `shared` (`"all"`). With `common
-#' = "typical"` it has a normal prior. Its standard deviation is 0.5, and its mean is `1 / sqrt(K -
-#' 1)` for `K` categories that raters used. This is about the probability that two wrong answers are
-#' the same: it is larger than `1 / (K - 1)`, because some wrong answers are more popular than
-#' others. With `"none"`, `"all"` or a number, intervals contain only sampling error. On public data
-#' with known truth, 90% intervals without an allowance for shared errors covered about half of the
-#' accuracies.
+#' Argument `common` sets this position `c`, and the accuracy is `independent - c (independent -
+#' shared)`. With `"none"`, `c = 0`; with `"all"`, `c = 1`. With `"typical"`, `c` has a normal prior
+#' with standard deviation 0.5 and mean `1 / sqrt(K - 1)` for `K` categories that raters used. This
+#' mean is about the probability that two wrong answers are the same: it is larger than
+#' `1 / (K - 1)`, because some wrong answers are more popular than others. With `"none"`, `"all"` or
+#' a number, intervals contain only sampling error. On public data with known truth, 90% intervals
+#' without an allowance for shared errors covered about half of the accuracies.
 #'
-#' There may also be cases on which all raters err. For these, a normal random number with mean 0 is
-#' added to each draw. Its standard deviation grows with the share of wrong ratings. Robust
-#' intervals of [estimate_accuracy()] use the same two distributions. If all raters are machines,
-#' the error distribution for machines is used instead of both. `print()` reports the parts of the
-#' variance due to sampling, shared errors and cases on which all raters err. More ratings reduce
-#' only the first part.
+#' There may also be cases on which all raters err. With `"typical"`, a normal random number with
+#' mean 0 is therefore added to each draw. Its standard deviation grows with the share of wrong
+#' ratings. Robust intervals of [estimate_accuracy()] use the same two distributions. If all raters
+#' are machines (language models or programs), the error distribution for machines replaces both.
+#' `print()` reports the parts of the variance due to sampling, shared errors and cases on which all
+#' raters err. More ratings reduce only the first part.
 #'
 #' @section Known truths:
-#' Known truths given to [fit_raters()] improve the estimates of the raters, but do not identify
-#' shared errors. If they are a random sample of cases (`gold_sample = "random"`), they do. The
-#' draws are then computed without these truths, and weighted by the probability of the number of
-#' correct answers in the sample. In case the model is wrong, some draws are first replaced by draws
-#' from Beta(1/2, 1/2): a share of `0.3 m^2 / (m^2 + 100)` for `m` cases, at most 30%.
+#' Known truths given to [fit_raters()] improve the estimates of the raters, but shared errors are
+#' identified only if these cases are a random sample (`gold_sample = "random"`). The draws are then
+#' computed without these truths, and weighted by the probability of the number of correct answers
+#' in the sample. Because the model may be wrong, some draws are first replaced by draws from
+#' Beta(1/2, 1/2): a share of `0.3 m^2 / (m^2 + 100)` for `m` cases in the sample, at most 30%.
 #'
 #' @inheritParams estimate_accuracy
 #' @param x A [fit_raters()] result with `method = "bayes"`.
 #' @param method `"joint"` (the default): the accuracy is between two values, `independent` and
 #'   `shared`, at a position that `common` defines; see *Shared errors*. `"shared"`: only the raters
-#'   determine the true category. The result is then a cut distribution, not a posterior.
+#'   determine the true category. The result is then a cut distribution, not a posterior, because
+#'   the system's answers are not evidence about the truth.
 #' @param interval `"posterior"`, the only interval: quantiles of the draws.
 #' @param conf_level Probability that the accuracy is between `conf.low` and `conf.high`, in (0, 1).
-#' @param common `"typical"` (the default), `"none"`, `"all"` or a number in \[0, 1\]; see *Shared
-#'   errors*.
+#' @param common Assumed share of errors that the system shares with the raters, for `"joint"`:
+#'   `"typical"` (the default), `"none"`, `"all"` or a number in \[0, 1\]; see *Shared errors*.
 #' @param gold_sample `"random"` if `known_truth` (or the known truth of the fit) is a random
 #'   sample, the only kind of sample that can be used here. `NULL`, the default, if there is no such
 #'   sample.
@@ -109,8 +111,8 @@ refit_without_truth <- function(fit) {
   )
 }
 
-# Estimates accuracy from a fit by the sampler. `chosen_ratings`: ratings of the fit with the
-# answers of the systems to evaluate. `gold`: a random sample of gold cases, or NULL.
+# Estimates accuracy from a fit with posterior draws. `chosen_ratings`: ratings of the fit with the
+# answers of the systems to evaluate. `gold`: result of resolve_gold_sample().
 draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
@@ -127,9 +129,9 @@ draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
 # accuracies (draws x systems). `independent_cells`, `shared_cells`: a matrix per system with the
 # joint probabilities of truth and answer (draws x cells). `posterior`: patterns x categories.
 #
-# One cut run gives the shared draws of all systems; a joint run per system gives the independent
-# draws. Independent draws are reordered to have the ranks of the shared draws, so that systems have
-# the same dependence in both.
+# One cut run of the sampler (without answers of systems) gives the shared draws of all systems. A
+# joint run per system (as one more rater) gives the independent draws. These are reordered to have
+# the ranks of the shared draws, so that the dependence between systems is the same in both.
 draw_accuracies <- function(fit) {
   x <- fit$x
   n_labels <- n_categories(x)
@@ -159,7 +161,8 @@ draw_accuracies <- function(fit) {
   )
 }
 
-# Input of the sampler in which one system is one more rater, and other systems are left out.
+# Returns the input of a joint run of the sampler, in which one system is one more rater and other
+# systems are left out: a list of ratings `x` and `task` (see sampler_task()).
 make_joint_task <- function(fit, system_number) {
   x <- keep_systems(fit$x, system_number)
   task <- sampler_task(x, fit$model, fit$known, fit$prior)
@@ -172,11 +175,11 @@ make_joint_task <- function(fit, system_number) {
   list(x = x, task = task)
 }
 
-# Mixes the draws with independent and with shared errors according to `common`. Returns a list.
-# accuracy: draws x systems. cells: a matrix per system (draws x cells of truth and answer). sizes:
-# a row per system with the sampling error; the variances due to sampling, shared errors and cases
-# on which all raters err; and `back`, the position from independent (0) to shared (1). ends: the
-# draws that were mixed.
+# Computes draws between those with independent and with shared errors, at positions that `common`
+# of `options` defines. Returns a list. accuracy: draws x systems. cells: a matrix per system (draws
+# x cells of truth and answer). sizes: a row per system with the sampling error; the variances due
+# to sampling, shared errors and cases on which all raters err; and `back`, the mean position from
+# independent (0) to shared (1). ends: `unmixed_draws`, the result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
   difference <- unmixed_draws$independent - unmixed_draws$shared
@@ -249,9 +252,9 @@ expected_error_rate <- function(fit) {
 max_vague_draws <- 0.3
 half_vague_draws <- 10
 
-# Resamples the draws of each system. Their weight is the probability of the number of correct
-# answers in the gold sample. New draws get the ranks of the old draws, which keeps the dependence
-# between systems.
+# Resamples the draws of each system, with weights that are the probability of its number of correct
+# answers in the gold sample. `draws`: see mix_draws(). New draws get the ranks of the old draws,
+# which keeps the dependence between systems.
 resample_by_gold <- function(draws, x, gold) {
   answers <- case_answers(x)[gold$case, , drop = FALSE]
   for (s in seq_along(x$systems)) {

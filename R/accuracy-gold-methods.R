@@ -1,4 +1,5 @@
-# Prints the gold cases of an accuracy estimate, and updates an estimate with more gold cases.
+# Printed information on the gold cases (cases with known truth) of an accuracy estimate, and
+# update() of an estimate with more gold cases.
 
 # Tables with the columns of tidy(x, "gold") and tidy(x, "gold_details"), but without rows.
 no_gold_sources <- tibble::tibble(
@@ -16,7 +17,8 @@ no_gold_details <- tibble::tibble(
   reason = ""
 )[0L, ]
 
-# Printed columns with the estimates from gold cases only and from ratings only, a row per system.
+# Returns printed columns, with an element per system: estimates from gold cases only and from
+# ratings only, the p-value of their difference, and the equivalent number of gold cases (labels).
 gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
   labels <- sources[[x$options$interval]]$labels
@@ -28,11 +30,11 @@ gold_columns <- function(x) {
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
 }
 
-# Printed notes about gold cases.
+# Returns notes to print below an estimate: how gold cases were sampled, and what columns mean.
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
-  # Leaves out systems for which the table of estimates has a reason why gold cases are not used.
+  # Leaves out systems if the table of estimates already has the reason why gold is not used.
   unexplained <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
   notes <- reason_notes(unexplained, unexplained$system)
   if (is.null(gold$evidence)) return(notes)
@@ -57,15 +59,15 @@ gold_notes <- function(x) {
   )
 }
 
-#' More gold cases for an estimate
+#' Update of an accuracy estimate with more gold cases
 #'
-#' Adds gold cases to an estimate with gold cases, without fitting the ratings again. If you add
-#' batches until the interval is narrow enough, use `interval = "anytime"` (see
-#' [estimate_accuracy()]). Widths vary at random between batches. If you stop when an interval of
-#' another kind happens to be narrow, its coverage is too low.
+#' Adds gold cases (cases with known truth) to an accuracy estimate with gold cases, without fitting
+#' the ratings again. If you add batches until the interval is narrow enough, use
+#' `interval = "anytime"` (see [estimate_accuracy()]). Widths vary at random between batches. If you
+#' stop when an interval of another kind happens to be narrow, its coverage is too low.
 #'
-#' @param object An [estimate_accuracy()] result with gold cases (cases with known truth) that are a
-#'   sample; also one with argument `by`.
+#' @param object An [estimate_accuracy()] result, for all cases or by group (argument `by`), with
+#'   gold cases that are a sample.
 #' @param known_truth Further cases with known truth, in a form that [estimate_accuracy()] accepts.
 #'   A case that was already a gold case must have the same truth.
 #' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]; `NULL`, the default,
@@ -122,8 +124,8 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   ))
 }
 
-# Adds the gold cases `more` to `gold`. The probability of a case is that of being in any of the
-# batches. It must therefore be the same in both.
+# Returns the gold cases of `gold` and `more` together (lists made by resolve_gold()). The sampling
+# probability of a case is the probability of being in any batch, so it must be equal in both lists.
 merge_gold <- function(gold, more, x) {
   new_cases <- as_label(x$cases[more$case])
   abort_if(length(new_cases) > 0L && more$sample != gold$sample, "gold",
@@ -187,8 +189,8 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   object
 }
 
-# For each quantity, the reason why there is no interval if its gold cases are in too few clusters;
-# NA otherwise.
+# For each quantity measured by gold cases, the reason why there is no interval if its gold cases
+# are in too few clusters; NA otherwise. `x`: result of in_clusters().
 why_few_clusters <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(

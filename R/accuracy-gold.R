@@ -1,13 +1,13 @@
 #' @section Gold cases:
-#' Gold cases that are a random sample, or a sample with known probabilities (`gold_sample`),
-#' measure errors that ratings do not identify. The estimate from ratings does not use them. The
-#' ratings predict the probability `q` that the system's answer is correct. `q` is the mean of two
-#' numbers: the posterior probability of the answer under a model with an accuracy per rater, and
-#' the share of the case's ratings that are equal to the answer. Let `y` be 1 if the answer is
-#' correct and 0 otherwise. The estimate is `mean(y - slope q)` over gold cases plus `slope mean(q)`
-#' over all cases. This is prediction-powered inference (Angelopoulos et al. 2023), with a slope as
-#' in PPI++ that is shrunk towards .5 if there are few gold cases. If predictions are useless, the
-#' slope is 0, and the estimate is computed from gold cases only.
+#' Gold cases are cases with known truth. If they are a random sample, or a sample with known
+#' probabilities (`gold_sample`), they measure errors that ratings do not identify. The estimate
+#' from ratings does not use them. For each case, the ratings predict the probability `q` that the
+#' system's answer is correct. `q` is the mean of two numbers: the posterior probability of the
+#' answer under a model with an accuracy per rater, and the share of the case's ratings that are
+#' equal to the answer. Let `y` be 1 if the answer is correct and 0 otherwise. The estimate is
+#' `mean(y - slope q)` over gold cases plus `slope mean(q)` over all cases. This is
+#' prediction-powered inference (Angelopoulos et al. 2023), with a slope as in PPI++ that is shrunk
+#' towards .5 if there are few gold cases. If predictions do not help, the slope is 0.
 #'
 #' * `"corrected"` is Wilson's interval for the equivalent number of labels. It is valid whatever
 #'   the number of shared errors.
@@ -20,14 +20,13 @@
 #'   prior, the result moves towards `"corrected"`. It moves linearly between p-values of 1.5 and
 #'   0.5 times `1 - conf_level`, so that small differences have small effects. If all raters are
 #'   machines, the prior is the interval for machines (see *Intervals*), around its centre.
-#' * `"anytime"` is `"corrected"` as a confidence sequence. It is approximately valid at all numbers
-#'   of gold cases simultaneously. You may look after every batch
-#'   ([update()][update.accuracy_estimate]) and stop when the interval is narrow enough. It is
-#'   wider.
+#' * `"anytime"` is a wider version of `"corrected"`, a confidence sequence. It is approximately
+#'   valid at all numbers of gold cases simultaneously. You may therefore look at it after every
+#'   batch ([update()][update.accuracy_estimate]), and stop when it is narrow enough.
 #'
 #' The following table shows the coverage and mean width of nominal 90% intervals on 28 data sets
 #' with known truth, 20 of them real. Random gold cases were drawn 20 times from each data set
-#' (`bench/gold.R`):
+#' (`bench/gold.R`). `"gold alone"` is Wilson's interval from gold cases only:
 #'
 #' | gold cases | `"corrected"` | `"combined"` | `"gold alone"` |
 #' |---|---|---|---|
@@ -57,11 +56,11 @@
 #' the accuracy, and the ratings of the other cases reduce the standard error: `q` is the share of
 #' the rater's ratings of a case that are equal to the answer. With `systems = c(app = "pass")` in
 #' [ratings()], the estimate is the share of cases that pass. Only intervals with gold cases are
-#' available, and `"combined"` is `"corrected"`. If gold cases were chosen by hand, estimates are
-#' `NA`. Gold cases that were drawn by their truth ("50 and 50") are not a random sample; they cause
-#' the warning `fallible_warning_gold_by_class`. [plan_gold()] computes how many labels are needed,
-#' [gate()] compares the result with a threshold, and [compare_systems()] compares versions of an
-#' application.
+#' available, and `"combined"` is replaced by `"corrected"`. If gold cases were chosen by hand,
+#' estimates are `NA`. Gold cases that were drawn by their truth, such as 50 of each category, are
+#' not a random sample; they cause the warning `fallible_warning_gold_by_class`. [plan_gold()]
+#' computes how many gold cases are needed, [gate()] compares the result with a threshold, and
+#' [compare_systems()] compares versions of an application.
 #'
 #' With 500 cases, nine pass rates and eight judges, 90% intervals covered .92, .91 and .91 with 20,
 #' 50 and 100 gold cases (worst setting .87, .87 and .88). Their mean width was .83 times that of
@@ -70,9 +69,9 @@
 #'
 #' @section Gold cases picked by hand:
 #' Gold cases that were chosen by hand (`gold_sample = "given"`, the default) are not a sample, and
-#' do not measure the accuracy. They only enter the likelihood, as in [fit_raters()]. Gold cases of
-#' any kind also enter the likelihood if the interval is not one of
-#' `r list_ids(gold_intervals)`.
+#' do not measure the accuracy. They only enter the likelihood of the model of raters, as in
+#' [fit_raters()]. Gold cases that are a sample also enter only the likelihood if the interval is
+#' not one of `r list_ids(gold_intervals)`.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
 #'   Prediction-powered inference. *Science*, 382, 669-674. \doi{10.1126/science.adi6000}
 #'
@@ -91,8 +90,8 @@ NULL
 # Returns gold cases in the form that all functions of this file use, or NULL without known truth: a
 # list with the fields of read_gold() and two more. `settings` are `target` and `widen` of
 # gold_cases(). `kind` is "sample" if the gold cases are a sample. Otherwise it is the reason why
-# they are not: "picked" (by hand), "undeclared" or "unrated" (no gold case has a rating). Later it
-# is set to "likelihood" if the interval does not use the sample.
+# they are not: "picked" (by hand), "undeclared" (by the user) or "unrated" (no gold case has a
+# rating). It is later set to "likelihood" if the interval does not use gold cases as a sample.
 resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
@@ -139,7 +138,8 @@ check_gold_of <- function(fit, known_truth, gold_sample) {
 # Are gold cases a sample, so that they measure the accuracy?
 is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
-# Message if an interval needs a sample of gold cases and there is none, see misfit_of().
+# Returns the error (see misfit_of()) for a user who asks for an interval that needs a sample of
+# gold cases, if there is none. `interval`: record made by new_interval().
 why_no_sample <- function(interval, gold) {
   n_gold <- length(gold$case)
   cases <- sprintf("the %s with known truth", count_noun(n_gold, "case"))
@@ -160,9 +160,9 @@ why_no_sample <- function(interval, gold) {
     x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
 }
 
-# Keeps the gold cases of a group of cases. `cases`: numbers of these cases among all cases;
-# `group`: their ratings. If no gold case of a random sample has a rating in the group, gold cases
-# do not represent its rated cases, and are dropped.
+# Keeps the gold cases that are in a group of cases. `cases`: numbers of the cases in the group;
+# `group`: their ratings. If gold cases are a random sample but none in the group has a rating, they
+# do not represent the rated cases of the group, and are dropped.
 gold_among <- function(gold, cases, group) {
   if (is.null(gold)) return(NULL)
   keep_gold <- function(kept) modify_fields(gold, c("case", "truth", "probability"), `[`, kept)
@@ -192,13 +192,13 @@ fit_without_truth <- function(fit, known_truth) {
 
 # ---- Correction of an estimate by gold cases -----------------------------------------------------
 
-# Corrects an estimate from ratings by gold cases.
+# Returns the estimate from ratings after a correction by gold cases. `predicted`: probabilities of
+# categories (patterns of ratings x categories), or NULL to compute them.
 #
-# The result has field `gold`: the list of resolve_gold() (`case`, `truth`, `probability`, `sample`,
-# `kind`, `settings`) with further fields. `alone`: table of the estimate from ratings only.
-# `evidence`: gold cases and predictions by pattern of ratings, NULL without usable gold cases.
-# `measured`: corrected accuracies. `sources`: a row per system and interval. `details`: a row per
-# system. `predicted`: probabilities (patterns x categories), or NULL to compute them.
+# The result has field `gold`: the result of resolve_gold() with further fields. `alone`: table of
+# the estimate from ratings only. `evidence`: see gold_evidence(), NULL without usable gold cases.
+# `measured`: corrected accuracies, see gold_accuracy(). `sources`, `details`: tables of tidy(x,
+# "gold") and tidy(x, "gold_details"). If gold cases are not a sample, the estimate is not changed.
 with_gold <- function(estimate, gold, predicted = NULL) {
   if (!is_gold_sample(gold)) {
     if (length(gold$case) > 0L) estimate$fitted_gold <- gold
@@ -247,7 +247,8 @@ without_gold <- function(estimate) {
 source_gold_only <- "gold alone"
 source_ratings_only <- "ratings alone"
 
-# A vector with an element per row: the next of `value` if `known` is TRUE, `missing` otherwise.
+# Returns a vector with an element per element of `known`: the elements of `value`, in their order,
+# where `known` is TRUE, and `missing` elsewhere.
 fill_known <- function(known, value, missing = NA_real_) {
   replace(rep_len(missing, length(known)), known, value)
 }
@@ -257,10 +258,10 @@ fill_known <- function(known, value, missing = NA_real_) {
 # and interval, `weight` of gold cases in the estimate (0 to 1), and `size`, the number of gold
 # cases that would give the same interval without ratings.
 #
-# `known`: which rows of `about` have gold cases. `x`, `from_ratings`: measurements by gold cases,
-# and estimates from ratings, of these rows. `table`: estimates and intervals from ratings of all
-# rows. `lack`: why gold cases do not measure a row, named by codes. `field`: "share" for
-# accuracies, "difference" for differences.
+# `known`: which rows of `about` do gold cases measure? `x`, `from_ratings`: corrected means by gold
+# cases, and estimates from ratings, for these rows. `table`: estimates and intervals from ratings
+# for all rows. `lack`: reason why gold cases do not measure a row, named by a code; NA if they do.
+# `field`: "share" for accuracies, "difference" for differences.
 source_rows <- function(about, table, known, x, from_ratings, lack, field, settings, interval) {
   rows_of <- function(id, record, x) {
     limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
@@ -289,8 +290,9 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
   stack_rows(tables)[order(rep(seq_len(nrow(about)), length(tables))), ]
 }
 
-# Replaces estimates from ratings (`table`) by those of the chosen interval (`sources`). Rows
-# without gold cases keep the estimate from ratings, with a reason.
+# Replaces estimates and intervals from ratings (`table`) by the rows of `sources` for the chosen
+# kind of `interval`. Rows that gold cases do not measure keep the estimate from ratings, with a
+# reason.
 resolve_sources <- function(table, sources, interval) {
   chosen_rows <- sources[sources$interval == interval, ]
   has_gold <- !is.na(chosen_rows$estimate)
@@ -317,7 +319,7 @@ labels_of_sources <- function(rows, cases) {
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
-# Reason (named by a code) why gold cases do not measure a system; NA if they do.
+# Reason (a string, named by a code) why gold cases do not measure a system; NA if they do.
 why_no_gold <- function(estimate, system_number) {
   evidence <- estimate$gold$evidence
   if (estimate$gold$measured$known[[system_number]]) {

@@ -42,8 +42,8 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
     })
 }
 
-# Runs `code`. Returns a list of its `value` and of the package's `warnings`, which are not shown.
-# Their messages are not wrapped, because warn_groups() shows the first line of each.
+# Runs `code` without showing warnings of this package. Returns a list: `value` of the code, and
+# `warnings`. Messages are not wrapped, because warn_groups() shows the first line of each.
 catch_warnings <- function(code) {
   withr::local_options(cli.condition_width = Inf)
   collected <- rlang::env(all = list())
@@ -82,7 +82,7 @@ warn_groups <- function(conditions) {
 
 # Cases in clusters: `cluster` of estimate_accuracy().
 
-# Number of the cluster of each case, an integer; NULL without clusters.
+# Converts cluster labels of cases to whole numbers; NULL without clusters.
 number_clusters <- function(cluster) if (!is.null(cluster)) match(cluster, unique(cluster))
 
 # Number of clusters with at least one rated case of positive weight.
@@ -92,14 +92,14 @@ count_clusters <- function(estimate) {
   length(unique(estimate$options$cluster[is_counted]))
 }
 
-# Reason why there is no interval.
+# Reason why there is no interval, for column `reason`.
 reason_one_cluster <- "all rated cases are in one cluster"
 
 is_one_cluster <- function(estimate) {
   !is.null(estimate$options$cluster) && count_clusters(estimate) < 2L
 }
 
-# Words for printed notes: which units are resampled.
+# Words for a printed note on the bootstrap: which units are resampled, cases or clusters.
 resampling_note <- function(estimate) {
   if (is.null(estimate$options$cluster)) return("case bootstrap")
   n_clusters <- count_clusters(estimate)
@@ -111,8 +111,9 @@ resampling_note <- function(estimate) {
 
 few_clusters <- 20L # with fewer clusters, bootstrap intervals are too narrow
 
-# Ratio of two sampling errors of each system: with clusters resampled, divided by with cases
-# resampled. 1 without clusters. Both are errors of method "joint", because its bootstrap is fast.
+# Returns the factor by which clusters change the sampling error of each system: the standard error
+# if clusters are resampled, divided by that if cases are resampled; 1 without clusters. Both are
+# computed with method "joint", because its bootstrap is fast.
 cluster_widening <- function(estimate) {
   options <- estimate$options
   if (is.null(options$cluster)) return(1)
@@ -176,9 +177,9 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (length(gold$case) > 0L) gold
 }
 
-# Computes labels by method "average". If at least `min_gold` gold cases are a sample, the result
-# also contains `blind`, labels that do not use them. The comparison of `blind` with the gold cases
-# is used to calibrate the labels of the other cases.
+# Computes labels by method "average". If gold cases are a sample and at least `min_gold` of them
+# are rated, the result also contains `blind`, labels computed without them. Comparing `blind` with
+# the true categories calibrates the labels of the other cases. `votes`: see ground_truth().
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
