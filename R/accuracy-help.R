@@ -84,8 +84,8 @@
 #' does not affect any number. The interval does not allow for raters who copy from each other.
 #'
 #' *Machines as raters.* If all raters are machines (`rater_kind` `"model"` or `"tool"`), their
-#' agreement carries little information. In a regression of the true accuracy on the estimate in 9
-#' families of data sets, the slope was only .23. The estimate is unchanged, but the interval of
+#' agreement carries little information. In 9 families of data sets, the slope of the true accuracy
+#' on the estimate was only .23. The estimate is unchanged, but the interval of
 #' `"average"` is centred on `estimate + o (.65 - estimate) / 2` (column `centre` of details). Its
 #' variance is `sampling^2 + (.17 o)^2`, whatever the ratings are. The interval may be too wide for
 #' an easy task. High agreement does not show that a task is easy. With kappa above .7, the error
@@ -113,11 +113,11 @@
 #' are fitted again. (For `"average"`, only models with a weight of at least .001 are fitted and
 #' weighted again.) The intervals contain sampling error only. In public data sets, the coverage of
 #' nominal 90% intervals was far lower than 90%.
-#' * Replicates in which agreement is no better than by chance have no estimate. They are counted,
-#'   and there is a warning if they are many.
-#' * If clipping, few cases or the choice between modes bias the estimate, replicates have this bias
-#'   twice, and the interval is asymmetric. If the bias exceeds the spread of the replicates, the
-#'   interval does not contain the estimate, and there is a warning.
+#' * Replicates in which agreement is no better than by chance have no estimate. Column `failed` of
+#'   details has their number, and there is a warning if there are many.
+#' * If the estimate is biased (by clipping to \[0, 1\], few cases, or a likelihood with several
+#'   modes), replicates have this bias twice, and the interval is asymmetric. If the bias exceeds
+#'   the spread of the replicates, the interval excludes the estimate, and there is a warning.
 #' * The interval is `NA`, with a reason, in three cases: replicates do not vary (as for a system
 #'   that is always right); most replicates have no estimate; or weights are not counts.
 #'
@@ -150,7 +150,8 @@
 #' * *Perfect agreement*, two raters, unused categories, raters below chance among better ones, and
 #'   repeated ratings: there are estimates, and priors keep them inside (0, 1). Repeated ratings are
 #'   independent unless they are reruns, see [ratings()].
-#' * *Only one category used*: chance agreement is not known, and `"typical"` gives `NA`.
+#' * *Only one category used*: chance agreement is unknown, and with `common = "typical"` the
+#'   estimate is `NA`.
 #' * *Weights* are numbers of cases. Weights that sum to one are probabilities, and are treated as
 #'   shares of a million cases. If weights are not whole numbers, there is no interval.
 #'

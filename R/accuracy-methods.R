@@ -19,8 +19,9 @@
   NextMethod()
 }
 
-# Keeps the systems with numbers `at` of an estimate. Patterns of ratings and answers that are now
-# the same are joined into one, with the posterior of the first of them.
+# Returns an estimate with only the systems whose numbers are `at`. Patterns (combinations of
+# ratings and answers) that are equal without the other systems are joined into one. It gets the
+# posterior probabilities of the first of them.
 select_systems <- function(x, at) {
   gold <- x$gold
   interval <- x$options$interval
@@ -105,7 +106,7 @@ accuracy_axis_title <- function(estimate) {
   if (is_pass_rate(estimate)) "share that passes" else "probability of the correct category"
 }
 
-# Words for the method in a caption. With one rater, its name instead.
+# Words for a caption: the estimation method and `model`, or with a single rater, the rater's name.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x
   if (is_one_rater(x)) return(toString(c(
@@ -115,7 +116,7 @@ estimator_words <- function(estimate, model = NULL) {
   method_words(estimate$options$method, model)
 }
 
-# Columns of glance(). Columns that do not apply are NA or left out.
+# Columns of glance(). Columns that do not apply are NA or left out. `record`: see new_method().
 compute_glance_columns <- function(x, record) {
   options <- x$options
   fit <- x$fit
@@ -136,9 +137,9 @@ compute_glance_columns <- function(x, record) {
   ))
 }
 
-# Reliability of single runs of the only rater. Runs are compared by whether they equal the answer
-# of the first system. It is 1 if runs of a case agree, 0 if they agree no more than runs of
-# different cases, and NA without reruns.
+# Reliability of single runs of the only rater, such as a language model that was asked repeatedly.
+# Runs are compared by whether they equal the answer of the first system. It is 1 if runs of a case
+# agree, 0 if they agree no more than runs of different cases, and NA without reruns.
 rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
   n_runs <- pattern_lengths(x)
@@ -159,7 +160,8 @@ rater_words <- function(facts) {
   )
 }
 
-# Notes below the printed table.
+# Notes below the printed table: missing values, assumptions, gold cases, intervals. `record`: see
+# new_method().
 accuracy_notes <- function(x, record) {
   table <- x$table
   fit <- x$fit
@@ -204,8 +206,8 @@ accuracy_notes <- function(x, record) {
   )
 }
 
-# Table of tidy(). If systems abstained, adds the share of cases that they answered, and their
-# accuracy over all cases if abstentions count as wrong.
+# Main table of tidy(). If systems abstained, it also has the share of cases that they answered, and
+# their accuracy over all cases if abstentions count as wrong.
 accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
@@ -228,7 +230,7 @@ answered_notes <- function(table) {
   )
 }
 
-# Note on the sources of error that the intervals contain.
+# Note on the sources of error that the intervals contain. `record`: see new_interval().
 interval_note <- function(record, x) {
   words <- record$note(x)
   note(

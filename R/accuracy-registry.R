@@ -1,25 +1,26 @@
-# The registry of estimation methods and intervals of estimate_accuracy(), and their properties. The
-# record of a method is in a file method-*.R, that of an interval in a file interval-*.R. Code
-# outside these files does not branch on names of methods or intervals, only on properties
-# (tools/ids.R).
+# The registry of estimation methods and intervals of estimate_accuracy(). A record is a list of
+# properties. Records of methods are in files method-*.R, those of intervals in files interval-*.R.
+# Code outside these files does not branch on names of methods or intervals, only on properties
+# (tools/ids.R checks this).
 
 # A method is a list:
 # * words: the name of the method in results
-# * model: the models that it supports, "k" (the K-model fitted by algebra), "any", or `"own"` (a
-#   fixed set of models; the user cannot choose another)
+# * model: the models that it supports: "k" (k_model() fitted by algebra), "any", or "own" (the
+#   method has a fixed set of models, and the user cannot choose another)
 # * posterior: does it compute the probability of each category for each case?
 # * likelihood: is the accuracy of a system a parameter of a likelihood?
 # * clips, bins: does it use the options `clip` and `bin_width`?
 # * iterated: is it iterative, so that estimates that should be equal may differ slightly?
-# * stand_in: method whose replicates are used for the correlation of systems, because replicates of
-#   this method would be slow
+# * stand_in: method whose bootstrap replicates are used for the correlation of systems, because
+#   replicates of this method would be slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
 # * common: default assumption about shared errors; NULL if the user cannot choose one
 # * estimate: function that returns new_point(). Its arguments are a fit, options, and the result of
 #   average_of() (NULL unless the model is `"own"` or the interval needs it)
-# * of_posterior: function used instead of `estimate` for a posterior given by the user, with the
-#   arguments fit and options; NULL if the method needs a model
-# * of_family: function used instead of `estimate` for a family of models that is fitted in R
+# * of_posterior: function used instead of `estimate` if the user gives posterior probabilities (see
+#   as_rater_fit()), with the arguments fit and options; NULL if the method needs a model
+# * of_family: function used instead of `estimate` for a user-defined model (see rater_family()),
+#   which is fitted in R
 # * explain: sentences for a methods paragraph, see explain_estimate()
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
@@ -36,12 +37,12 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * uncounted: end of the message if weights are not counts of cases
 # * replicates: default number of replicates
 # * hidden: does it allow for errors other than sampling error?
-# * spread: how it is computed for metrics and cells of confusion matrices: from "percentile"s of
-#   replicates, or by the "delta" method; "" if it is for accuracy only
+# * spread: how it is computed for metrics and cells of confusion matrices: "percentile" (of
+#   replicates) or "delta" (by the delta method); "" if it is for accuracy only
 # * compiled: can a study run it in compiled code?
 # * own_fit: is it available for a fit by as_rater_fit()?
-# * find: function of a draft (see draft_estimate()) that returns new_interval_found(); NULL if
-#   there is no interval
+# * find: function that computes the intervals. Its arguments are a draft (an estimate without
+#   intervals, see draft_estimate()) and its table; it returns new_interval_found(). NULL for "none"
 # * draws: function of an estimate and its replicates that returns draws of all systems jointly
 #   (draws x systems), or a string with the reason why it cannot; NULL if the interval treats
 #   systems separately
@@ -109,25 +110,26 @@ cell_intervals <- function(estimate) {
   }, accuracy_intervals))
 }
 
-# Names of records as listed in help pages.
+# Formats names of records for help pages, such as `"bootstrap"`, `"profile"` or `"none"`.
 list_ids <- function(records) {
   ids <- sprintf("`\"%s\"`", names(records))
   paste(toString(head(ids, -1L)), "or", ids[[length(ids)]])
 }
 
-# If the user gives a model or known raters, the default method is one that uses them.
+# Returns the default method: one that uses the model or known raters if the user gives them.
 default_method <- function(model, known_raters = FALSE) {
   if (inherits(model, "own_model")) return(method_shared$id)
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
-# The only interval of models that are fitted in R; NULL for other models.
+# The default interval of user-defined models, which are fitted in R; NULL for other models.
 interval_of_model <- function(model) {
   if (inherits(model, user_models)) interval_bootstrap$id
 }
 
-# The interval to compute. The default is "combined" with a sample of gold cases, "robust" without.
-# With one rater, "combined" becomes "corrected", because there is no estimate from ratings only.
+# Returns the name of the interval to compute. If `interval` is NULL, it is "combined" with a sample
+# of gold cases (cases with known truth), and "robust" without. With one rater, "combined" is
+# replaced by "corrected", because there is no estimate from ratings only.
 resolve_interval <- function(interval, gold, x) {
   has_gold_sample <- is_gold_sample(gold) && length(gold$case) > 0L
   interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
@@ -160,7 +162,7 @@ runs_compiled <- function(options) {
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
 
-# Words for a method; `model` is left out if the method uses a fixed set of models.
+# Words for a method and its `model`, which is left out if the method has a fixed set of models.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods[[id]]
   if (is.null(method)) return(id)
@@ -253,8 +255,8 @@ rule_of <- function(method, model) {
   if (!is.null(field)) method[[field]]
 }
 
-# Misfit of models that are fitted in R, and of fits with only a posterior, which support few
-# methods and intervals; NULL if there is none. `field`: see rule_field().
+# Returns the error (see misfit_of()) if a method or interval does not support a model that is
+# fitted in R, or a fit with only a posterior; NULL if it does. `field`: see rule_field().
 misfit_outside_core <- function(field, method, interval, fit) {
   allowed <- list(
     method = ids_with(field, accuracy_methods),

@@ -14,8 +14,8 @@
 #'   * `estimate`: accuracy, a probability; `std.error`: its standard error; `conf.low`,
 #'     `conf.high`: limits of the interval.
 #'   * `shared`, `independent`: accuracy if the system shares all errors of the raters, and if its
-#'     errors are independent of the raters' errors. `NA` if no models were averaged (methods
-#'     `"binned"` and `"unbinned"` without a robust interval).
+#'     errors are independent of the raters' errors. `NA` for methods `"binned"` and `"unbinned"`
+#'     without a robust interval.
 #'   * `n`: number of cases with ratings that the system answered; `method`; `reason`: why a value
 #'     is `NA`.
 #'   * `answered`, only if systems abstained (see argument `abstain` of [ratings()]): share of its
@@ -24,9 +24,8 @@
 #'   * `accuracy_all`, only if systems abstained: accuracy if abstentions count as wrong, `answered`
 #'     times `estimate`; `all.low`, `all.high`: limits of its interval.
 #'
-#'   `"details"`, a row per `system`. Models are averaged for method `"average"` and for every
-#'   robust interval. For other estimates, columns that are computed from the averaged models are
-#'   `NA`.
+#'   `"details"`, a row per `system`. Method `"average"` and robust intervals compute averages over
+#'   a family of models ("averaged models"). In other estimates, columns that need them are `NA`.
 #'   * `uninformative`, for method `"binned"`: share of the system's cases in bins without
 #'     information (`estimate_raw` in table `"bins"` is `NA`).
 #'   * `mean_posterior`: mean posterior probability of the system's answers.
@@ -167,14 +166,14 @@ no_members <- tibble::tibble(
   ), 0)
 )[0L, ]
 
-#' Estimates by group
+#' Accuracy estimates by group of cases
 #'
 #' The result of [estimate_accuracy()] with `by`: a list with an estimate per group, named by group.
 #' `x[["name"]]` is an estimate like any other, for [compare_systems()], [confusion()] and other
 #' functions. Each group is fitted separately. Two properties are computed from all cases: how often
 #' raters use each category, and how often answers coincide by chance. An interval may therefore be
 #' narrower than it would be with the cases of the group only. [compare_systems()] of the whole list
-#' compares the groups, if they have gold cases that are a sample.
+#' compares the groups, if they have gold cases (cases with known truth) that are a sample.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Passed on to `format()` of each estimate.
@@ -229,8 +228,8 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     space_between_facets(18)
 }
 
-# Table of tidy(x, "breakdown") for accuracy_bounds(): how many errors systems can share with the
-# raters before the claim that they are better than `better_than` fails.
+# Table of tidy(x, "breakdown") for a result of accuracy_bounds(): the degree to which systems can
+# share errors of the raters before the claim that they are better than `better_than` fails.
 breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   check_dots_empty(...)
   abort_argument_if(is.null(better_than), "better_than",
@@ -293,8 +292,8 @@ where_claim_holds <- function(independent, shared) {
   )
 }
 
-# Smallest possible accuracy of each of `systems` minus the accuracy of system `other`. NA if the
-# bounds contain no differences.
+# Lower bound of the accuracy of each of `systems` minus the accuracy of system `other`. NA if the
+# bounds contain no differences. `bounds`: result of accuracy_bounds().
 lowest_differences <- function(systems, other, bounds) {
   differences <- bounds$differences
   if (is.null(differences)) return(NA_real_)

@@ -198,8 +198,8 @@ estimate_from_fit <- function(fit, by, arguments) {
   do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, arguments)))
 }
 
-# Names of the arguments that are single settings. The other settings are elements of the lists
-# `bins` and `resampling`.
+# Names of the arguments of estimate_accuracy() that are single settings. The other settings are
+# elements of the lists `bins` and `resampling`.
 settled <- c("method", "interval", "conf_level", "common")
 
 # Suppresses the warning that a base rate was estimated below zero, if the method is the average,
@@ -209,8 +209,9 @@ muffle_boundary_warning <- function(method, fit) {
   suppressWarnings(fit, classes = if (is_average) "fallible_warning_boundary" else "none")
 }
 
-# Returns an estimate, or a list of estimates if `by` gives groups of cases. `fit` is a function
-# that returns a fit of some ratings with known truths. `arguments`: list of the user's arguments.
+# Returns an estimate, or a list of estimates if `by` gives groups of cases. `fit`: a function of
+# ratings and known truths that returns a fit. `gold`: result of resolve_gold(). `arguments`: list
+# of the user's arguments.
 estimate_by_group <- function(x, by, fit, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
@@ -221,7 +222,8 @@ estimate_by_group <- function(x, by, fit, gold, arguments) {
   }, arguments$cluster, gold)
 }
 
-# Estimates the accuracy of all systems of a fit, with intervals, and corrects it by gold cases.
+# Estimates the accuracy of all systems of a fit, with intervals. If there are gold cases (`gold`,
+# result of resolve_gold()), they correct the estimates. `cluster`: cluster of each case, or NULL.
 estimate_systems <- function(fit, cluster, gold, options) {
   options$cluster <- number_clusters(cluster)
   options$given_cluster <- cluster # the user's values; numbers of clusters differ between groups
@@ -243,8 +245,8 @@ check_has_systems <- function(x) {
 
 # Computes a draft, which is an estimate without its interval. Returns a list: fit; options; average
 # (result of average_of(), or NULL if it is not needed); point (result of new_point()); parts
-# (accuracies and errors under the averaged models); n (number of rated cases that each system
-# answered); reason (why the estimate of a system is NA).
+# (result of parts_of_average(): accuracies and errors under the averaged models); n (number of
+# rated cases that each system answered); reason (why the estimate of a system is NA).
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
@@ -271,9 +273,9 @@ judged_cases <- function(fit) {
   unname(colSums(pattern_cases(fit$x) * (judged_patterns(fit) & fit$x$patterns$answer > 0L)))
 }
 
-# Result of a method, with a number or list element per system. value: the estimate. estimator:
-# computes replicates of the estimate. shared, independent: accuracy with shared and with
-# independent errors; if NULL, the accuracies of the average are used. reason: why values are NA; if
+# Result of an estimation method, with a number or list element per system. value: the estimate.
+# estimator: computes replicates of the estimate. shared, independent: accuracy with shared and with
+# independent errors; if NULL, those of the averaged models are used. reason: why values are NA; if
 # NULL, why_no_estimate() is used. posterior: matrices, patterns of ratings x categories. bins:
 # tables with the columns of no_bins. uninformative: share of cases in bins without information.
 # mean_posterior: mean posterior probability of the system's answers.
@@ -283,11 +285,11 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
   mget(names(formals()))
 }
 
-# Intervals of all systems, as field `find` of new_interval() returns them. table: columns
+# Intervals of all systems, as functions `find` of new_interval() return them. table: columns
 # std.error, conf.low, conf.high and reason. replicates: NULL or a matrix with a column per system.
-# sampling: the standard error due to sampling, NULL for the sampling error of the average. Robust
+# sampling: the standard error due to sampling; if NULL, average_sampling_error() is used. Robust
 # intervals add `centre`. If the search for limits finds a better optimum of the likelihood, the
-# result also contains the new `draft`.
+# result also contains a new `draft` (an estimate without intervals).
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
 # Computes the intervals of a draft (an estimate without intervals), or reasons why there are none.
