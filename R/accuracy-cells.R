@@ -33,8 +33,8 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval Kind of interval: `"bootstrap"`, `"none"`, or with gold cases one of
-#'   `r list_ids(gold_intervals)`. `NULL`, the default, is the kind of interval in `x`.
-#'   `"profile"` intervals are for accuracy only.
+#'   `r list_ids(gold_intervals)`. `NULL`, the default, is the kind of interval in `x`. `"profile"`
+#'   intervals are for accuracy only.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
 #'   confidence level of `x`.

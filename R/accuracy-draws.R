@@ -9,10 +9,10 @@
 
 #' Accuracy of systems from posterior draws
 #'
-#' Computes the posterior distribution of the accuracy of systems from a fit by
-#' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share
-#' (*correlated errors*). [compare_systems()], [estimate_metrics()] and [confusion()] of the result
-#' use its posterior draws.
+#' Computes the posterior distribution of the accuracy of systems from a fit by [fit_raters()] with
+#' `method = "bayes"`. It allows for errors that raters and systems may share (*correlated errors*).
+#' [compare_systems()], [estimate_metrics()] and [confusion()] of the result use its posterior
+#' draws.
 #'
 #' @section Shared errors:
 #' Ratings give two values of the accuracy of a system, one for each of two extreme assumptions.

@@ -85,14 +85,14 @@
 #'
 #' *Machines as raters.* If all raters are machines (`rater_kind` `"model"` or `"tool"`), their
 #' agreement carries little information. In 9 families of data sets, the slope of the true accuracy
-#' on the estimate was only .23. The estimate is unchanged, but the interval of
-#' `"average"` is centred on `estimate + o (.65 - estimate) / 2` (column `centre` of details). Its
-#' variance is `sampling^2 + (.17 o)^2`, whatever the ratings are. The interval may be too wide for
-#' an easy task. High agreement does not show that a task is easy. With kappa above .7, the error
-#' was below .01 in two sources, and .14 and .44 in two others. Known truths of random cases
-#' (`known_truth`), even of 20, make the interval narrower. A difference of two systems is the
-#' difference of such centres. Other metrics keep their estimate as centre, and the confusion matrix
-#' is that of the estimate.
+#' on the estimate was only .23. The estimate is unchanged, but the interval of `"average"` is
+#' centred on `estimate + o (.65 - estimate) / 2` (column `centre` of details). Its variance is
+#' `sampling^2 + (.17 o)^2`, whatever the ratings are. The interval may be too wide for an easy
+#' task. High agreement does not show that a task is easy. With kappa above .7, the error was below
+#' .01 in two sources, and .14 and .44 in two others. Known truths of random cases (`known_truth`),
+#' even of 20, make the interval narrower. A difference of two systems is the difference of such
+#' centres. Other metrics keep their estimate as centre, and the confusion matrix is that of the
+#' estimate.
 #'
 #' *Quantiles.* Errors vary between families of data sets, with heavier tails than the normal
 #' distribution. The multiples of the standard error are therefore quantiles of Student's

@@ -1,10 +1,12 @@
 # Estimates of agreement measures and their standard errors. The C++ core computes the measures of
-# the package. For registered measures the user's function is called.
+# the package. For measures that users register, their R function (the kernel) is called.
 
-# Computes a measure of agreement. Returns a list: estimate; std.error, conf.low and conf.high; n,
-# the number of cases used; method of the standard error; reason, why a value is NA; influence, the
-# derivative of the estimate with respect to the weight of a case, for each pattern of ratings;
-# null_error, the standard error if ratings are independent (NA if it is not available).
+# Computes a measure of agreement. `measure`: record made by new_measure(). `view`: the ratings to
+# compare, see new_view(). Returns a list: estimate; std.error, conf.low and conf.high; n, the
+# number of cases used; method of the standard error; reason, why a value is NA; null_error, the
+# standard error if ratings are independent (NA if it is not available). And for each pattern of
+# ratings: influence, the derivative of the estimate with respect to the weight of a case; used, is
+# it used?
 evaluate_measure <- function(measure, view, settings) {
   is_r_kernel <- is.function(measure$kernel)
   method <- if (is_r_kernel && settings$interval == "analytic") "jackknife" else settings$interval
@@ -53,7 +55,9 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Ratings of the distinct cases, and the `weight` of these cases.
+# Returns the ratings that a measure uses as a list. Cases with the same ratings are one row. For
+# each rating: `row`, `judge` and `category`, all numbers. `weight`: weight of each row.
+# `of_pattern`: row of each pattern of ratings, 0 if the pattern is not used.
 rated_rows <- function(measure, view) {
   core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
 }
@@ -66,8 +70,9 @@ kernel_options <- function(measure, view, settings) {
   )
 }
 
-# Adds the standard error and the interval to an estimate. Influences are derivatives with respect
-# to the weight of a case. The variance of the estimate is therefore their weighted sum of squares.
+# Adds the standard error and the interval to `result`, a list with an estimate. Influences are
+# derivatives with respect to the weight of a case, so the variance of the estimate is their
+# weighted sum of squares. `method`: "analytic", "jackknife", "bootstrap" or "none".
 add_error <- function(result, method, measure, view, conf_level) {
   n_cases <- as.double(sum(view$cases[result$used]))
   error <- if (n_cases < 2 || length(result$influence) == 0L) NA_real_ else
@@ -120,9 +125,9 @@ bootstrap_estimates <- function(measure, view, settings, seed, tick) {
 
 # Kernels written in R ---------------------------------------------------------------------------
 
-# Input of a measure that is an R function (kernel). Returns a list: `data`, a matrix with a row per
-# distinct case, which has numbers of ratings by category or the category of each rater; `weight` of
-# the rows; `of_pattern`, the row of each pattern of ratings (0 if the pattern is not used).
+# Returns the input of a measure that is an R function (kernel): the list of rated_rows() with a
+# field `data`. This is a matrix with a row per distinct case. Columns are categories, with numbers
+# of ratings, or raters, with numbers of categories; `form` of the measure determines which.
 kernel_rows <- function(measure, view) {
   rows <- rated_rows(measure, view)
   n_rows <- length(rows$weight)
@@ -170,7 +175,8 @@ estimate_by_kernel <- function(measure, view, influence) {
   )
 }
 
-# Jackknife influence of each row, as in the core. NA if the measure is undefined without a row.
+# Jackknife influence of each row (one of its cases is left out), as in the core. NA if the measure
+# is undefined without that case.
 jackknife_influence <- function(measure, rows) {
   weight <- rows$weight
   n_cases <- sum(weight)

@@ -14,7 +14,8 @@
 # of_category: does it compare one category with the others?
 # counted: does it depend on the number of ratings, so that weights must be counts?
 # same_as: id of the same measure under another name;
-# default: kinds of ratings for which agreement() reports it by default;
+# default: for which ratings agreement() reports it by default ("always", "never", or all that is
+#   listed: "two" or "many" raters, "ordered" categories, one "category" against the others);
 # weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
                         scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L,
@@ -154,7 +155,7 @@ built_in_measures <- list(
 )
 names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 
-#' Single measures of agreement
+#' Kappa, alpha and other measures of agreement between raters
 #'
 #' Each function returns one measure of agreement as a number. [agreement()] computes several
 #' measures, with standard errors and intervals.
@@ -216,7 +217,7 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
-# Computes one measure as a number, without an interval.
+# Computes the measure named `id` as a number, without an interval.
 bare_measure <- function(x, id, scale_weights = NULL,
                          pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_call(2L)
@@ -339,11 +340,12 @@ information_agreement <- function(x, continuity = TRUE, ...) {
   bare_measure(x, paste0("information_agreement", if (!continuity) "_plain"))
 }
 
-# Agreement of each rating with the plurality of the other ratings of its case. The rating itself is
-# excluded, since including it overestimates raters.
+# Agreement of each rating with the plurality (the most frequent category) of the other ratings of
+# its case. The rating itself is excluded, since including it overestimates raters.
 
-# Share of ratings that differ from the plurality, weighted by cases. Tied categories share the
-# credit, and cases with a single rating are left out. NA if no case has two ratings.
+# Share of ratings that differ from the plurality of the other ratings, weighted by cases. If k
+# categories are tied, each counts 1 / k. Cases with a single rating are left out. NA if no case has
+# two ratings.
 disagreement_error <- function(x) {
   compared <- compared_ratings(x)
   1 - ratio(sum(compared$weight * compared$credit), sum(compared$weight))
@@ -367,8 +369,8 @@ compared_ratings <- function(x) {
 # Is each number of a matrix equal to the largest number of its row?
 is_row_maximum <- function(values) values == row_maximum(values)
 
-# Share of cases in which each rater and each system agrees with the plurality of the (other)
-# raters. NA for raters without such cases.
+# Share of cases in which each rater and each system agrees with the plurality (the most frequent
+# category) of the other raters. NA for a rater who shares no case with other raters.
 plurality_shares <- function(x) {
   compared <- compared_ratings(x)
   by_rater <- function(weight) rowsum_codes(compared$rater, weight, n_raters(x))

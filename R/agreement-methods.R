@@ -60,8 +60,8 @@
 #' @name tidy.agreement
 NULL
 
-# Creates an agreement result from its table. `about`: list of settings, views and words that plots
-# and printed sentences need.
+# Creates an agreement result from its table. `about`: list of settings, compared ratings (`views`,
+# see new_view()) and words that plots and printed sentences need.
 new_agreement <- function(table, about) {
   label_columns <- agreement_labels(table)
   about$views <- compared_views(table, about)
@@ -132,7 +132,7 @@ names_of_agreement <- function(x, measure = x$measure) {
   paste0(measure, " (", do.call(paste, c(unname(label_columns), sep = ", ")), ")")
 }
 
-# Printed notes below the table.
+# Printed notes below the table: missing values, interval, and which ratings have the same weight.
 agreement_notes <- function(table, about) {
   c(
     reason_notes(table, names_of_agreement(table)),
@@ -151,9 +151,9 @@ agreement_notes <- function(table, about) {
   )
 }
 
-# Note that names the scale weights, and explains measures that are easily confused if weights are
-# used. Without weights, the note for ordered categories lists the kinds of measures that use the
-# order.
+# Note that names the scale weights (weights of pairs of categories), and explains measures that are
+# easily confused if weights are used. Without weights, the note for ordered categories says which
+# measures use the order.
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name == unweighted) {
@@ -184,7 +184,7 @@ benchmark_scales <- list(
   altman = c(poor = -1, fair = 0.2, moderate = 0.4, good = 0.6, `very good` = 0.8)
 )
 
-# Method of tidy(): benchmark levels at the confidence level of the agreement result.
+# Table of tidy(x, "benchmark"): benchmark levels at the confidence level of the agreement result.
 tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
   check_dots_empty(...)
   scale <- check_choice(scale)
@@ -193,7 +193,8 @@ tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
   benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 
-# A row per row of the agreement result and level, highest level first.
+# Probabilities of benchmark levels: a row per row of the agreement result `x` and level, highest
+# level first. See the help page of tidy.agreement for the columns.
 benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])
   row <- rep(seq_len(nrow(x)), each = length(lower))

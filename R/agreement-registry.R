@@ -1,9 +1,10 @@
-# Registry of agreement measures: those of the package (agreement-measures.R) and those that users
-# register, and the check which measures suit which ratings.
+# Registry of agreement measures (those of the package, see agreement-measures.R, and those that
+# users register), and checks whether a measure is defined for given ratings.
 
 all_measures <- function() c(built_in_measures, registered("measure"))
 
-# Titles of measures, with the name of the scale weights, named by id. Equal titles get their ids.
+# Titles of measures, with the name of the scale weights, as a vector named by id. The id is added
+# to titles that several measures have.
 measure_titles <- function(ids, scale_weights = unweighted) {
   has_weights <- scale_weights != unweighted
   measures <- all_measures()
@@ -16,8 +17,9 @@ measure_titles <- function(ids, scale_weights = unweighted) {
   replace(titles, is_repeated, paste0(titles, " (", ids, ")")[is_repeated])
 }
 
-# Returns the measures with the given ids or, if ids is NULL, measures that suit the data. Stops if
-# a measure is undefined in all views (for all pairs of raters or categories).
+# Returns the records of the measures with the given ids or, if ids is NULL, of measures that suit
+# the data. `views`: a list of compared ratings (see new_view()), one per pair of raters or category
+# if these are compared separately. Stops if a measure is undefined in all views.
 find_measures <- function(ids, views, settings) {
   available <- all_measures()
   misfit_in_all_views <- function(measure) {
@@ -53,7 +55,8 @@ find_measures <- function(ids, views, settings) {
   measures
 }
 
-# Reason why a measure is not defined for these ratings, and a hint; NULL if it is defined.
+# Two strings, the reason why a measure is not defined for the ratings in `view` (see new_view()),
+# and a hint; NULL if it is defined.
 measure_misfit <- function(measure, view, settings) {
   if (measure$raters == 2 && view$judges != 2L) {
     c(
@@ -110,7 +113,7 @@ scale_names <- c(
 # Name of the scale weights if the user gave none.
 unweighted <- scale_names[[1L]]
 
-# Name of the user's scale weights, also if they are a matrix.
+# Name of the user's scale weights: "identity" without weights, "own" for a matrix.
 name_of_weights <- function(weights) {
   if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
 }
@@ -147,7 +150,8 @@ label_values <- function(labels) {
   if (anyNA(numbers) || anyDuplicated(numbers) > 0L) seq_along(labels) else numbers
 }
 
-# Matrix of scale weights: 1 minus the distance of two categories divided by the largest distance.
+# Matrix of scale weights (categories x categories): 1 minus the distance of two categories divided
+# by the largest distance. `name`: an element of `scale_names`.
 scale_matrix <- function(name, labels) {
   values <- label_values(labels)
   abort_argument_if(name == "ratio" && any(values < 0), "scale_weights",
@@ -174,8 +178,9 @@ scale_matrix <- function(name, labels) {
 
 set_scales <- c("masi", "jaccard", "identity")
 
-# Prepares ratings for measures of agreement. Returns a list: x, ratings with one category per
-# answer, and the scale weights. Ratings with single labels are not changed.
+# Prepares ratings for measures of agreement. Returns a list: `x`, ratings with one category per
+# answer, and `scale_weights`, a matrix or NULL. In answers with several labels, each set of labels
+# becomes a category.
 as_compared <- function(x, scale_weights) {
   if (!has_labels(x)) {
     x <- as_ratings_of_several(x)
@@ -214,8 +219,9 @@ label_sets <- function(x) {
   )
 }
 
-# Scale weights of sets: Jaccard's index, or MASI. MASI multiplies Jaccard's index by 1 if the sets
-# are equal, 2/3 if one contains the other, and 1/3 otherwise. Two empty sets are equal.
+# Scale weights of pairs of label sets: Jaccard's index, or MASI. MASI multiplies Jaccard's index by
+# 1 if the sets are equal, 2/3 if one contains the other, and 1/3 otherwise. Two empty sets are
+# equal. `has` (sets x labels): does the set contain the label?
 set_weights <- function(has, scale) {
   n_in_both <- tcrossprod(has + 0)
   set_size <- diag(n_in_both)

@@ -1,23 +1,25 @@
-#' Tests of agreement
+#' Tests and comparisons of agreement
 #'
-#' Tests whether agreement equals a given value, by default agreement by chance. Or compares the
-#' agreement of two panels of raters: two pairs of raters, say, or the same raters before and after
-#' training. Cases may be the same or, with `by`, two groups of cases.
+#' Tests whether a measure of agreement equals a given value, by default 0 (agreement by chance).
+#' With `y`, compares the agreement of two panels of raters, such as two pairs of raters, or the
+#' same raters before and after training. With `by`, compares two groups of cases.
 #'
 #' @section Standard errors:
 #' With `null = 0`, Scott's pi, Fleiss' kappa and Cohen's kappa are tested with the standard error
 #' under independent ratings and the normal distribution (method `"null"`). For Scott's pi and
 #' Fleiss' kappa it is the error of Fleiss, Nee and Landis (1979), here extended to weights and
-#' unequal numbers of ratings. For Cohen's kappa it is that of Fleiss, Cohen and Everitt (1969). Do
-#' not use these errors for intervals. All other tests use the ordinary standard error and Student's
-#' t with `n - 1` degrees of freedom.
+#' unequal numbers of ratings. For Cohen's kappa it is the error of Fleiss, Cohen and Everitt
+#' (1969). Do not use these errors for intervals. All other tests use the ordinary standard error
+#' and Student's t with `n - 1` degrees of freedom.
 #'
 #' @section Dependent measures:
-#' The standard error of a difference comes from the influence of each case on both measures. The
-#' two influences of a case are subtracted, so that the shared variation cancels. This holds for any
-#' two measures and for panels with raters in common. Cases are matched by their identifiers, or by
-#' row in matrices without row names. A case of only one panel contributes its influence on that
-#' panel's measure. The degrees of freedom are those of the smaller panel.
+#' Two panels that rated the same cases are dependent. The influence of a case is the derivative of
+#' a measure with respect to the weight of the case. The standard error of a difference is computed
+#' from the influence of each case on both measures: the two influences are subtracted, so that the
+#' variation that both have cancels. This is valid for any measure, and for panels with some of the
+#' same raters. Cases are matched by their identifiers, or by row in matrices without row names. If
+#' only one panel rated a case, only its influence on that panel's measure is used. The degrees of
+#' freedom are those of the smaller panel.
 #'
 #' @inheritParams agreement
 #' @param x As in [agreement()]; also a named list of ratings, with an element for each variable of
@@ -31,9 +33,8 @@
 #' @param null Value to test: of the agreement or, with `y`, of the difference. In \[-1, 1), by
 #'   default 0.
 #' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
-#' @param interval How the influence of each case on the measure is computed, from which standard
-#'   errors follow: by formula (`"analytic"`, the default), or by leaving each case out
-#'   (`"jackknife"`).
+#' @param interval How the standard error is computed: by formula (`"analytic"`, the default), or by
+#'   leaving out one case at a time (`"jackknife"`).
 #' @return A tibble of class `agreement_test`. Without `y` its columns are `measure`,
 #'   `scale_weights`, `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`,
 #'   `method`, `reason`.
@@ -122,7 +123,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
 }
 
 # Stops if the panels x and y cannot be compared, because cases are not identified or categories
-# differ. `samples`: their views and settings. `panels`: the user's arguments `x` and `y`.
+# differ. `samples`: for each panel a list of `view` (its ratings, see new_view()) and `settings`.
+# `panels`: the user's arguments `x` and `y`.
 check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
     if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} needs single cases")
@@ -139,7 +141,8 @@ check_comparable <- function(samples, panels) {
     i = "Declare them with {.code categories =} in {.fun ratings}.")
 }
 
-# Row of the result for the test of one measure against the value `null`.
+# Row of the result for the test of one measure against the value `null`. `sample`: see
+# check_comparable(). `about`: the user's settings.
 make_test_row <- function(measure, sample, about) {
   result <- evaluate_measure(measure, sample$view, sample$settings)
   degrees_of_freedom <- result$n - 1
@@ -165,7 +168,7 @@ p_value <- function(statistic, degrees_of_freedom, alternative) {
   )
 }
 
-# Row of the result for the difference of one measure between two panels.
+# Row of the result for the difference of one measure between two panels (`samples`).
 make_difference_row <- function(measure, samples, about) {
   results <- lapply(samples, function(s) evaluate_measure(measure, s$view, s$settings))
   x <- results$x
@@ -207,7 +210,7 @@ compute_difference_error <- function(samples, results, cases) {
 
 # Tables and printed form of tests and comparisons of agreement.
 
-#' Tables of tests of agreement
+#' Tables of tests and comparisons of agreement
 #'
 #' Extracts tables, a one-row summary and a line of text from a [compare_agreement()] result.
 #'
