@@ -20,13 +20,13 @@
 #' more rater). `shared` assumes that it errs where the raters err (only the raters determine the
 #' true category). The ratings do not show where the accuracy is between these values.
 #'
-#' Argument `common` sets this position `c`, and the accuracy is `independent - c (independent -
-#' shared)`. With `"none"`, `c = 0`; with `"all"`, `c = 1`. With `"typical"`, `c` has a normal prior
-#' with standard deviation 0.5 and mean `1 / sqrt(K - 1)` for `K` categories that raters used. This
-#' mean is about the probability that two wrong answers are the same: it is larger than
-#' `1 / (K - 1)`, because some wrong answers are more popular than others. With `"none"`, `"all"` or
-#' a number, intervals contain only sampling error. On public data with known truth, 90% intervals
-#' without an allowance for shared errors covered about half of the accuracies.
+#' The accuracy is `independent - c (independent - shared)`, and argument `common` sets `c`. With
+#' `"none"`, `c = 0`; with `"all"`, `c = 1`. With `"typical"`, `c` has a normal prior with standard
+#' deviation 0.5 and mean `1 / sqrt(K - 1)`, where raters used `K` categories. This mean is about
+#' the probability that two wrong answers are the same: it is larger than `1 / (K - 1)`, because
+#' some wrong answers are more popular than others. With `"none"`, `"all"` or a number, intervals
+#' contain only sampling error. On public data with known truth, 90% intervals without an allowance
+#' for shared errors covered about half of the accuracies.
 #'
 #' There may also be cases on which all raters err. With `"typical"`, a normal random number with
 #' mean 0 is therefore added to each draw. Its standard deviation grows with the share of wrong

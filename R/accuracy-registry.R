@@ -5,7 +5,7 @@
 
 # A method is a list:
 # * words: the name of the method in results
-# * model: the models that it supports: "k" (k_model() fitted by algebra), "any", or "own" (the
+# * model: the models that it supports: "k" (k_model() fitted by algebra), "any", or `"own"` (the
 #   method has a fixed set of models, and the user cannot choose another)
 # * posterior: does it compute the probability of each category for each case?
 # * likelihood: is the accuracy of a system a parameter of a likelihood?

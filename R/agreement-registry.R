@@ -113,7 +113,7 @@ scale_names <- c(
 # Name of the scale weights if the user gave none.
 unweighted <- scale_names[[1L]]
 
-# Name of the user's scale weights: "identity" without weights, "own" for a matrix.
+# Name of the user's scale weights: `"identity"` without weights, `"own"` for a matrix.
 name_of_weights <- function(weights) {
   if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
 }

@@ -9,8 +9,8 @@
 #' * With two raters, Conger's and Light's kappa equal Cohen's kappa, and Fleiss' kappa equals
 #'   Scott's pi.
 #' * Bennett, Alpert and Goldstein's S, Brennan and Prediger's kappa and PABAK are other names of
-#'   `chance_kappa`, the kappa with chance agreement 1 / number of categories. Lehner's method uses
-#'   it.
+#'   `chance_kappa`, the kappa with chance agreement 1 / number of categories, as in Lehner (2015,
+#'   see [fit_raters()]).
 #'
 #' @section Missing ratings:
 #' Measures for two raters use the cases that both rated. Fleiss', Conger's and Gwet's measures
@@ -19,12 +19,12 @@
 #' is the mean of Cohen's kappas over all pairs of raters, each from the cases that the pair rated.
 #'
 #' If cases have different numbers of ratings, `pooling` sets the weight of a case with `n` ratings:
-#' * `"pairs"`: every pair of ratings has the same weight in observed agreement, and every rating in
-#'   the shares of categories. Lehner (2015) and [fit_raters()] do the same.
+#' * `"pairs"`: every pair of ratings has the same weight in observed agreement, and every rating
+#'   has the same weight in the shares of categories, as in Lehner (2015) and [fit_raters()].
 #' * `"cases"`: every case has the same weight, as in Gwet (2014).
 #' * `"fleiss-cuzick"`: the weight in observed agreement is `n - 1`, and every rating has the same
 #'   weight in the shares of categories. Fleiss and Cuzick (1979) define it for two categories; here
-#'   it may be used with any number.
+#'   it may be used with any number of categories.
 #'
 #' `pooling` has no effect on Krippendorff's alpha, Light's kappa and measures for two raters.
 #'
@@ -36,8 +36,8 @@
 #'   ratings as fixed. For Cohen's kappa the variance is that of Fleiss, Cohen and Everitt (1969),
 #'   with `n - 1` in place of `n`; for Yule's Y that of Yule (1912).
 #' * `"jackknife"`: leaves out one case at a time.
-#' * `"bootstrap"`: percentiles of resamples of cases. With few cases, resamples can be so biased
-#'   that the interval does not contain the estimate. Then there is a warning.
+#' * `"bootstrap"`: percentiles of estimates from resampled cases. With few cases, these can be so
+#'   biased that the interval does not contain the estimate; there is then a warning.
 #' * `"none"`: no interval.
 #'
 #' The analytic and the jackknife interval are the estimate plus and minus `t` standard errors, cut
@@ -69,12 +69,12 @@
 #' @param counts Counts of ratings: columns of the data frame `x`, one per category. Without `x`, a
 #'   matrix or data frame of cases x categories.
 #' @param pairwise If `TRUE`, computes the measures for each pair of raters. If `FALSE`, the
-#'   default, for all raters together.
+#'   default, computes them for all raters together.
 #' @param by_category If `TRUE`, computes the measures for each category against all others. By
 #'   default `FALSE`.
 #' @param systems If `TRUE`, systems of `x` count as raters. By default the value of `pairwise`.
-#' @param pooling Unit that is weighted equally if cases have different numbers of ratings:
-#'   `"pairs"` (the default), `"cases"` or `"fleiss-cuzick"`; see Missing ratings.
+#' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
+#'   default), `"cases"` or `"fleiss-cuzick"`; see *Missing ratings*.
 #' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
 #'   1000; `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement` with a row per measure and the columns
@@ -187,8 +187,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   ))
 }
 
-# Adds bootstrap intervals to the result. `tasks`: the view and the measure of each row. All rows
-# share a progress bar.
+# Adds bootstrap intervals to the table of results. `tasks`: for each row, the `view` (its ratings,
+# see new_view()) and the `measure`. One progress bar is shown for all rows.
 add_bootstrap <- function(table, tasks, settings) {
   defined_rows <- which(is.na(table$reason))
   check_memory(
@@ -233,9 +233,10 @@ header_of_agreement <- function(view) {
   c(sub(count_noun(nrow(x), "case"), cases, header[[1L]], fixed = TRUE), header[[2L]])
 }
 
-# Input of agreement() and of the functions for single measures.
+# ---- Input of agreement() and of the functions for single measures ----
 
-# Ratings from counts: columns of x or, without x, a matrix or data frame.
+# Makes ratings from counts of ratings per category: columns of `x` or, if `x` is missing, a matrix
+# or data frame. `x` and `counts`: as in agreement(); `counts` is a quosure.
 read_counts <- function(x, counts) {
   if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- eval_tidy(counts)
@@ -244,12 +245,13 @@ read_counts <- function(x, counts) {
   as_ratings(counts, counts = tidyselect::everything())
 }
 
-# A view is a list that defines which judges (raters, and systems if they count as raters) and which
-# categories of the ratings `x` are compared. Fields: x; weight and cases (numbers per pattern of
-# ratings); counted (are weights counts?); rater and system (number of the judge for each rater and
-# system, 0 if left out); judges (number of judges); names (of judges); category (new number of each
-# category); labels (of new categories); binary (one category against the others?); repeaters
-# (raters who rated a case more than once); repeated (is a repeater among the judges?).
+# Creates a view: a list that defines which judges (raters, and systems if they count as raters) and
+# which categories of the ratings `x` are compared. Fields: x; weight and cases (sum of weights, and
+# number of cases, of each pattern of ratings); counted (are weights counts?); rater and system
+# (number of the judge for each rater and system, 0 if left out); judges (number of judges); names
+# (of judges); category (new number of each category); labels (of new categories); binary (one
+# category against the others?); repeaters (raters who rated a case more than once); repeated (is a
+# repeater among the judges?).
 new_view <- function(x, systems = FALSE) {
   raters <- seq_along(x$raters)
   names <- c(x$raters, if (systems) x$systems)
@@ -284,8 +286,8 @@ views_of_categories <- function(view) {
   })
 }
 
-# Raters, systems and categories in the form that the core needs. For ordinal measures the numbers
-# of categories are the ranks of their values.
+# Judges and categories of a view (see new_view()) in the form that the core needs. For ordinal
+# measures the numbers of categories are the ranks of their values.
 selection_of <- function(view, measure) {
   category_numbers <- seq_along(view$labels)
   if (measure$scale == "ordinal") category_numbers <- as.integer(rank(label_values(view$labels)))
@@ -297,7 +299,7 @@ selection_of <- function(view, measure) {
   )
 }
 
-# Does `pooling` change the estimate if cases have different numbers of ratings?
+# Does the argument `pooling` of agreement() affect this measure?
 uses_pooling <- function(measure) {
   measure$raters > 2 && is.character(measure$kernel) &&
     !grepl("krippendorff|light", measure$kernel)
@@ -310,11 +312,10 @@ unequal_ratings <- function(view) {
   length(unique(n_ratings[rated_rows$weight > 0 & n_ratings > 1])) > 1L
 }
 
-# Tables of tidy(): agreement per case, coincidences of categories, and overlap of each rater with
-# the others.
+# ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
 
-# Makes a table of each view of an agreement result with the function `make_table`, and binds the
-# rows. There are several views if the result has variables or groups.
+# Makes a table of each view of an agreement result (ratings of a variable or group, see new_view())
+# with the function `make_table`, and binds the rows.
 stack_views <- function(x, make_table) {
   column <- part_column(x)
   views <- compared_views(x)
@@ -322,8 +323,8 @@ stack_views <- function(x, make_table) {
   bind_parts(structure(views, column = column), make_table)
 }
 
-# Numbers of ratings per category. Field `data` of the result is a matrix: distinct cases x
-# categories.
+# Numbers of ratings per category, in the form of kernel_rows(): its field `data` is a matrix of
+# distinct cases x categories.
 rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
 # Table of tidy(x, "cases"), with a row per case.

@@ -1,9 +1,9 @@
-#' Test whether a model can replace a rater
+#' Alternative annotator test: can a model replace a rater?
 #'
 #' Runs the alternative annotator test of Calderon, Reichart and Dror (2025). Each rater in turn is
 #' compared with the system: which of the two agrees more with the other raters? A system that wins
 #' against at least half of the raters passes and may replace a rater. The test does not measure
-#' accuracy. If raters make the same errors, a system that makes them too passes.
+#' accuracy: if raters make the same errors, a system that also makes them passes.
 #'
 #' @section Method:
 #' For rater j and case i, the score of an answer is its agreement with the other raters of the
@@ -77,9 +77,9 @@ check_alt_ratings <- function(x) {
     "must have one rating of each rater on a case, and cases without weights.", x = misfit)
 }
 
-# Closeness of two answers, as a matrix: categories x categories. The test only needs to know which
-# of two answers has the larger sum of closeness to the other raters. For "neg_rmse", sums of minus
-# the squared differences have the same order as minus the root of their mean.
+# Closeness of two answers, as a matrix: categories x categories. The test only compares sums of
+# closeness between two answers and the other raters of a case. For "neg_rmse", sums of minus the
+# squared differences have the same order as minus the root of their mean.
 closeness_of_answers <- function(x, score) {
   n_labels <- n_categories(x)
   if (score == "accuracy") return(diag(n_labels))
@@ -93,8 +93,9 @@ closeness_of_answers <- function(x, score) {
   -outer(values, values, `-`)^2
 }
 
-# Tests a system against each rater. Returns two tables: `system` with one row, and `raters` with a
-# row per rater. Cases are counted by pattern: all cases of a pattern have the same answers.
+# Tests a system against each rater. Returns a list of two tables: `system` with one row, and
+# `raters` with a row per rater. Cases are counted by pattern: all cases of a pattern have the same
+# answers of all raters and systems. `closeness_matrix`: see closeness_of_answers().
 test_against_raters <- function(system_number, x, closeness_matrix, options) {
   cases <- pattern_times(x) *
     (pattern_answers(x)[, system_number] > 0L & pattern_lengths(x) >= options$min_raters)
@@ -131,7 +132,7 @@ test_against_raters <- function(system_number, x, closeness_matrix, options) {
 
 # One-sided p-value of the t-test whether the lead of a rater is below `epsilon`. `n_system_nearer`
 # and `n_rater_nearer` are the numbers of cases in which the system has a higher and a lower score
-# than the rater. If all cases have the same difference, the p-value is 0 or 1.
+# than the rater. If the difference has the same sign in all cases, the p-value is 0 or 1.
 compute_lead_p_value <- function(lead, n_system_nearer, n_rater_nearer, n_cases, epsilon) {
   squares <- n_system_nearer * (1 + lead)^2 + n_rater_nearer * (1 - lead)^2 +
     (n_cases - n_system_nearer - n_rater_nearer) * lead^2
@@ -185,8 +186,8 @@ new_alt_test <- function(systems, raters, options) {
 #' @param object An `alt_test()` result.
 #' @return `autoplot()`: a ggplot of the advantage of each system over each rater. If there are more
 #'   than 30 raters, their names are left out. Points are filled if the system wins. If the
-#'   advantage is above 0.5, the other raters agree with the system at least as much as with the
-#'   rater in most cases.
+#'   advantage is above 0.5, then in most cases the other raters agree with the system at least as
+#'   much as with the rater.
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

@@ -7,9 +7,9 @@
 NULL
 
 # Raises an error if the calling function was called without an argument that has no default, or
-# with arguments in `...`. `frames_up`: number of calls between that function and this one.
+# with unknown arguments in `...`. `frames_up`: number of calls between that function and this one.
 # `except`: arguments that may be missing. `dots`: names of arguments that the function accepts in
-# `...`; NULL if it uses all of them.
+# `...`; NULL if it accepts any.
 check_call <- function(frames_up = 1L, except = NULL, dots = character()) {
   frame <- caller_env(frames_up)
   arguments <- as.list(formals(caller_fn(frames_up)))
@@ -103,8 +103,8 @@ check_dots_empty <- function(...) {
   abort_if_given(substitute(alist(...)), names(formals(sys.function(sys.parent()))))
 }
 
-# Raises an error if the call `given` has arguments other than those named `accepted`. The error
-# lists their names, similar valid names and all valid names. The arguments are not evaluated.
+# Raises an error if the unevaluated call `given`, such as alist(a = 1), has arguments other than
+# those named `accepted`. The error lists their names, and similar and all names in `valid_names`.
 abort_if_given <- function(given, valid_names, accepted = character(), call = user_frame()) {
   arguments <- as.list(given)[-1L]
   arguments <- arguments[!names2(arguments) %in% accepted]
@@ -123,8 +123,8 @@ abort_if_given <- function(given, valid_names, accepted = character(), call = us
     arg = names, call = call)
 }
 
-# Hints for argument names that other packages use. In this package, these settings are given in a
-# different way. Used by abort_if_given().
+# Hints for unknown arguments, named by the argument. Other packages use these names; here, the
+# settings are given in a different way. Used by abort_if_given().
 resampling_hint <- "Give it in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "Give it in {.arg sampling}:

@@ -1,4 +1,4 @@
-#' Conditions
+#' Classes of errors and warnings
 #'
 #' Every error and warning of the package has a class for its topic, so that programs can catch it.
 #' The condition is a list. Its fields contain the values that caused it.
@@ -22,7 +22,7 @@
 #' | `case` | a case identifier is missing or repeated | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
 #' | `system` | a system is needed or unknown, or has no prediction at all | `system` |
-#' | `unrated` | no rater saw any case of a system | `system` |
+#' | `unrated` | no rater rated any case of a system | `system` |
 #' | `counts` | a count is missing, negative, not whole or too large | `row`, `column` |
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
 #' | `labels` | a method for single labels was given ratings with several labels | |
@@ -31,9 +31,9 @@
 #' | `file` | a file is missing, empty, broken, lacks columns, or has other contents | `path` |
 #' | `archive` | an archive has links or unsafe names (also of class `file`) | `path` |
 #' | `limit` | a file is larger than [fallible-limits] allow (also of class `file`) | `path` |
-#' | `page` | a browser sent something that the page of [explore()] does not offer | `field` |
+#' | `page` | a browser sent a value that the page of [explore()] does not offer | `field` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
-#' | `metric` | a metric is unknown, lacks a setting, stops, or returns something else | `metric` |
+#' | `metric` | a metric is unknown, lacks a setting, fails, or returns no number | `metric` |
 #' | `scores` | scores are not as declared, or a category has none | `system`, `row` |
 #' | `confidence` | a confidence is out of range, or has no rating | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or has cells that are not counts | |
@@ -86,7 +86,7 @@
 #'
 #' @section Reasons: If a result is `NA`, its column `reason` explains why, as text. For programs,
 #' the stored tables (`x$table` of an estimate, `x$differences` of a comparison) also have a column
-#' `why` with a code. The code is `NA` if other columns show the reason. Codes are:
+#' `why` with a code. Reasons that other columns show have no code (`NA`). Codes are:
 #' * `chance`: there is an estimate, but raters agree no better than by chance.
 #' * `uncalibrated`: a category has no case in the calibration sample.
 #' * `judge`: the rater is no better than chance in the calibration sample.
@@ -141,8 +141,8 @@ abort_argument <- function(arg, message, ..., call = user_frame(), .envir = pare
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }
 
-# Raises an error if `wrong` is TRUE, or if it is not logical and not empty. Messages are lazily
-# evaluated, so that they may use values that exist only in this case.
+# Raises an error if `wrong` is TRUE, or if it is not logical and not empty, such as a vector of
+# wrong values. Messages are lazily evaluated, so they may use values that exist only in this case.
 abort_if <- function(wrong, ..., .envir = parent.frame()) {
   if (is_wrong(wrong)) abort_fallible(..., .envir = .envir)
 }

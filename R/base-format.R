@@ -10,13 +10,13 @@ decimals <- function(x, digits = 3L) {
 # Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
 show_p <- function(p) replace(ifelse(is.na(p), "", decimals(p)), which(p < 0.0005), "<.001")
 
-# Formats shares (in [0, 1]) as percents with one decimal, for sentences.
+# Formats shares (in [0, 1]) as percentages with one decimal, for sentences.
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
-# `+ 0` turns -0 into 0, so that "-0%" is not printed.
+# Formats shares as percentages without decimals, such as "78%".
 whole_percent <- function(share) paste0(points(share), "%")
 
-# Formats shares as percentage points.
+# Formats shares as whole percentage points. `+ 0` turns -0 into 0, so that "-0" is not printed.
 points <- function(share) decimals(round(100 * share) + 0, 0L)
 
 # Formats a number with commas between thousands.
@@ -109,7 +109,7 @@ interval_words <- function(table, level, show) {
   ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
 }
 
-# Inserts values into the template `words` of sprintf(). The result is empty if a value is missing.
+# Inserts values into the template `words` of sprintf(). Returns "" for values that are NA.
 unless_missing <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
 
 # Pads text in the columns with the numbers `columns`, and their names, so that they are printed
@@ -150,7 +150,7 @@ print_facts <- function(table) {
 # Formats numbers like number(), without padding to a common width.
 number_of <- function(n) trimws(number(n))
 
-#' Glossary
+#' Glossary of terms
 #'
 #' Defines the terms in arguments, columns and help pages. Each term has one meaning, except those
 #' in the last section.
@@ -167,7 +167,7 @@ number_of <- function(n) trimws(number(n))
 #'   system gave to a case; **answer**: a rating or a prediction. In crowds an answer may consist of
 #'   several labels (`repeats = "labels"`). CrowdTruth calls a possible label an **annotation**, and
 #'   an answer a **judgement**.
-#' * **panel**: all ratings and predictions of some cases, as data or simulated by
+#' * **panel**: all ratings and predictions of some cases, from data or simulated by
 #'   [simulate_ratings()].
 #' * **pattern**: a combination of ratings and predictions. Cases with the same answers of all
 #'   raters and systems have the same pattern; see `tidy(x, "patterns")`.
@@ -180,8 +180,8 @@ number_of <- function(n) trimws(number(n))
 #' * **accuracy**: the probability that a judge gives the true category. It is an argument of
 #'   [rater_design()]; [estimate_accuracy()] estimates it for systems, [fit_raters()] for raters.
 #' * **base rate**: the share of cases with a given true category.
-#' * **posterior**: the probabilities of the categories of a case, given its ratings. The posteriors
-#'   of all cases are the **ground truth**, an estimate by [ground_truth()].
+#' * **posterior**: the probabilities of the categories of a case, given its ratings and a model.
+#'   The posteriors of all cases are the **ground truth**, an estimate by [ground_truth()].
 #' * **truth**: the true categories. [truth()] returns them for a simulated panel.
 #'   [true_accuracy()] returns the true accuracy of systems (`expected`: over all panels; `sample`:
 #'   in this panel).
@@ -269,9 +269,9 @@ number_of <- function(n) trimws(number(n))
 #' ground_truth(fit_raters(x))
 NULL
 
-# Merges notes of parts that differ only in their first percentage, which becomes the range of its
-# values, such as "14% to 53%". Notes that some parts lack begin with the names of the others.
-# `notes`: a list of texts for each part.
+# Merges notes of parts of a result (variables or groups) that differ only in their first
+# percentage. It becomes the range of its values, such as "14% to 53%". If only some parts have a
+# note, it begins with their names. `notes`: texts of each part, a list named by part.
 merge_part_notes <- function(notes) {
   texts <- unlist(notes, use.names = FALSE)
   part <- rep(names(notes), lengths(notes))

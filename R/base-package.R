@@ -47,7 +47,7 @@ generics::glance
 #' @export
 generics::tidy
 
-#' Options of the package
+#' Package options: confidence level, threads, messages and file limits
 #'
 #' Options are set by [options()]. They are the defaults of arguments of all functions; an argument
 #' overrides its option.
@@ -180,11 +180,12 @@ replace_file <- function(path, write, is_complete) {
 
 file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
-#' Limits of sizes and of files
+#' Largest sizes of data, computations and files
 #'
-#' An input above a limit is an error before memory is allocated. If one argument is too large, the
-#' error names this argument. If a product of several sizes is too large, or if there is not enough
-#' memory, the error has class `fallible_error_memory` (see [conditions]).
+#' An input above one of these limits is an error, before memory is allocated. If one argument is
+#' too large, the error names this argument. If a product of several sizes is too large, or if there
+#' is not enough memory, the error has class `fallible_error_memory` (see [conditions]). Where the
+#' reason is "8 GB", a larger input would need more memory than this.
 #'
 #' | quantity | largest value | reason |
 #' |---|---|---|
@@ -192,7 +193,7 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | categories | 1,000 | confusion matrices grow with the square of their number |
 #' | ratings drawn by `simulate()` | 1e8 | memory |
 #' | replicates of a bootstrap | 1e7 | more would not change the first four digits of quantiles |
-#' | replicates of bounds and of checks | 1e6 | each replicate is a fit |
+#' | replicates of bounds and of checks | 1e6 | each replicate needs a fit, which is slow |
 #' | replicates x systems or measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
 #' | raters x squared categories of a model | 1e7 | a fit needs dozens of tables of this size |
@@ -205,7 +206,7 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' A file above a limit is an error of class `fallible_error_limit`, before it is unpacked or
 #' parsed. The option `fallible.file_limits` changes limits by name, for example
 #' `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`. The limits of [explore()]
-#' are lower.
+#' are lower: see its arguments `max_size` and `max_cells`.
 #'
 #' | property of a file | largest value | name |
 #' |---|---|---|
@@ -219,8 +220,8 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' @return Nothing; this page describes limits.
 NULL
 
-max_numbers <- 1e8 # numbers that a result may contain: 800 MB
-max_numbers_at_once <- 1e9 # numbers that a computation may need at the same time: 8 GB
+max_numbers <- 1e8 # largest number of numbers in a result: 800 MB
+max_numbers_at_once <- 1e9 # largest number of numbers that a computation needs at a time: 8 GB
 
 # Raises an error if a computation needs more than `max_numbers_at_once` numbers. `numbers`:
 # how many it needs. `what`: a noun for them. `instead`: a hint on how to need fewer.
@@ -235,8 +236,8 @@ check_memory <- function(numbers, what, instead) {
 # pairs, by default all.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
-    numbers * pairs, "numbers about pairs of raters and systems",
-    "Choose raters, for example {.code x[, 1:1000]}."
+    numbers * pairs, "statistics of pairs of raters and systems",
+    "Use fewer raters, for example {.code x[, 1:1000]}."
   )
 }
 

@@ -1,5 +1,5 @@
-# Functions used by all plots. A plot uses the tables of a result, such as tidy(x), and not its
-# other fields.
+# Functions used by all plots. A plot is drawn from the tables of a result, such as tidy(x), and not
+# from its other fields.
 
 # Colours of all plots. main: estimates. accent: reference values and flagged rows. muted: less
 # important values. low, high: ends of the colour scale of heat maps.
@@ -7,9 +7,8 @@ plot_colours <- list(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
-# A plot component that is added with `+`. It wraps titles and captions to the width of a plot of
-# seven inches. If `themed` is TRUE, it also adds the theme: the user's theme, if one was set,
-# otherwise that of this package.
+# Returns a plot component that is added with `+`. It wraps titles and captions to the width of a
+# plot of seven inches. If `themed` is TRUE, it also adds the theme of plot_theme().
 fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Plot components: titles, names of axes (none by default), wrapped texts and the theme.
@@ -49,8 +48,8 @@ plot_theme <- function() {
     )
 }
 
-# Starts a plot of a table. `...`: names of the columns for x, y and, by name, other aesthetics,
-# such as picture(table, "n", "estimate", colour = "system").
+# Starts a plot of a table. `...`: names of the columns for x and y and, as named arguments, for
+# other aesthetics, such as picture(table, "n", "estimate", colour = "system").
 picture <- function(table, ...) ggplot2::ggplot(table, aes_columns(...))
 
 # Aesthetics of a layer, from names of columns as in picture().
@@ -89,8 +88,8 @@ autoplot <- function(object, ...) {
 
 #' @rawNamespace S3method(ggplot2::autoplot,fallible_result)
 autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
-  abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no picture.",
-    i = "See {.fun tidy}.")
+  abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no plot.",
+    i = "See its tables with {.fun tidy}.")
 }
 
 # If ggplot2 is installed, this package exports the generic of ggplot2 instead of its own. Otherwise
@@ -128,20 +127,21 @@ category_colours <- function(categories) {
   setNames(t(vapply(okabe_ito, pale_shades, character(n_shades)))[seq_len(n_colours)], categories)
 }
 
-# Black or white: the colour in which text is readable on tiles of the given colours.
+# Returns "black" or "white" for each colour of a tile: the colour of text that is readable on it.
 ink_on <- function(colours) {
   is_light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114)) > 110
   ifelse(is_light, "black", "white")
 }
 
-# Formats probabilities as whole percents, for axes and labels of points.
+# Formats probabilities as percentages without decimals, for axes and labels of points.
 in_percent <- function(x) ifelse(is.na(x), NA, whole_percent(x))
 
 # Formats numbers for axes without trailing zeros.
 in_digits <- function(numbers) format(numbers, trim = TRUE, drop0trailing = TRUE)
 
-# A layer with a horizontal line per row, from column `low` to column `high`. `main`: do lines have
-# the main colour? FALSE if colour is an aesthetic. `ends`: aesthetics of both ends.
+# A layer with a horizontal line per row of the table, from column `low` to column `high`. `main`:
+# do lines have the main colour? FALSE if colour is an aesthetic. `ends`: the two aesthetics for the
+# ends of the lines.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   inject(ggplot2::geom_linerange(
@@ -150,7 +150,7 @@ interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, li
   ))
 }
 
-# The same layer with vertical lines.
+# As interval_lines(), with vertical lines.
 upright_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
 
 # Thick lines for ranges, such as bounds, in which no value is more plausible than others.
@@ -242,13 +242,13 @@ missing_caption <- function(table) {
   if (n_missing > 0L) paste(count_noun(n_missing, "estimate"), "missing")
 }
 
-# A caption that names systems without an estimate; NULL if there are none.
+# A caption that names `systems` whose estimates are not identified; NULL if there are none.
 not_identified <- function(systems) {
   if (length(systems) > 0L) paste("Not identified for", shorten(systems, most = 4L))
 }
 
-# A subtitle such as "20 cases of 1,000, evenly spaced", if only some objects are drawn. `shown`,
-# `all`: numbers of objects. `how`: how the drawn ones were chosen.
+# A subtitle such as "20 cases of 1,000, evenly spaced", if only some objects are drawn; otherwise
+# NULL. `shown`, `all`: numbers of objects. `how`: how the drawn objects were chosen.
 choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
   if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
 }
@@ -314,11 +314,11 @@ size_breaks <- function(limits) {
 
 # ---- Heat maps ----
 
-# A plot with a tile per pair of judges or categories. `cells`: judge1 (column of the plot), judge2
-# (row), value, and optionally label, the text of the tile if it is not the value. `columns`,
-# `rows`: names in their order. `...`: titles. `systems`: judges that are separated from the others
-# by facets. `sorted`: with more than 12 judges, are they sorted by their mean value? `numbers`: do
-# tiles have text? `top`: are the names of columns above the plot?
+# A plot with a tile per pair of judges (raters or systems) or categories. `cells`: table with
+# columns judge1 (column of the plot), judge2 (row), value, and optionally label, the text of the
+# tile if it is not the value. `columns`, `rows`: names in their order. `...`: titles. `systems`:
+# names that are separated from the others by facets. `sorted`: are more than 12 columns sorted by
+# their mean value? `numbers`: do tiles have text? `top`: are the names of columns above the plot?
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
                      numbers = length(columns) <= 12L, scale = share_scale(), top = FALSE,
                      row_labels = short_names) {
@@ -388,8 +388,8 @@ short_names <- function(names) {
   ifelse(nchar(names) > 16L & !short %in% repeated_values(short), short, names)
 }
 
-# Sorts judges: raters before systems, and within both by the mean value with all other judges, the
-# highest first.
+# Sorts judges: raters before systems, and within both groups by the mean of their values in `pairs`
+# with other judges, highest first. `pairs`: argument `cells` of heat_map().
 by_mean_value <- function(pairs, judges, systems) {
   different <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
   means <- tapply(different$value, as.character(different$judge1), mean, na.rm = TRUE)

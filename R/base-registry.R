@@ -1,5 +1,6 @@
 # Registries of measures of agreement and of metrics of systems, to which users can add records. A
-# record is a list of properties, one of them its `id`. `kind`: "measure" or "metric".
+# record is a list of properties, one of them its `id`. Argument `kind` of the functions is
+# "measure" or "metric".
 
 registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(parent = emptyenv()))
 
@@ -9,8 +10,9 @@ registered <- function(kind) {
   mget(sort_strings(ls(registry)), envir = registry)
 }
 
-# Adds the record that `make()` returns to the registry. If `kernel` is NULL, removes the record
-# with this `id` instead. `taken`: names of the built-in records, which cannot be used.
+# Adds the record that `make()` returns to the registry. `kernel`: the user's function that computes
+# the measure or metric; if NULL, the record with this `id` is removed instead. `taken`: names of
+# the built-in records, which cannot be used.
 register <- function(kind, id, kernel, taken, make) {
   is_valid <- is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!is_valid || id %in% taken, "id",
@@ -26,8 +28,8 @@ register <- function(kind, id, kernel, taken, make) {
   invisible(id)
 }
 
-# Checks that a kernel can be called with arguments of these names, by position. `form`: form of the
-# kernel, for the message.
+# Checks that a kernel (the user's function that computes a measure or metric) can be called with as
+# many arguments, by position, as there are `argument_names`. `form`: its form, for the message.
 check_kernel <- function(kernel, form, argument_names) {
   if (is.null(args(kernel))) return(invisible()) # a primitive function with unknown arguments
   arguments <- formals(args(kernel))

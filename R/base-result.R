@@ -57,9 +57,9 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
 # these classes compute the schema when it is needed.
 schema_of <- function(x) UseMethod("schema_of")
 
-# Returns the stored schema of a result. If the user selected rows of a tibble, the schema is
-# computed from them. If the user selected columns or no rows, the tibble is no result, and the
-# schema is NULL.
+# Returns the stored schema of a result. If the result is a tibble from which the user selected
+# rows, the schema is computed from these rows. If the user selected columns, or no rows, the tibble
+# is not a result any more, and the schema is NULL.
 schema_of.default <- function(x) {
   schema <- attr(x, "schema", exact = TRUE)
   if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
@@ -67,9 +67,10 @@ schema_of.default <- function(x) {
   attr(schema$again(plain_tibble(x), attr(x, "about")), "schema")
 }
 
-# Creates notes, a list with one element per string in `text`. `kind`: "note", "assumption", or
-# "heading", which is printed only in the console. `report`: the text in reports, by default `text`
-# without clauses that name arguments or functions; NULL leaves the note out of reports.
+# Creates notes that are printed below the table of a result: a list with one element per string in
+# `text`. `kind`: "note", "assumption", or "heading", which is printed only in the console.
+# `report`: the text in reports, by default `text` without clauses that name arguments or functions;
+# NULL leaves the note out of reports.
 note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
   lapply(seq_along(text), function(i) list(kind = kind, text = text[[i]], report = report[i]))
 }
@@ -82,8 +83,8 @@ plain_words <- function(words) {
   gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
 }
 
-# Describes how a table is printed. Columns conf.low and conf.high become one column of intervals.
-# NA is blank in standard errors and intervals.
+# Returns a view: a list of a table and of settings for printing it. Columns conf.low and conf.high
+# are printed as one column of intervals. NA is blank in standard errors and intervals.
 # * columns: names of the columns to print; if this vector has names, these are the headings.
 # * digits: decimals of doubles: one number for all columns, or several with names of columns. The
 #   first number holds for columns that are not named.
@@ -125,7 +126,7 @@ format_column <- function(name, view) {
   replace(cells, is.na(values), if (name == "std.error") "" else "NA")
 }
 
-# Converts the first `most` rows of a view to a data frame of strings.
+# Converts the first `most` rows of a view (see view()) to a data frame of strings, as printed.
 shown_view <- function(view, most = Inf) {
   view$table <- head(view$table, most)
   names <- names(view$table)
@@ -145,11 +146,11 @@ print_view <- function(view, most = view$most) {
 
 class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
 
-# Is `x` a selection of columns, or no rows, of a result that is a tibble? It is then printed as a
-# tibble.
+# Does `x` contain only some columns, or no rows, of a result that is a tibble? It is then printed
+# as a plain tibble.
 is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 
-#' Methods of all results
+#' Methods for all results: coefficients, intervals, tables and plots
 #'
 #' Every result of this package has a specific class and the class `fallible_result`. `tidy()`
 #' returns a tibble, `glance()` a tibble with one row, and `format()` one line of text. Results with
@@ -246,7 +247,7 @@ check_known_dots <- function(known, ...) {
       "This table has no argument {.arg {unknown_names}}.", i = "Its arguments are {.arg {known}}.")
 }
 
-# Is a table computed on request, with further arguments?
+# Is an element of `tables` of a schema a function that has arguments other than the result?
 has_arguments <- function(table) is.function(table) && length(formals(table)) > 1L
 
 #' @rdname fallible_result
@@ -273,9 +274,10 @@ name_variable_in_conditions <- function(variable, code) {
   )
 }
 
-# Combines results into one. `results`: a named list of results of the same class. Tables of the
-# combined result begin with `column`, which contains the name of the variable or the group.
-# `class`: class of the combined result if it is a list. `note`: a note that it prints.
+# Combines results of several variables or groups of cases (parts) into one. `results`: a named list
+# of results of the same class. Tables of the combined result begin with `column` ("variable" or
+# "group"), which has the name of the part. `class`: class of the combined result if it is a list.
+# `note`: a note that it prints.
 stack_results <- function(results, column, class = "results_by_variable", note = NULL) {
   if (!is.data.frame(results[[1L]])) {
     return(structure(results,
@@ -298,7 +300,8 @@ first_single_result <- function(x) {
   x
 }
 
-# Names of the columns of a table that identify the part: none, "variable", "group" or both.
+# Names of the columns of a table that identify the part of a combined result (see stack_results()):
+# none, "variable", "group" or both.
 part_column <- function(table) intersect(part_columns, names(table))
 
 # Beginning of a sentence about a row of a table, such as "Group east: "; an empty string if the

@@ -51,8 +51,8 @@ used_columns <- function(table) {
   table[!map_lgl(table, function(column) is.list(column) || all(is.na(column)))]
 }
 
-# Numbers the distinct rows of a table in order of appearance, and returns the number of each row.
-# Equal rows have the same number.
+# Returns a number for each row of a table. Distinct rows are numbered in order of appearance, and
+# equal rows have the same number.
 row_numbers_of_keys <- function(table) {
   strings <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
   match(strings, unique(strings))
@@ -117,8 +117,8 @@ clip01 <- function(x) clamp(x, 0, 1)
 # Returns the list or table `x` after `f` was applied to some of its fields.
 modify_fields <- function(x, fields, f, ...) replace(x, fields, lapply(x[fields], f, ...))
 
-# As vapply(), for functions that return TRUE or FALSE, or one string. The registries of the files
-# that R reads before this one must call vapply() itself.
+# As vapply(), for functions that return TRUE or FALSE, or one string. Code that runs while R reads
+# the files before this one (the registries) must call vapply() itself.
 map_lgl <- function(.x, .f, ...) vapply(.x, .f, NA, ...)
 
 map_chr <- function(.x, .f, ...) vapply(.x, .f, "", ...)
@@ -168,8 +168,8 @@ wilson_half <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
-# Distance between a limit of an interval (`end`) and its `middle`, after an independent error with
-# half width `error` was added.
+# Distance between a limit of an interval (`end`) and its `middle`, after an independent error whose
+# interval has the half width `error` was added.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---
@@ -213,8 +213,8 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
 }
 utils::globalVariables(".fallible_task")
 
-# Runs code with the given seed and with R's default random number generators, whatever generators
-# the user chose. The user's random stream is unchanged.
+# Runs code with the given seed and R's default random number generators, and returns its value. The
+# user's generators and random stream are unchanged.
 with_run_seed <- function(seed, code) {
   withr::with_seed(
     seed, code,
@@ -251,10 +251,10 @@ heat_theme <- function(names, rows) {
   )
 }
 
-# Calls the calling function again for each element of `inputs`, and combines the results. `inputs`
-# is a named list. An element is a list of arguments, or a value of argument `x`. All calls together
-# draw one seed, so that the user's random stream advances as in one call. `column`: "variable" or
-# "group".
+# Calls the function that called this one again, for each element of `inputs` (variables or groups
+# of cases), and combines the results, see stack_results(). `inputs` is a named list. An element is
+# a list of arguments, or a value of argument `x`. All calls together draw one seed, so that the
+# user's random stream advances as in one call. `column`: "variable" or "group".
 map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
                           fn = caller_fn(), env = caller_env(2L)) {
   call <- match.call(fn, call, envir = env)

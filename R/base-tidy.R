@@ -69,8 +69,8 @@ interval_matrix <- function(table, names, level) {
   matrix(unlist(table[limit_columns]), ncol = 2L, dimnames = list(names, percents))
 }
 
-# The main table of a result. Columns of standard errors and intervals that it lacks are added, with
-# NA. Raises an error if it has no estimates.
+# Returns the main table of a result, with columns of standard errors and intervals, which are NA if
+# the table does not have them. Raises an error if the table has no estimates.
 estimates_of <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
@@ -105,7 +105,7 @@ plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 has_columns <- function(x, columns) all(columns %in% names(x))
 
 # Names of tables that summary() does not print, because they are long, or need arguments or random
-# draws.
+# numbers.
 not_shown_unasked <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
   "workers", "labels", "kinds", "cases", "coincidence", "overlap"
@@ -122,7 +122,8 @@ tables_of <- function(x) {
   }))
 }
 
-# Default summary of results: the facts of glance(), and all tables.
+# Prints a summary: the columns of glance() and all tables or, if the schema of the result has its
+# own function `summary`, what print() shows and the views that this function returned.
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
@@ -169,9 +170,9 @@ document_notes <- function(x) {
   gsub("\\s+", " ", sub("^ *[-*] ", "", texts))
 }
 
-# Escapes labels for the knitted document, so that it shows them as text and not as markup or code.
-# Uses HTML entities, which Pandoc converts in every output format. Text for documents that are not
-# Markdown is unchanged.
+# Escapes text for a knitted document, so that the document shows it as text and not as markup or
+# code. Uses HTML entities, which Pandoc converts in every output format. Returns text for documents
+# that are not Markdown unchanged.
 literal <- function(words) {
   document <- knitr::opts_knit$get("out.format")
   if (is.null(document) || document == "markdown") escape_markdown(words) else words

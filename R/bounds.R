@@ -2,8 +2,8 @@
 #'
 #' Computes the lowest and the highest accuracy that a system may have, whatever errors it shares
 #' with the raters. The agreement between a system and raters does not show how many errors they
-#' have in common, so accuracy is known only within bounds. The bounds assume that the fitted model
-#' of the raters estimates the posterior probabilities of the truth correctly.
+#' have in common (*correlated errors*), so accuracy is known only within bounds. The bounds assume
+#' that the fitted model of the raters estimates the posterior probabilities of the truth correctly.
 #'
 #' @section Method:
 #' Cases with the same ratings form a pattern. Let `R` be a pattern, `P(R)` its share of the cases,
@@ -47,8 +47,9 @@
 #' panels (`bench/bounds.R`). If the fit has posterior draws, each replicate is fitted with one
 #' chain of 400 draws.
 #'
-#' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
-#'   result; or an [estimate_accuracy()] result, whose fit is used.
+#' @param x A [ratings()] object with systems, to which the K-model is fitted (a model with one
+#'   accuracy for all raters, see [k_model()]); or a [fit_raters()] result; or an
+#'   [estimate_accuracy()] result, whose fit is used.
 #' @param systems Names of the systems whose bounds are computed; `NULL`, the default, for all.
 #' @param group_size Smallest number of cases in a group. Patterns (sets of cases with the same
 #'   ratings) with fewer cases are merged into groups. `NULL`, the default, is four times the square
@@ -107,9 +108,9 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
 }
 
 # Computes the bounds of a fit. Returns a list: `bounds`, a table with a row per system, without
-# confidence set; `groups`, the number of groups of patterns; `differences`, the bounds of
-# differences of two systems. If the model is not identified, only `bounds`, with reasons.
-# `systems`: indices of systems.
+# confidence set; `groups`, the number of groups of patterns (cases with the same ratings);
+# `differences`, the bounds of differences of two systems. If the model is not identified, the list
+# has only `bounds`, with reasons. `systems`: indices of systems.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
   answered <- judged_patterns(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
@@ -141,14 +142,14 @@ pairs_of_systems <- function(n, systems = seq_len(n)) {
   if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[utils::combn(n, 2L)], 2L)
 }
 
-# Bounds by the core for all systems, and for differences of `pairs`. `weight`: weight of each
-# pattern.
+# Bounds of the accuracies of all systems, and of the differences of `pairs` of systems, computed by
+# the C++ core. `weight`: number of cases with each pattern of ratings and answers.
 fit_ranges <- function(fit, weight, group_size, pairs) {
   core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), group_size, pairs)
 }
 
-# Returns ratings with one case per pattern, whose weight is the number of cases with the pattern.
-# The bootstrap resamples these weights instead of cases.
+# Returns ratings with one case per pattern (combination of ratings and answers), whose weight is
+# the number of cases with the pattern. The bootstrap resamples these weights instead of cases.
 patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
   patterns <- seq_along(x$weights)
@@ -188,7 +189,7 @@ refitted_ends <- function(fit, systems, group_size) {
 }
 
 # Adds the limits of the confidence set to the table of bounds, or the reason why there are none.
-# `refit_ends`: see refitted_ends().
+# `bounds`: list that accuracy_bounds() creates. `refit_ends`: function made by refitted_ends().
 add_confidence_set <- function(bounds, refit_ends) {
   table <- bounds$bounds
   has_bounds <- !is.na(table$lowest)
@@ -222,8 +223,9 @@ add_confidence_set <- function(bounds, refit_ends) {
 }
 
 # Bootstrap replicates of the bounds: a list of two matrices, lowest and highest, replicates x
-# systems. Patterns are sorted by content before they are drawn, because their order differs between
-# data in memory and in a database. Patterns without ratings have weight 0 and are never drawn.
+# systems. `weight`: number of cases with each pattern of answers. Patterns are sorted by content
+# before they are drawn, because their order differs between data in memory and in a database.
+# Patterns without ratings have weight 0 and are never drawn.
 resampled_ends <- function(bounds, weight, refit_ends) {
   x <- bounds$fit$x
   order <- order_of_patterns(x, bounds$fit$known$truth)
@@ -244,8 +246,8 @@ resampled_ends <- function(bounds, weight, refit_ends) {
 #' the errors of the raters before a claim about its accuracy fails (a breakdown point).
 #'
 #' @section Breakdown points:
-#' An estimate has two extreme accuracies: column `independent`, if the errors of the system are
-#' independent of errors of the raters, and column `shared`, if it shares all errors of the raters.
+#' An [estimate_accuracy()] result has two extreme accuracies: column `independent`, if the errors
+#' of the system are independent of the raters' errors, and `shared`, if it shares all of them.
 #' Accuracies in between are `independent - c (independent - shared)`, where `c` is the degree of
 #' sharing, from 0 to 1. The breakdown point of a claim is the largest `c` in \[0, 1\] for which the
 #' claim holds.
