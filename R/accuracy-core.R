@@ -131,10 +131,10 @@ core_options <- function(estimator) {
   options <- attr(estimator, "options")
   is_average <- is_averaged(options = options)
   record <- interval_of(options = options)
-  # Replicates are not needed without an interval, or if the average has the sampling error.
+  # The averaged method has a formula for its sampling error, so its intervals need no replicates.
   if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
-  # For methods other than the average, `common` is NULL unless the user specified it. The interval
-  # then allows for shared errors.
+  # For other methods, `common` is NULL unless the user fixed the amount of shared errors. If it is
+  # NULL, the interval allows for shared errors.
   options$common <- if (is_average || has_fixed_common(options)) common_for_core(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
@@ -144,14 +144,14 @@ core_options <- function(estimator) {
   )]
 }
 
-# Is the average over models needed for the estimate or its interval? It takes most of the computing
-# time of a study, so it is computed once for all estimators.
+# Does the estimate or its interval need the accuracy averaged over models? The average takes most
+# of the computing time of a simulation study, so it is computed once for all estimators.
 needs_average <- function(options) {
   is_averaged(options = options) || interval_of(options = options)$average
 }
 
-# Assumption about errors that systems and raters share: `common` of estimate_accuracy(). The
-# formulas are in src/core/accuracy/common.hpp.
+# ---- Assumed amount of errors that systems share with raters: `common` of estimate_accuracy() ----
+# The formulas are in src/core/accuracy/common.hpp.
 
 common_words <- c("typical", "none", "all")
 
@@ -165,20 +165,21 @@ check_common <- function(common, method) {
   check_number(common, "common", 0, 1)
 }
 
-# The assumption about shared errors that the user specified or, otherwise, the method's default.
+# The amount of shared errors that the user specified or, otherwise, the default of the method.
 common_of <- function(options) options$common %||% accuracy_methods[[options$method]]$common
 
-# Did the user fix the assumption about shared errors ("none", "all" or a number)? Intervals are
-# then conditional on it.
+# Did the user fix the amount of shared errors ("none", "all" or a number)? Intervals are then
+# conditional on it.
 has_fixed_common <- function(options) {
   !is.null(options$common) && options$common != common_words[[1L]]
 }
 
-# Is the assumption about shared errors "typical"? It is computed from the average over models.
+# Is the assumed amount of shared errors "typical"? It is then computed from the averaged models.
 has_typical_common <- function(options) identical(common_of(options), common_words[[1L]])
 
-# Correction of each system for shared errors, from 0 (independent) to 1 (all shared). `typical`:
-# the correction that the average over models gives, which is used if `common` is "typical".
+# Position of each system's estimate between the accuracies with independent errors (0) and with
+# shared errors (1). `typical`: positions computed from the averaged models, which are used if the
+# amount of shared errors is "typical".
 correction_share <- function(options, typical) {
   common <- common_for_core(options)
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
@@ -191,7 +192,8 @@ correct_for_shared_errors <- function(independent, shared, correction) {
   independent - ifelse(correction == 0, 0, correction * (independent - shared))
 }
 
-# Is any system corrected? The correction is NA for a system without an estimate.
+# Is any system corrected for shared errors? `correction`: result of correction_share(), with NA for
+# a system without an estimate.
 is_corrected <- function(correction) any(correction != 0, na.rm = TRUE)
 
 # Printed sentence about the assumed shared errors, for all systems together.

@@ -116,7 +116,7 @@ refit_without_truth <- function(fit) {
 draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
-  # Posterior from the raters without systems, with a row per pattern of the chosen ratings.
+  # Posterior probabilities from ratings without systems, a row per pattern of `chosen_ratings`.
   fit$posterior <- unmixed_draws$posterior
   draws <- with_one_seed({
     draws <- mix_draws(fit, unmixed_draws, options)

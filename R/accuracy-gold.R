@@ -348,8 +348,8 @@ reason_not_all_drawn <- c(not_drawn = paste(
 ))
 
 # Table of tests and other results from gold cases, with a row per system. `table`: estimates from
-# ratings. Column `worth`: number of labels without ratings that are equivalent to one label with
-# ratings.
+# ratings. Column `worth`: number of gold cases without ratings that one gold case with ratings
+# replaces.
 gold_details <- function(table, has_gold, measured, from_ratings, settings, no_gold_reason) {
   test_columns <- if (any(has_gold)) {
     interval <- corrected_interval(measured, settings$target, settings$conf_level)

@@ -177,9 +177,9 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
   if (length(gold$case) > 0L) gold
 }
 
-# Computes labels by method "average". If gold cases are a sample and at least `min_gold` of them
-# are rated, the result also contains `blind`, labels computed without them. Comparing `blind` with
-# the true categories calibrates the labels of the other cases. `votes`: see ground_truth().
+# Computes labels (probabilities of the categories of each case) by method "average". If gold cases
+# are a sample and at least `min_gold` are rated, the result has `blind`, labels computed without
+# them. Comparing these with the known truth calibrates labels. `votes`: see ground_truth().
 labels_with_gold <- function(x, gold, votes) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))

@@ -57,9 +57,9 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
   if (length(lines) > 1L) setNames(lines, x$table$system) else lines
 }
 
-# Adds everything that is printed for an estimate, as attribute `schema`. Exported functions that
-# return an estimate call it last. Intermediate estimates have no schema, because they are not
-# printed.
+# Adds everything that is printed for an estimate, as attribute `schema` (see new_schema()).
+# Exported functions that return an estimate call it last. Intermediate estimates have no schema,
+# because they are not printed.
 show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
@@ -99,7 +99,7 @@ is_pass_rate <- function(estimate) {
   length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
 }
 
-# Words for titles and axes of pictures.
+# Words for titles and axes of plots.
 accuracy_title <- function(estimate) if (is_pass_rate(estimate)) "Pass rate" else "Accuracy"
 
 accuracy_axis_title <- function(estimate) {
@@ -239,7 +239,8 @@ interval_note <- function(record, x) {
   )
 }
 
-# Tables of summary(): details of the systems, weights of averaged models, and bins.
+# Returns the tables of summary() as a list of views (see view()): details of the systems, weights
+# of averaged models, and bins.
 make_summary_views <- function(x) {
   details <- tidy(x, "details")
   omitted <- details$system[-(1:5)] # more columns do not fit on a screen

@@ -14,7 +14,7 @@
 # * stand_in: method whose bootstrap replicates are used for the correlation of systems, because
 #   replicates of this method would be slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
-# * common: default assumption about shared errors; NULL if the user cannot choose one
+# * common: default of argument `common` of estimate_accuracy(); NULL if it cannot be chosen
 # * estimate: function that returns new_point(). Its arguments are a fit, options, and the result of
 #   average_of() (NULL unless the model is `"own"` or the interval needs it)
 # * of_posterior: function used instead of `estimate` if the user gives posterior probabilities (see
@@ -33,13 +33,13 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * words: the name of the interval in messages
 # * likelihood: does it need a method with a likelihood?
 # * clusters: does it support clusters?
-# * average: does it need average_of() for all methods?
+# * average: does it need models averaged by average_of(), whatever the method is?
 # * uncounted: end of the message if weights are not counts of cases
 # * replicates: default number of replicates
 # * hidden: does it allow for errors other than sampling error?
 # * spread: how it is computed for metrics and cells of confusion matrices: "percentile" (of
 #   replicates) or "delta" (by the delta method); "" if it is for accuracy only
-# * compiled: can a study run it in compiled code?
+# * compiled: can a simulation study compute it in compiled code?
 # * own_fit: is it available for a fit by as_rater_fit()?
 # * find: function that computes the intervals. Its arguments are a draft (an estimate without
 #   intervals, see draft_estimate()) and its table; it returns new_interval_found(). NULL for "none"
@@ -153,7 +153,7 @@ is_averaged <- function(x, options = x$options) method_of(options = options)$mod
 # Are the replicates of another method used for the correlation of systems?
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
-# Can a study run the estimator with these options in compiled code?
+# Can a simulation study run the estimator with these options in compiled code?
 runs_compiled <- function(options) {
   method <- method_of(options = options)
   !is.null(method) && interval_of(options = options)$compiled &&
@@ -243,13 +243,13 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
 # line; `x` is what was found, and `i` is what to do.
 misfit_of <- function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
-# Models that are fitted in R, outside the C++ core, need a special function of the method. Returns
-# the name of its field in new_method(), "of_family" or "of_posterior"; NULL for models of the core.
+# Returns the field of new_method() with the function that a method uses for `model`: "of_family" or
+# "of_posterior" for models that are fitted in R; NULL for models that the C++ core fits.
 rule_field <- function(model) UseMethod("rule_field")
 
 rule_field.default <- function(model) NULL
 
-# The function that a method uses for a model outside the core; NULL for models of the core.
+# The function that a method uses for a model that is fitted in R; NULL for models of the C++ core.
 rule_of <- function(method, model) {
   field <- rule_field(model) %||% if (method$model == "k" && is_outside_core(model)) "of_posterior"
   if (!is.null(field)) method[[field]]

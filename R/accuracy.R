@@ -202,8 +202,8 @@ estimate_from_fit <- function(fit, by, arguments) {
 # elements of the lists `bins` and `resampling`.
 settled <- c("method", "interval", "conf_level", "common")
 
-# Suppresses the warning that a base rate was estimated below zero, if the method is the average,
-# which does not use these base rates.
+# Returns `fit`. Suppresses its warning that a base rate was estimated below zero, if the method is
+# `"average"`, which does not use these base rates.
 muffle_boundary_warning <- function(method, fit) {
   is_average <- accuracy_methods[[method]]$model == "own"
   suppressWarnings(fit, classes = if (is_average) "fallible_warning_boundary" else "none")
@@ -215,7 +215,7 @@ muffle_boundary_warning <- function(method, fit) {
 estimate_by_group <- function(x, by, fit, gold, arguments) {
   arguments$interval <- resolve_interval(arguments$interval, gold, x)
   options <- c(check_accuracy_options(arguments), threads = check_threads(arguments$threads))
-  # If the interval does not use gold cases as a sample, they enter the likelihood of the raters.
+  # If the interval does not use gold cases as a sample, the model is fitted with their truths.
   if (!is.null(gold) && is.null(interval_of(options = options)$gold)) gold$kind <- "likelihood"
   estimate_by(x, by, function(x, cluster, gold) {
     estimate_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
@@ -345,7 +345,7 @@ new_accuracy_estimate <- function(draft, interval, ...) {
     centre = interval$centre %||%
       robust_error(draft, point$value, sampling, average_results)$centre
   )
-  # Rounding removes errors of limits such as 1 - 0.7.
+  # Rounding removes numerical errors of limits such as 1 - 0.7.
   bins <- modify_fields(stack_systems(systems, point$bins), c("lower", "upper"), round, 10L)
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   new_result("accuracy_estimate",

@@ -45,8 +45,8 @@ find_measures <- function(ids, views, settings) {
   measures <- select_records("measure", ids, available)
   for (measure in measures) {
     misfit_words <- misfit_in_all_views(measure)
-    # If a measure lacks an order of categories and others were requested too, it is NA, not an
-    # error.
+    # If several measures were requested, one that needs an order of the categories is NA if there
+    # is none, and not an error.
     if (length(measures) > 1L && "order" %in% names(misfit_words)) next
     abort_if(misfit_words, "measure",
       paste0("{.val {measure$id}} is not defined here: ", misfit_words[[1L]]),
@@ -94,8 +94,8 @@ measure_misfit <- function(measure, view, settings) {
   }
 }
 
-# Does a measure use distances between categories that have no order? Numbers have an order, and two
-# categories need none.
+# Does a measure use distances between categories, although they have no order? Numbers have an
+# order, and two categories need none.
 lacks_order <- function(measure, view, settings) {
   (measure$scale %in% c("ordinal", "interval", "ratio") ||
     measure$weights && settings$scale_name %in% scale_names[-1L]) &&

@@ -194,8 +194,9 @@ make_difference_row <- function(measure, samples, about) {
   )
 }
 
-# Standard error of the difference between the measures of two panels. The influences of cases in
-# both panels are subtracted, so that variation of both measures with the case cancels.
+# Standard error of the difference between the measures of two panels. The influences of a case (see
+# evaluate_measure()) on both measures are subtracted, so that common variation cancels. `results`:
+# results of evaluate_measure(). `cases`: names of the cases of each panel.
 compute_difference_error <- function(samples, results, cases) {
   influence <- Map(function(sample, result) {
     result$influence[pattern_of_case(sample$view$x)] * sqrt(result$n / (result$n - 1))

@@ -265,7 +265,7 @@ new_view <- function(x, systems = FALSE) {
   )
 }
 
-# Restricts a view to two of its judges. `pair`: their numbers.
+# Restricts a view (see new_view()) to two of its judges. `pair`: their numbers.
 restrict_view <- function(view, pair) {
   view$rater <- match(view$rater, pair, nomatch = 0L)
   view$system <- match(view$system, pair, nomatch = 0L)
@@ -275,7 +275,7 @@ restrict_view <- function(view, pair) {
   view
 }
 
-# A view for each category, in which all other categories become one.
+# Returns a list with a view (see new_view()) per category, in which all others become one category.
 views_of_categories <- function(view) {
   view$binary <- TRUE
   lapply(seq_along(view$labels), function(category) {

@@ -22,7 +22,7 @@ points <- function(share) decimals(round(100 * share) + 0, 0L)
 # Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
-# "1 case" or "1,200 cases".
+# Returns a number with a noun, such as "1 case" or "1,200 cases".
 count_noun <- function(n, noun, plural = paste0(noun, "s")) {
   paste(number(n), if (n == 1) noun else plural)
 }

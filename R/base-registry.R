@@ -28,8 +28,8 @@ register <- function(kind, id, kernel, taken, make) {
   invisible(id)
 }
 
-# Checks that a kernel (the user's function that computes a measure or metric) can be called with as
-# many arguments, by position, as there are `argument_names`. `form`: its form, for the message.
+# Checks that a kernel (the user's function that computes a measure or metric) can be called with
+# the arguments `argument_names`, by position. `form`: form of the kernel, for the message.
 check_kernel <- function(kernel, form, argument_names) {
   if (is.null(args(kernel))) return(invisible()) # a primitive function with unknown arguments
   arguments <- formals(args(kernel))

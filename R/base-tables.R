@@ -168,8 +168,8 @@ wilson_half <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
-# Distance between a limit of an interval (`end`) and its `middle`, after an independent error whose
-# interval has the half width `error` was added.
+# Half width of an interval with an additional independent error. `end`, `middle`: limit and centre
+# of the interval without this error. `error`: half width of an interval for this error only.
 add_error_to_half_width <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # ---- Computations in other processes or on other machines, with package future ---

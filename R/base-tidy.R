@@ -122,8 +122,8 @@ tables_of <- function(x) {
   }))
 }
 
-# Prints a summary: the columns of glance() and all tables or, if the schema of the result has its
-# own function `summary`, what print() shows and the views that this function returned.
+# Prints a summary: the columns of glance() and all tables. If the schema of the result has a
+# function `summary`, prints the result and the views that this function returned instead.
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
