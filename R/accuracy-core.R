@@ -131,7 +131,7 @@ core_options <- function(estimator) {
   options <- attr(estimator, "options")
   is_average <- is_averaged(options = options)
   record <- interval_of(options = options)
-  # The averaged method has a formula for its sampling error, so its intervals need no replicates.
+  # Method average has a formula for its sampling error, so its robust intervals need no replicates.
   if (is.null(record$find) || (record$average && is_average)) options$replicates <- 0L
   # For other methods, `common` is NULL unless the user fixed the amount of shared errors. If it is
   # NULL, the interval allows for shared errors.
@@ -159,7 +159,8 @@ common_words <- c("typical", "none", "all")
 check_common <- function(common, method) {
   if (is.null(common)) return(NULL)
   abort_argument_if(is.null(method$common), "common",
-    "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
+    "{.arg common} cannot be used with {.code method = \"{method$id}\"}, whose assumption about
+        shared errors is fixed.",
     i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
   if (is.character(common)) return(check_choice(common, common_words, "common"))
   check_number(common, "common", 0, 1)

@@ -52,9 +52,11 @@ gold_notes <- function(x) {
     note(
       paste0("Gold: ", sample_words), report = paste0("Known truth: ", plain_words(sample_words))
     ),
-    note("Labels: how many gold cases would be needed without ratings", report = NULL),
+    note(
+      "Labels: gold cases that would give the same standard error without ratings", report = NULL
+    ),
     if (!all(is.na(details$p.value))) {
-      note("p: test of ratings alone against gold, given both intervals", report = NULL)
+      note("p: test that the accuracies from ratings and from gold cases are equal", report = NULL)
     }
   )
 }
@@ -100,7 +102,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   check_dots_empty(...)
   x <- object$fit$x
   gold <- object$gold
-  abort_argument_if(is.null(gold), "object", "{.arg object} has no gold sample yet.",
+  abort_argument_if(is.null(gold), "object", "{.arg object} has no gold cases that are a sample.",
     i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
         {.arg gold_sample} how the cases were chosen.")
   abort_argument_if(!weights_are_counts(x), "object",

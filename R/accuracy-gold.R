@@ -343,8 +343,8 @@ why_no_evidence <- function(estimate) {
 }
 
 reason_not_all_drawn <- c(not_drawn = paste(
-  "the probabilities of gold cases do not fit its number of cases (the sum of their inverses",
-  "differs), so that some cases could not be drawn"
+  "the inverse sampling probabilities of gold cases do not sum to its number of cases,",
+  "so some cases could not be drawn"
 ))
 
 # Table of tests and other results from gold cases, with a row per system. `table`: estimates from

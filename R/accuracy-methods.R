@@ -175,7 +175,7 @@ accuracy_notes <- function(x, record) {
   c(
     reason_notes(table, table$system), answered_notes(accuracy_table(x)), abstain_note(fit$x),
     if (length(left_out) > 0L) paste(
-      "Left out, because no category stands out:",
+      "Left out, because all categories are equally probable:",
       shorten_names(paste(
         percent(uninformative_share[left_out]), "of the cases of", table$system[left_out]
       ))

@@ -286,8 +286,8 @@ where_claim_holds <- function(independent, shared) {
     from = ifelse(independent > 0 & !is_never, 0, zero_at),
     to = ifelse(shared > 0 & !is_never, 1, zero_at),
     reason = first_reason(
-      "the estimate has no range from shared to independent" = is_unknown,
-      "the claim does not hold even where errors are independent" = is_never
+      "the accuracies with shared and with independent errors are unknown" = is_unknown,
+      "the claim holds for no amount of shared errors" = is_never
     )
   )
 }

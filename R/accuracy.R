@@ -1,24 +1,26 @@
 #' Accuracy of systems
 #'
-#' Estimates the probability that a system gives the correct category, from the agreement between
-#' raters. True categories are not needed. Fits a model of the raters first, unless `x` is a fit.
+#' Estimates the probability that a system (a classifier) gives the correct category, from the
+#' agreement between raters. True categories are not needed. Fits a model of the raters first,
+#' unless `x` is a fit.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method A string: `r list_ids(accuracy_methods)`; see *Methods*. `NULL` is `"average"`.
-#'   It is `"joint"` if `model` (or the fit) is not the K-model, or if `x` is a fit with known
-#'   raters. For a fit by [as_rater_fit()], `method` is `"shared"` (the default), `"binned"` or
-#'   `"unbinned"`, and `interval` is `"bootstrap"` or `"none"`. `method` may also be a function of a
-#'   [ratings()] object. It returns one number per system, or a data frame with a row per system and
-#'   a column `estimate`. Its `interval` is `"bootstrap"` (the function is called with resampled
-#'   ratings) or `"none"`. If the function has an argument `weights`, it is called with the original
-#'   ratings and with the number of times that each case was drawn.
-#' @param model A [rater_model()] for methods `"joint"` and `"shared"`. The other methods need the
-#'   default, [k_model()]. Families ([rater_family()]) and models with a formula also work with
-#'   `"binned"` and `"unbinned"`; their `interval` is `"bootstrap"` (the default) or `"none"`. If
-#'   `x` is a fit, its model is used.
-#' @param interval A string: `r list_ids(accuracy_intervals)`. `"profile"` needs method `"joint"`;
-#'   `r list_ids(gold_intervals)` need gold cases that are a sample. The default `NULL` is
-#'   `"combined"` with such gold cases and `"robust"` without them.
+#' @param method Estimation method: `r list_ids(accuracy_methods)`; see *Methods*. The default
+#'   `NULL` is `"average"` for the K-model (see `model`), and `"joint"` for other models and for
+#'   fits with known raters. For a fit by [as_rater_fit()], `method` is `"shared"` (the default),
+#'   `"binned"` or `"unbinned"`, and `interval` is `"bootstrap"` or `"none"`. `method` may also be a
+#'   function of a [ratings()] object. It returns one number per system, or a data frame with a row
+#'   per system and a column `estimate`. Its `interval` is `"bootstrap"` (the function is called
+#'   with resampled ratings) or `"none"`. If the function has an argument `weights`, it is called
+#'   with the original ratings and with the number of times that each case was drawn.
+#' @param model Model of the raters, a [rater_model()], for methods `"joint"` and `"shared"`. The
+#'   other methods need the default, the K-model (one accuracy for all raters, see [k_model()]).
+#'   User-defined models ([rater_family()]) and models with a formula also work with `"binned"` and
+#'   `"unbinned"`; their `interval` is `"bootstrap"` (the default) or `"none"`. If `x` is a fit, its
+#'   model is used.
+#' @param interval Kind of interval: `r list_ids(accuracy_intervals)`; see *Intervals*. `"profile"`
+#'   needs method `"joint"`; `r list_ids(gold_intervals)` need gold cases that are a sample. The
+#'   default `NULL` is `"combined"` with such gold cases and `"robust"` without them.
 #' @param conf_level Nominal coverage of the interval, in (0, 1). The default is 0.9, or option
 #'   `fallible.conf_level` (see [fallible-options]).
 #' @param bins A list of settings for methods `"binned"` and `"unbinned"`. `width`: width of the

@@ -48,7 +48,7 @@ estimate_by_core <- function(measure, view, settings, influence) {
 undefined_reasons <- c(
   no_pairs = "no two raters rated the same case",
   certain = "only one category is in use, so that agreement by chance is certain",
-  weights = "with these weights every pair of ratings that chance can produce counts as agreement",
+  weights = "with these weights different categories agree fully, so chance agreement is certain",
   unused = "no rater used the category",
   zero_cells = "zeros both on and off the diagonal, so that the odds ratio is zero over zero",
   no_entropy = "a rater used only one category, so that there is no information to share",
@@ -105,7 +105,7 @@ add_error <- function(result, method, measure, view, conf_level) {
   ))
 }
 
-no_influence <- "no case makes a difference to the estimate"
+no_influence <- "no case changes the estimate"
 
 t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, max(n - 1, 1))
 
@@ -167,7 +167,8 @@ estimate_by_kernel <- function(measure, view, influence) {
   rows <- kernel_rows(measure, view)
   estimate <- if (any(rows$weight > 0)) call_kernel(measure, rows, rows$weight) else NA_real_
   list(
-    estimate = estimate, reason = if (is.na(estimate)) "the registered kernel gives no value",
+    estimate = estimate,
+    reason = if (is.na(estimate)) "the function of the registered measure returned no number",
     used = rows$of_pattern > 0L, null_error = NA_real_,
     influence = if (!is.na(estimate) && influence == "jackknife") {
       c(0, jackknife_influence(measure, rows))[rows$of_pattern + 1L]

@@ -114,7 +114,7 @@ abort_if_given <- function(given, valid_names, accepted = character(), call = us
   unknown_names <- untruncated(names[names != ""])
   similar_names <- near_names(names[names != ""], valid_names)
   unnamed_code <- map_chr(arguments[names == ""], rlang::as_label)
-  abort_fallible("argument", "This function has no such argument.",
+  abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (length(unknown_names) > 0L) "Found {.arg {unknown_names}}.",
       if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
     i = c(argument_hints[intersect(names, names(argument_hints))],

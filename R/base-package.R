@@ -88,7 +88,7 @@ read_option <- function(option, default, check) {
   tryCatch(
     check(getOption(option, default), option),
     fallible_error_argument = function(e) {
-      abort_fallible("option", "The option {.code {option}} cannot be used.",
+      abort_fallible("option", "The value of option {.code {option}} cannot be used.",
         i = "Set it by {.fun options}, see {.code ?`fallible-options`}.", option = option,
         parent = e)
     }
@@ -252,7 +252,8 @@ call_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
     no_memory <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
     abort_fallible(if (no_memory) "memory" else "core",
-      if (no_memory) "There is not enough memory for this." else "The compiled code stopped.",
+      if (no_memory) "There is not enough memory for the computation." else
+        "The compiled code stopped.",
       x = escape_braces(conditionMessage(e)),
       i = if (no_memory) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a bug: please report it.",

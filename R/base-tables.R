@@ -201,7 +201,7 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   values <- unlist(replace(outcomes, is_lost, list(list(NULL))), recursive = FALSE)
   # Field `finished` of the error is a list with the value of each task, NULL for lost tasks.
   abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",
-    x = escape_braces("Lost with it: ", shorten(names[is_lost], most = 6L), "."),
+    x = escape_braces("Lost tasks: ", shorten(names[is_lost], most = 6L), "."),
     i = c(
       "{sum(!is_lost)} of {length(is_lost)} task{?s} {?is/are} finished. Their values are in field
        {.field finished} of this error.",

@@ -49,7 +49,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   table <- estimates_of(object)
   level_used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
   abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, level_used)), "level",
-    "must be that of the intervals of {.arg object}.", not = level,
+    "must be the confidence level of {.arg object}.", not = level,
     i = "The intervals of {.arg object} have level {level_used}. For another level, compute
         {.arg object} again with another {.arg conf_level}.")
   chosen_rows(interval_matrix(table, names_of_rows(table), level_used %||% NA_real_), parm)

@@ -80,7 +80,7 @@ test_that("dependent kappas are compared by the influence of each case", {
   expect_equal(c(back$estimate, back$conf.low), -c(own$estimate, own$conf.high))
   same <- compare_agreement(x, x, "cohen_kappa")
   expect_equal(same$estimate, 0)
-  expect_match(same$reason, "no case makes a difference")
+  expect_match(same$reason, "no case changes the estimate")
 })
 
 test_that("cases that only one has are independent of the others", {

@@ -259,7 +259,7 @@ test_that("perfect agreement is one, and has no interval", {
   table <- agreement(x)
   expect_equal(table$estimate, rep(1, nrow(table)))
   expect_true(all(is.na(table$std.error)))
-  expect_match(table$reason, "no interval: no case makes a difference")
+  expect_match(table$reason, "no interval: no case changes the estimate")
   expect_equal(yule_y(matrix(rep(1:2, 4), 4)), 1)
   many <- agreement(x[, c(1, 2, 1)])
   expect_equal(many$estimate, rep(1, nrow(many)))
@@ -418,7 +418,7 @@ test_that("a reason tells weights that make chance certain from a lone category"
   found <- agreement(x, ids, scale_weights = matrix(1, k, k), interval = "none")
   lacking <- found[is.na(found$estimate), ]
   expect_true("fleiss_kappa" %in% lacking$measure)
-  expect_match(lacking$reason, "every pair of ratings that chance can produce")
+  expect_match(lacking$reason, "different categories agree fully")
   lone <- ratings(matrix(1, 4, 2), categories = 1:2)
   expect_match(agreement(lone, "fleiss_kappa")$reason, "only one category is in use")
 })

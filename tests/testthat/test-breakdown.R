@@ -20,7 +20,7 @@ test_that("the breakdown point is where the claim stops to hold", {
   expect_identical(breakdown_of(estimate, table$shared[[1]] - 0.01, "a")$breakdown, 1)
   none <- breakdown_of(estimate, 0.99)
   expect_identical(none$breakdown, c(NA_real_, NA_real_))
-  expect_match(none$reason, "even where errors are independent", all = TRUE)
+  expect_match(none$reason, "holds for no amount of shared errors", all = TRUE)
 })
 
 test_that("whether it holds at the lowest accuracy is told", {

@@ -6,7 +6,7 @@ test_that("a worker that dies is an error that names the piece, and keeps the ot
   tasks <- list(function() 1, function() tools::pskill(Sys.getpid()))
   expect_identical(run_pieces(tasks[c(1, 1)], c("a", "b")), list(1, 1))
   lost <- expect_error(
-    run_pieces(tasks, c("one", "{two}")), "Lost with it: \\{two\\}",
+    run_pieces(tasks, c("one", "{two}")), "Lost tasks: \\{two\\}",
     class = "fallible_error_worker"
   )
   expect_identical(lost$pieces, "{two}")
