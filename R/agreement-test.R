@@ -35,13 +35,15 @@
 #' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
 #' @param interval How the standard error is computed: by formula (`"analytic"`, the default), or by
 #'   leaving out one case at a time (`"jackknife"`).
-#' @return A tibble of class `agreement_test`. Without `y` its columns are `measure`,
-#'   `scale_weights`, `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`,
-#'   `method`, `reason`.
+#' @return A tibble of class `agreement_test`, with a row per measure. Without `y` its columns are
+#'   `measure`; `scale_weights`; `estimate`; `null`, the tested value; `std.error`; `statistic`,
+#'   `estimate` minus `null` in standard errors; `p.value`; `alternative`; `n`, the number of cases;
+#'   `method` of the standard error; `reason`, why a value is `NA`.
 #'
-#'   With `y`, they are `measure`, `scale_weights`; `estimate`, the measure of `x` minus the measure
-#'   of `y`; `estimate1`, `estimate2`, `std.error`, `conf.low`, `conf.high`, `statistic`, `p.value`;
-#'   `n`, the number of common cases (with `by`, of all cases); `method`, `reason`.
+#'   With `y` or `by`, `estimate` is the measure of `x` minus the measure of `y` (or of the first
+#'   minus the second group), and `estimate1` and `estimate2` are the two measures. `conf.low` and
+#'   `conf.high` are limits of the difference. `n` is the number of common cases (with `by`, of all
+#'   cases). There are no columns `null` and `alternative`.
 #'
 #'   It has methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].

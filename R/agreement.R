@@ -63,7 +63,7 @@
 #'   2006); or `"identity"`.
 #' @param conf_level Confidence level of the intervals, in (0, 1); see [fallible-options].
 #' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
-#'   `"none"`; see Intervals.
+#'   `"none"`; see *Intervals*.
 #' @param ... `by`: groups of cases; the measures are computed in each group. The name of a
 #'   covariate of `x`, a vector with the names of cases, or a data frame with the column `case`.
 #' @param counts Counts of ratings: columns of the data frame `x`, one per category. Without `x`, a
@@ -81,8 +81,8 @@
 #'   * `variable` or `group` if there are several; `rater1` and `rater2` if `pairwise`; `category`
 #'     if `by_category`;
 #'   * `measure`; `scale_weights`, the name of the weights (`"own"` for a matrix);
-#'   * `estimate`; `std.error`, `conf.low` and `conf.high`; `n`, the number of cases used; `method`
-#'     of the interval;
+#'   * `estimate`; `std.error`; `conf.low` and `conf.high`, limits of the interval; `n`, the number
+#'     of cases used; `method` of the interval;
 #'   * `benchmark`, the level on the scale of Landis and Koch, see [tidy()][tidy.agreement];
 #'     `reason`, why a value is `NA`.
 #'

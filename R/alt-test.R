@@ -24,17 +24,18 @@
 #' @param epsilon Largest lead of a rater, in \[0, 1\], at which the cheaper system is still
 #'   preferred; by default 0.2. The authors suggest 0.2 for experts, 0.15 for skilled raters and 0.1
 #'   for crowds.
-#' @param score Score of an answer: `"accuracy"` (the default) or `"neg_rmse"`, see Method.
+#' @param score Score of an answer: `"accuracy"` (the default) or `"neg_rmse"`, see *Method*.
 #' @param q False discovery rate, in (0, 1); by default 0.05.
 #' @param min_raters Smallest number of ratings of a case. Cases with fewer ratings are left out. A
 #'   whole number, at least and by default 2.
 #' @param min_cases Smallest number of cases that both the rater and the system answered. Raters
 #'   with fewer cases are left out. A whole number of at least 2; by default 30.
 #' @param systems Names of the systems to test; `NULL`, the default, for all.
-#' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`,
-#'   `advantage`, `passed` (is the winning rate at least 0.5?), the numbers of `raters` and `cases`
-#'   used, and `reason`, why a value is `NA`. `tidy(what = "raters")` has a row per system and
-#'   rater: `advantage`, `lead`, `p.value`, `won`, `n` (number of cases) and `reason`.
+#' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate` and mean
+#'   `advantage` (shares, see *Method*), `passed` (is the winning rate at least 0.5?), the numbers
+#'   of `raters` and `cases` used, and `reason`, why a value is `NA`. `tidy(what = "raters")` has a
+#'   row per system and rater: `advantage`, `lead`, `p.value`, `won` (does the system win?), `n`
+#'   (number of cases) and `reason`.
 #' @references Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
