@@ -6,12 +6,12 @@
 #' @section Checks:
 #' * *Convergence*: Rhat and the effective sample size of each parameter.
 #' * *Posterior predictive checks* compare the ratings with ratings simulated from the model with
-#'   the parameters of each draw. The statistic of a pair of raters is the number of common cases in
-#'   which they agree. Pearson's X2 compares the frequencies of rows of ratings with their expected
-#'   values. It is computed only if every case was rated by all raters, and at most 4096 rows are
-#'   possible. To leave out incomplete cases, refit with
-#'   `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`, where `x` is the ratings.
-#'   A small p-value shows that two raters agree more often than the model allows, so that their
+#'   the parameters of each draw. For a pair of raters, the statistic is the number of common cases
+#'   in which they agree. Pearson's X2 compares the frequencies of rows of ratings (the ratings of
+#'   one case by all raters) with their expected values. It is computed only if every case was rated
+#'   by all raters, and at most 4096 rows are possible. To leave out incomplete cases, refit with
+#'   `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`, where `x` is the ratings. A
+#'   small p-value shows that two raters agree more often than the model allows, so that their
 #'   errors are not independent given the truth. A large p-value does not show that errors are
 #'   independent.
 #' * *Prediction*: WAIC and leave-one-out cross-validation estimate how well the model predicts the
@@ -21,22 +21,22 @@
 #'   under other priors. If the prior and the model are right, the variance of a posterior mean is
 #'   the prior variance times the mean contraction (law of total variance). The ratings contradict a
 #'   prior if the posterior mean is more than two such standard deviations from the prior mean
-#'   (column `conflict`; compare Evans and Moshonov, 2006). This is not checked for parameters that
-#'   are `mostly_prior`, for probabilities of wrong ratings, and for priors with no more weight than
-#'   the flat prior.
+#'   (column `conflict`; compare Evans and Moshonov, 2006). The check leaves out parameters that are
+#'   `mostly_prior` (contraction below 0.3), probabilities of wrong ratings, and priors with no more
+#'   weight than the flat prior (sum of parameters at most the number of categories).
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Alternative priors with which the model is fitted again. Either positive powers, by
 #'   default 0.5 and 2: each prior density is raised to this power, so that `Beta(a, b)` with power
-#'   0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`. (The prior of the panel's centre, which
-#'   exists only with `others = "partial"` of [rater_prior()], does not change.) Or a named list of
-#'   [rater_prior()] results. Or `NULL` for no other priors.
+#'   0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`. (With `others = "partial"` of
+#'   [rater_prior()], the prior of the mean matrix of all raters does not change.) Or a named list
+#'   of [rater_prior()] results. Or `NULL` for no other priors.
 #' @return An object of class `fit_check` with methods for `print()`, `plot()` and `glance()` (one
 #'   row with the worst value of each table). `tidy(x, what)` returns these tables:
 #' * `"terms"`, a row per parameter: `term`; `prior_mean`; `estimate`, the posterior mean;
 #'   `contraction`, `1 - posterior variance / prior variance`; `mostly_prior`, `TRUE` if the
-#'   contraction is below 0.3; `conflict`, see *Checks* (`NA` for known raters and for raters with
-#'   a `"partial"` prior); `rhat`; `ess`, the effective sample size.
+#'   contraction is below 0.3; `conflict`, see *Checks* (`NA` for raters with known error rates and
+#'   for raters with a `"partial"` prior); `rhat`; `ess`, the effective sample size.
 #' * `"sensitivity"`, a row per parameter and prior: `term`; `prior`; `shift`, the change of the
 #'   posterior mean in posterior standard deviations; `flagged`, `TRUE` if its absolute value is
 #'   above 0.3.
@@ -47,8 +47,9 @@
 #' * `"patterns"`: the columns `observed`, `expected`, `low`, `high` and `p.value` for X2; one row,
 #'   or none if X2 is not defined.
 #' * `"criteria"`, a row for WAIC and one for leave-one-out: `elpd`, the expected log predictive
-#'   density of all cases; its `std.error`; `parameters`, their effective number; `worst_k`, the
-#'   largest shape of a generalised Pareto distribution (above 0.7: leave-one-out is unreliable).
+#'   density of all cases; its `std.error`; `parameters`, the effective number of parameters;
+#'   `worst_k`, the largest shape of a generalised Pareto distribution (above 0.7: leave-one-out is
+#'   unreliable).
 #' @family estimation
 #' @seealso [compare_models()] for comparisons of models.
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian
@@ -98,9 +99,9 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 
 # ---- Posterior predictive checks ----------------------------------------------------------------
 
-# A row of a table of posterior predictive checks. `observed_values`: the statistic of the data, one
-# number, or a number per posterior draw if it depends on the parameters. `simulated`: the statistic
-# of simulated ratings, a number per draw.
+# Returns a row of a table of posterior predictive checks. `observed_values`: the statistic of the
+# data, one number, or a number per posterior draw if it depends on the parameters. `simulated`: the
+# statistic of simulated ratings, a number per draw.
 predictive_row <- function(observed_values, simulated) {
   ends <- stats::quantile(simulated, c(0.05, 0.95), names = FALSE)
   columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = ends[[1L]],
@@ -219,7 +220,8 @@ max_shift <- 0.3 # largest shift that is not flagged, in posterior standard devi
 
 # ---- Printed form -------------------------------------------------------------------------------
 
-# Creates the result. `x`: its tables, see check_fit().
+# Creates a `fit_check` object. `x`: list of the tables terms, sensitivity, pairs, patterns and
+# criteria, see ?check_fit.
 new_fit_check <- function(fit, x) {
   mixing <- worst_mixing(fit)
   smallest <- function(p) if (length(p) > 0L) min(p) else NA_real_
@@ -241,8 +243,8 @@ new_fit_check <- function(fit, x) {
   )
 }
 
-# A view of the parameters with a column of shifts per prior. `is_shown`: a logical vector, the
-# parameters to show.
+# Returns the printed table of the parameters (see view()), with a column of shifts per prior.
+# `is_shown`: a logical vector, the parameters to show.
 view_of_terms <- function(x, is_shown) {
   terms <- x$terms[is_shown, ]
   table <- terms[c("term", "prior_mean", "estimate", "contraction")]
@@ -335,7 +337,8 @@ check_alternatives <- function(alternative, x) {
   setNames(lapply(alternative, without_prior), names)
 }
 
-# Removes the prior of a model, so that fits maximise the likelihood, which is compared.
+# Removes the prior of a model, so that its fit maximises the likelihood and not the posterior
+# density. The tests compare likelihoods.
 without_prior <- function(model) replace(model, "prior", list(list()))
 
 # Tests of user-defined models: a list with a row (see k_row()) per model. The statistic is twice

@@ -1,7 +1,8 @@
 #' Tables of checks of the K-properties
 #'
 #' Results of [check_k_properties()] as tables and plots. The K-properties are the assumptions of
-#' [k_model()]: raters are equally accurate, errors equally probable, cases equally difficult.
+#' [k_model()]: raters are equally accurate, wrong categories equally probable, cases equally
+#' difficult, and errors of raters independent.
 #'
 #' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
 #'
@@ -10,10 +11,11 @@
 #'   counts as a rater. Columns: `rater1`, `rater2`; `n`, the number of common cases; `observed` and
 #'   `expected`, the share of these cases in which the two agree, in the data and under the fitted
 #'   model; `excess`, their difference divided by its standard error; `p.value`, the share of
-#'   simulated panels whose largest excess over all pairs is at least as large.
+#'   simulated data sets whose largest excess over all pairs is at least as large.
 #'
 #'   `tidy(x, "disagreements")`: a row per pair of categories: `category1`, `category2`, and the
-#'   `observed` and `expected` numbers of pairs of ratings of a case in these two categories.
+#'   `observed` and `expected` numbers of disagreements. A disagreement is a pair of ratings of the
+#'   same case, one in each of the two categories.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters` and `categories`; `system`,
 #'   the name of the system that is used as an additional rater; `tests`, the number of tests that
@@ -132,8 +134,8 @@ advice_of <- function(x, about) {
   "No test contradicts the K-model. Report the interval and the range with each estimate."
 }
 
-# The call of rater_model() without the properties that are violated. `violated`: a logical vector
-# named accuracy, errors, difficulty.
+# Text of a call of rater_model() for a model that does not assume the violated properties.
+# `violated`: a logical vector named accuracy, errors, difficulty.
 better_model <- function(x, violated) {
   by_distance <- any(x$test == "likelihood ratio, distance" & x$verdict == "violated")
   arguments <- sprintf("%s = \"%s\"", names(violated),
@@ -156,7 +158,9 @@ caveats_of <- function(x, about) {
     if (n_tests > 1L) paste0(
       n_tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
       format(about$alpha), ".",
-      if (too_few) sprintf(" %s replicates are too few for that.", number(about$replicates))
+      if (too_few) sprintf(
+        " %s replicates are too few for this level; use more.", number(about$replicates)
+      )
     )
   )
 }
@@ -221,7 +225,8 @@ favourite_categories <- function(x) {
 }
 
 # The test of agreement below chance, as a row of the result. Under the K-properties, no pair of
-# raters agrees less often than by chance. `p`: binomial p-value, times the number of pairs.
+# raters agrees less often than by chance. The binomial p-value of a pair is multiplied by the
+# number of pairs.
 below_chance_row <- function(x, alpha) {
   new_row <- function(...) k_row("chance", "agreement below chance", ...)
   chance <- 1 / n_categories(x)

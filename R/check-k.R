@@ -43,11 +43,11 @@
 #' answers are evidence too.
 #'
 #' @section P-values:
-#' P-values are computed by a parametric bootstrap. Up to `replicates` panels are drawn from the
-#' fitted null model, with the same missing ratings as `x`, and both models are fitted to each
-#' panel. If `b` of `n` panels have a statistic at least as large, the p-value is
-#' `(1 + b) / (n + 1)`. Drawing stops when `b` is at least 10 and `(1 + b) / (replicates + 1)` is
-#' above `alpha`, because more panels could not make the test significant (Besag and Clifford,
+#' P-values are computed by a parametric bootstrap. Up to `replicates` data sets are simulated from
+#' the fitted null model, with the same missing ratings as `x`, and both models are fitted to each
+#' data set. If `b` of `n` data sets have a statistic at least as large, the p-value is
+#' `(1 + b) / (n + 1)`. Simulation stops when `b` is at least 10 and `(1 + b) / (replicates + 1)` is
+#' above `alpha`, because more data sets could not make the test significant (Besag and Clifford,
 #' 1991). P-values for one category and for agreement below chance are binomial probabilities times
 #' the number of raters or pairs. Verdicts, printed tables and plots use `p.adjusted`, the p-value
 #' adjusted for all tests of the table by Holm's method.
@@ -70,8 +70,8 @@
 #'   are at most 20 raters, since this test is slow for more. With more than two categories,
 #'   disagreeing pairs are tested in either case.
 #' @param alpha Level of the tests, a probability in (0, 1); by default 0.05.
-#' @param resampling A list with some of these elements: `replicates`, the largest number of panels
-#'   drawn for each test, by default 199; `threads`, the number of threads, see
+#' @param resampling A list with some of these elements: `replicates`, the largest number of data
+#'   sets simulated for each test, by default 199; `threads`, the number of threads, see
 #'   [estimate_accuracy()].
 #' @param alternative `NULL` (the default), a [rater_model()] or a list of models, for further
 #'   tests. A model may be a user-defined family ([rater_family()]), a model with a formula of
@@ -183,8 +183,8 @@ label_axes <- function(model) {
 }
 
 # Bootstrap p-value: (1 + number of simulated statistics that are at least as large) / (1 + number
-# of simulated statistics). Panels for which the statistic is NA count as large. The difference 1e-6
-# allows for rounding errors.
+# of simulated statistics). Simulated data for which the statistic is NA count as large. The
+# difference 1e-6 allows for rounding errors.
 bootstrap_p <- function(observed, simulated) {
   (1 + sum(is.na(simulated) | simulated >= observed - 1e-6)) / (length(simulated) + 1)
 }
@@ -196,7 +196,7 @@ reported_statistic <- function(statistic, kind) {
   if (abs(statistic) < 1e-6) 0 else statistic
 }
 
-# Simulated values of a statistic, one per drawn panel.
+# Returns the simulated values of a statistic, one per simulated data set.
 drawn_statistics <- function(result, kind) {
   result$replicates[, match(kind, names(result$statistic))]
 }
@@ -249,9 +249,9 @@ disagreement_cells <- function(result, x) {
   )
 }
 
-# Text that names the pair of judges with the largest excess agreement. Among four judges, the
-# excess of a pair cannot be distinguished from the excess of the other two, so both pairs are
-# named.
+# Text that names the pair of judges (raters and the additional system) with the largest excess
+# agreement. Among four judges, the excess of a pair cannot be distinguished from the excess of the
+# other two, so both pairs are named.
 closest_pair <- function(pairs, judges) {
   largest <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
@@ -260,7 +260,8 @@ closest_pair <- function(pairs, judges) {
 }
 
 # Creates the result of check_k_properties(): sorts the rows by property, adjusts p-values and adds
-# verdicts. `rows`: list of rows, see k_row(). `results`: of the core, for each test in `plan`.
+# verdicts. `rows`: list of rows, see k_row(). `results`: result of the core for each test in
+# `plan`.
 result_of_rows <- function(rows, plan, results, x, settings) {
   table <- tibble::as_tibble(stack_tables(rows))
   table <- table[order(match(table$property, k_properties)), ]
@@ -287,7 +288,7 @@ result_of_rows <- function(rows, plan, results, x, settings) {
   )
 }
 
-# Verdicts that speak against the K-properties.
+# Verdicts of tests that contradict the K-properties.
 bad_verdicts <- c("violated", "contradiction")
 
 # A row per pair of judges with observed and expected agreement. The p-value of a pair is computed
@@ -336,7 +337,7 @@ plan_k <- function(x, settings) {
       list(accuracy = "rater"), if (has_counts(x)) reason_only_counts)),
     errors = lapply(settings$errors, function(errors) {
       test("errors", paste0("likelihood ratio, ", errors), equal, list(errors = errors),
-        if (n_categories(x) == 2L) "with two categories there is only one way to err")
+        if (n_categories(x) == 2L) "with two categories, each case has only one wrong category")
     }),
     difficulty = list(test("difficulty", "likelihood ratio",
       axes(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
@@ -381,7 +382,7 @@ first_identified <- function(x, settings, choices, changes = NULL) {
   }
 }
 
-# A data frame with a row per model: its arguments of rater_model().
+# Returns a data frame with a row per model. The columns are arguments of rater_model().
 axes <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }

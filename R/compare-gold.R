@@ -30,8 +30,9 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   comparison
 }
 
-# Measures each difference by gold, as gold_accuracy() does. Returns a list of vectors with an
-# element per pair. Without usable gold cases, `known` is FALSE and all other vectors are NA.
+# Measures each difference by gold, as gold_accuracy() does. Returns a list of vectors. `known` has
+# an element per pair: do gold cases measure the pair? All other vectors have an element per
+# measured pair; they are left out if no pair is measured.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && counts_too_many(evidence)) evidence <- NULL
@@ -48,8 +49,8 @@ sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
   second <- pairs$second
-  # Standard errors of single systems due to shared errors are from estimates_from_ratings(). They
-  # are correlated, the more the larger the share of cases with equal answers.
+  # Standard errors of single systems due to shared errors are from estimates_from_ratings(). The
+  # errors of two systems are more correlated if their answers are equal for more cases.
   bias <- estimates_from_ratings(estimate, seq_along(centre))$bias
   correlation <- same_answer_shares(estimate$fit, first, second)^hidden_correlation_power
   variance <- bias[first]^2 + bias[second]^2 - 2 * correlation * bias[first] * bias[second]
@@ -77,9 +78,9 @@ no_pair_sources <- tibble::tibble(
 )[0L, ]
 
 # Joint normal draws of the accuracies of all systems, relative to their mean: a matrix, draws x
-# systems. The differences of two systems have the variances in `table`, as far as a joint
-# distribution with these variances exists (classical scaling). The matrix has no rows if a pair has
-# no interval. `systems`: names.
+# systems. The differences of two systems have the variances in `table` if a joint distribution with
+# these variances exists; otherwise the variances are approximate (classical scaling). The matrix
+# has no rows if a pair has no interval. `systems`: names.
 draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
   if (n < 2L) return(matrix(0, draws, n))

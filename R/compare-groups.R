@@ -48,8 +48,8 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   ))
 }
 
-# What a comparison needs of system number `s` in a group, a list: `x`, the measurement by gold (see
-# correct_mean()), NULL without gold; `n`, the number of cases; `lack`, the reason why there is no
+# Returns the measurement of system number `s` in one group, a list: `x`, result of correct_mean(),
+# NULL without gold; `n`, the number of cases; `lack`, a row with the reason why there is no
 # measurement; `interval`; and, with clusters, `influence`, the influence of each cluster on the
 # estimate, named by cluster.
 group_measurement <- function(estimate, s, level) {

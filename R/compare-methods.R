@@ -1,5 +1,8 @@
 #' Tables and text of a comparison of systems
 #'
+#' Results of [compare_systems()] as tables and text: differences between pairs of systems, ranks,
+#' and the evidence from gold cases and from ratings.
+#'
 #' @return `tidy()`: a tibble with a row per pair of systems, `system1` and `system2`; `estimate`,
 #'   the accuracy of the first minus the accuracy of the second, in \[-1, 1\]; its `std.error`,
 #'   `conf.low` and `conf.high`; `probability`, that the first is more accurate; `n`, the number of
@@ -83,7 +86,7 @@ new_comparison <- function(x) {
   ))
 }
 
-# The text of format(). `facts`: see glance().
+# Returns the text of format(). `facts`: see glance().
 comparison_line <- function(x, facts) {
   against <- x$options$against
   compared <- paste0(
@@ -124,8 +127,9 @@ against_words <- function(x) {
 # With more pairs, print() shows for each system the difference from the best system instead.
 max_pairs_shown <- 6L
 
-# A view with a row per ranked system, the best first: estimate, probability of being best and mean
-# rank. `show_differences`: does it also have the difference from the best system?
+# Returns the printed table (see view()) with a row per ranked system, the best first: estimate,
+# probability of being best and mean rank. `show_differences`: does it also have the difference from
+# the best system?
 view_of_ranks <- function(x, show_differences) {
   ranks <- x$ranks
   first_ranks <- ranks[ranks$rank == 1L, ]
@@ -148,8 +152,8 @@ view_of_ranks <- function(x, show_differences) {
   )
 }
 
-# A view with a row per pair: difference, interval and probability that the first is better.
-# `labels`: columns with the names of the pair.
+# Returns the printed table with a row per pair: difference, interval and probability that the first
+# is better. `labels`: columns with the names of the pair.
 view_of_differences <- function(table, level, labels = "pair", title = NULL) {
   view(
     table, c(labels, difference = "estimate", limit_columns, `P(first better)` = "probability"),

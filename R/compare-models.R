@@ -1,24 +1,26 @@
 #' Compare Bayesian models of the same ratings
 #'
 #' Compares how well models predict the ratings of a new case, and compares their estimates of base
-#' rates and raters. The models may differ in the dependence of errors (shared errors) or in other
-#' ways. Ratings often cannot distinguish models with different estimates of accuracy (Albert and
-#' Dodd, 2004). In this case, a warning of class `fallible_warning_dependence` shows how much the
-#' estimates differ; report all of them. A model with better predictions need not have better
-#' estimates. On public data with known truth, choosing the dependence by its fit made estimates of
-#' systems' accuracies worse.
+#' rates and raters. The models may differ in the dependence of errors (are errors of raters
+#' independent given the truth, or correlated?) or in other ways. Ratings often cannot distinguish
+#' models with different estimates of accuracy (Albert and Dodd, 2004). In this case, a warning of
+#' class `fallible_warning_dependence` shows how much the estimates differ; report all of them. A
+#' model with better predictions need not have better estimates. On public data with known truth,
+#' choosing the dependence by its fit made estimates of systems' accuracies worse.
 #'
 #' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings, with or
 #'   without names. Or one such result: its model is then fitted again with each type of dependence
-#'   that its ratings and priors allow: none, `"easy"`, and the pairs of its model.
+#'   (see `dependence` of [rater_model()]) that its ratings and priors allow: none, `"easy"`, and
+#'   the pairs of raters that its model names.
 #' @return An object of class `model_comparison`. `tidy()` has a row per model, the best first:
 #'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with `std.error`;
-#'   `parameters`, their effective number; `difference`, the `elpd` minus the `elpd` of the best
-#'   model, and its standard error over cases, `difference.error`; `undecided`, `TRUE` if the
-#'   difference is at most 4 units or two standard errors. `tidy(x, "terms")` has a row per
-#'   parameter that all models have: `term`; a column per model with the posterior median; `lowest`
-#'   and `highest`, over undecided models. `glance()`: a tibble with one row: the numbers of
-#'   `models` and of `undecided` models (the best one included), and the name of the `best` model.
+#'   `parameters`, the effective number of parameters; `difference`, the `elpd` minus the `elpd` of
+#'   the best model; `difference.error`, the standard error of the difference over cases;
+#'   `undecided`, `TRUE` if the difference is at most 4 units or two standard errors. `tidy(x,
+#'   "terms")` has a row per parameter that all models have: `term`; a column per model with the
+#'   posterior median; `lowest` and `highest`, over undecided models. `glance()`: a tibble with one
+#'   row: the numbers of `models` and of `undecided` models (the best one included), and the name of
+#'   the `best` model.
 #' @family estimation
 #' @inherit rater_model references
 #' @examples
@@ -53,8 +55,8 @@ compare_models <- function(...) {
   new_model_comparison(models, terms, fits, names_given)
 }
 
-# Fits a model again with each type of dependence between raters: none, easy cases, and the pairs of
-# the model, if it has some. Priors stay the same. Leaves out models that cannot be fitted.
+# Fits a model again with each type of dependence between raters: none, easy cases, and the pairs
+# that the model names, if any. Priors stay the same. Leaves out models that cannot be fitted.
 fits_of_all_dependences <- function(fit) {
   fitted_dependence <- fit$model$dependence
   dependences <- list(NULL, list(type = "easy"))
@@ -73,7 +75,7 @@ fits_of_all_dependences <- function(fit) {
   drop_null(fits)
 }
 
-# A row per model with its WAIC and the difference from the best model, the best first.
+# Returns a row per model with its WAIC and the difference from the best model, the best first.
 compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
   waic <- stack_rows(criteria, function(fit) fit$table[1L, ])

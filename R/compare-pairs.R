@@ -120,8 +120,8 @@ draw_parts <- function(estimate, replicates, targets) {
   if (is.character(parts[[1L]])) parts[[1L]] else parts
 }
 
-# The record of the interval whose draws are used: the interval of the estimate, if it has joint
-# draws of systems, otherwise an interval that the method of the estimate names.
+# Returns the interval (see new_interval()) whose draws are used: the interval of the estimate, if
+# it has joint draws of systems, otherwise the interval that the method names in `draws`.
 draws_interval <- function(estimate) {
   interval <- interval_of(estimate)
   if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval

@@ -12,20 +12,20 @@
 #' reports the number of cases left out.
 #'
 #' @section Errors of differences:
-#' Cases (or the clusters of the estimate) are resampled, with the same resamples for all systems,
-#' and everything is estimated again. If the estimate has bootstrap replicates, they are used.
-#' Intervals are percentiles of the differences, and probabilities of ranks are shares of
-#' replicates; equal systems share a rank. Intervals and probabilities then allow for sampling error
-#' only.
+#' Unless the method is `"average"` or the intervals are robust, cases (or the clusters of the
+#' estimate) are resampled, with the same resamples for all systems, and everything is estimated
+#' again. If the estimate has bootstrap replicates, they are used. Intervals are percentiles of the
+#' differences, and probabilities of ranks are shares of replicates; equal systems share a rank.
+#' Intervals and probabilities then allow for sampling error only.
 #'
-#' The default is different. For method `"average"` and robust intervals, the sampling error of each
-#' system is the one of its estimate. The correlation between the sampling errors of two systems is
-#' computed from replicates of method `"joint"` (or of the method of the estimate). An error for
-#' errors that systems share with raters is added as in robust intervals. Its correlation between
-#' two systems is the third power of the share of cases with equal answers: .73 if nine of ten
-#' answers are equal, .13 if half are. This rule was chosen on public data with known truth. It is
-#' approximate, because few of these data sets have several systems. If one assumes instead that
-#' shared errors cancel, coverage is too low.
+#' For method `"average"` (the default) and for robust intervals, the sampling error of each system
+#' is that of its estimate. The correlation between the sampling errors of two systems is computed
+#' from replicates of method `"joint"` (or of the method of the estimate). As in robust intervals, a
+#' further error is added, because systems may make the same errors as the raters (shared errors).
+#' Its correlation between two systems is the third power of the share of cases with equal answers:
+#' .73 if nine of ten answers are equal, .13 if half are. This rule was chosen on public data with
+#' known truth. It is approximate, because few of these data sets have several systems. If one
+#' assumes instead that shared errors cancel, coverage is too low.
 #'
 #' @section Order of systems:
 #' If the estimate and the agreement with the plurality of raters order two systems differently, the
@@ -223,15 +223,16 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   )
 }
 
-# Checks that `x` is an estimate of more than one judge.
+# Checks that `x` is an estimate, and that it is not from the ratings of one judge only (see
+# fit_one_judge()).
 check_estimate <- function(x, arg = "x") {
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
   check_not_one_judge(x$fit)
   x
 }
 
-# Returns the estimate of these systems from the cases that all of them answered. Element `left_out`
-# is the number of cases that only some of them answered.
+# Returns the estimate of `systems` from the cases that all of them answered. Element `left_out` is
+# the number of cases that only some of the systems answered.
 on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   indices <- match(systems, x$systems)

@@ -3,7 +3,8 @@
 #' Leave out unclear units or weak workers
 #'
 #' Leaves out workers, or units (the items that workers label), and computes the [crowdtruth()]
-#' metrics again from the other judgements. `print()` reports how many were left out and why.
+#' metrics again from the other judgements (a judgement is the answer of a worker on a unit).
+#' `print()` reports how many were left out and why.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], for which version 2014 is computed first.
 #' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
@@ -11,9 +12,10 @@
 #' @param min_units Workers who judged fewer units are left out; by default 3.
 #' @param flagged Additional workers to leave out: a [flag_workers()] result, whose flagged workers
 #'   are left out, or names of workers. `NULL`, the default, for none.
-#' @param below Units with a lower clarity than this value in \[0, 1\] (version 2.0: a lower unit
-#'   quality, `uqs`) are left out. By default the mean minus `sd` standard deviations, as in Aroyo
-#'   and Welty (2014). The standard deviation has the number of units as divisor.
+#' @param below Units with a lower clarity (see [crowdtruth()]) than this value in \[0, 1\] (version
+#'   2.0: a lower unit quality, `uqs`) are left out. By default the mean minus `sd` standard
+#'   deviations, as in Aroyo and Welty (2014). The standard deviation has the number of units as
+#'   divisor.
 #' @param sd Number of standard deviations for the default of `below`; by default 1.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [crowdtruth()] result, with the same version and options; its field `ratings` contains
@@ -118,7 +120,7 @@ flagged_names <- function(flagged, x) {
 #'
 #' Replaces some annotations by others in all answers, and computes the [crowdtruth()] metrics
 #' again. If an answer then contains an annotation twice, it counts once. `tidy(x, "kinds")` shows
-#' which annotations are vague, useless or ambiguous.
+#' which annotations are vague, useless or ambiguous; see [tidy.crowdtruth()] for definitions.
 #'
 #' @inheritParams filter_crowd
 #' @param into Annotations to merge: a named vector, `c(from = "into")`, whose names are replaced by
@@ -189,8 +191,8 @@ merge_targets <- function(into, categories) {
   target
 }
 
-# Replaces labels of ratings. `target`: number of the new category of each category. Labels that an
-# answer then has twice are dropped.
+# Replaces labels of ratings. `target`: number of the new category of each category. If an answer
+# then contains a label twice, the label is kept once.
 merge_labels <- function(x, target) {
   kept <- sort(unique(target))
   new <- match(target, kept)

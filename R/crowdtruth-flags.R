@@ -8,7 +8,8 @@ spam_sign <- c(
 
 #' Flag workers of low quality
 #'
-#' Flags likely spammers by a rule on the metrics of the workers.
+#' Flags likely spammers (workers who answer carelessly or at random) by a rule on the metrics of
+#' the workers.
 #'
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric of a worker is
 #'   suspicious if it is more than `sd` standard deviations from the mean over workers. Only high
@@ -20,7 +21,7 @@ spam_sign <- c(
 #'   `(Intercept)`. A worker with a score above 0 is flagged.
 #' * With `known`, a linear rule **fitted** to workers of known quality, by logistic regression on
 #'   standardised metrics. Slopes have a weak normal prior (standard deviation 2.5), so that they
-#'   stay finite if a rule separates the two kinds completely. Each known worker also gets a
+#'   stay finite if a rule separates good and bad workers completely. Each known worker also gets a
 #'   held-out score from a rule that is fitted without the worker's fold (cross-validation). The
 #'   accuracy of the rule is estimated from the held-out scores.
 #'
@@ -33,7 +34,7 @@ spam_sign <- c(
 #' @param weights `NULL` (the default), or a named numeric vector: the weight of each metric and,
 #'   optionally, of `(Intercept)`. Its names are the metrics, so that `metrics` is not needed.
 #' @param known `NULL` (the default), or a logical vector named by workers: `TRUE` for workers of
-#'   low quality. It must contain at least two workers of each kind.
+#'   low quality, `FALSE` for others. It must contain at least two workers of each kind.
 #' @param folds Number of folds, by default 10, stratified by quality. If `folds` is at least the
 #'   number of known workers, one worker is left out at a time. Folds are drawn with R's random
 #'   number generator.
@@ -161,7 +162,8 @@ fitted_rule <- function(value, known, folds) {
   abort_argument_if(any(kinds < 2L), "known",
     "must contain at least two workers of each kind whose metrics are defined.",
     x = "It contains {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
-  # The second kind continues where the first stopped, so that folds have equal sizes.
+  # Fold numbers of workers of low quality continue those of the others, so that folds have equal
+  # sizes.
   shuffled <- with_one_seed({
     unlist(lapply(split(used, known[used]), function(rows) rows[sample.int(length(rows))]))
   })

@@ -6,8 +6,8 @@
 #'   `tidy(x, what)` returns a table. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
 #'   `"convergence"` are described in [crowdtruth()].
 #'
-#'   `"similarity"`: a row per pair of different annotations, with `annotation`, `other` and
-#'   `similarity`.
+#'   `"similarity"`: a row per ordered pair of different annotations: `annotation`, `other`, and
+#'   `similarity`, the similarity of the first to the second (see [crowdtruth()]).
 #'
 #'   `"labels"`: soft labels, in the form of [ground_truth()]: `case`, then a column for each
 #'   annotation, with shares that sum to one on each unit. In version 2014 they are shares of votes.
@@ -115,7 +115,9 @@ crowd_notes <- function(x) {
       describe_spread("Workers", x$workers, if (is_version2) "wqs" else "unit_disagreement",
         high = !is_version2)
     },
-    if (length(words) > 0L) paste0("Undefined in part or floored, see reason: ", toString(words))
+    if (length(words) > 0L) paste0(
+      "With undefined values, or values raised to 1e-8 (see column reason): ", toString(words)
+    )
   )
 }
 

@@ -69,8 +69,8 @@
 #'     The score is the unit-annotation score. In version 2.0 it is the share of workers who gave
 #'     the annotation, weighted by `wqs`.
 #'   * `similarity`: a matrix, annotation i in rows, j in columns.
-#'   * `convergence` (version 2.0): `step` and the largest changes of `units`, `workers` and
-#'     `annotations` in it; and `converged`.
+#'   * `convergence` (version 2.0), a row per step: `step`, and the largest changes of the qualities
+#'     of `units`, `workers` and `annotations`. `converged`: did the qualities converge?
 #'   * `ratings`, the ratings measured; `history`, previous filters and merges.
 #' @family CrowdTruth
 #' @templateVar where Section 4
@@ -155,7 +155,7 @@ run_with_bar <- function(name, total, core, ...) {
   na_real(out)
 }
 
-# Qualities of version 2.0; warns if the iteration did not converge.
+# Computes the qualities of version 2.0. Warns if the iteration did not converge.
 measure_quality <- function(entries, options) {
   out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
@@ -192,8 +192,8 @@ unit_table <- function(x, entries, cells, measured) {
   if (!is_version2) out$clarity <- largest(cells$score, cells$unit, n)$value
   out$reason <- first_reason(
     "no judgement" = judged == 0L, "no label given" = out$votes == 0,
-    "a lone worker" = is_version2 & judged == 1L,
-    "floor of 1e-8: no two workers of any quality" = measured$unit_floored %||% FALSE
+    "only one worker" = is_version2 & judged == 1L,
+    "floor of 1e-8: no two workers with quality above 0" = measured$unit_floored %||% FALSE
   )
   out
 }
@@ -224,7 +224,7 @@ worker_table <- function(x, entries, measured) {
 # For each worker, why a metric is NA, at its floor or computed from only some of the units.
 worker_reasons <- function(table, measured) {
   notes <- if (!is.null(measured$wqs)) {
-    first_reason("floor of 1e-8: no other worker or no unit of any quality" =
+    first_reason("floor of 1e-8: no other worker or no unit with quality above 0" =
       measured$worker_floored)
   } else {
     has_no_comparison <- is.na(table$unit_disagreement)
@@ -232,8 +232,8 @@ worker_reasons <- function(table, measured) {
     Reduce(join_reasons, list(
       ifelse(!has_no_comparison & measured$compared < table$units, fewer, NA),
       first_reason("no unit with labels of the worker and of others" = has_no_comparison),
-      first_reason("kappa with no other worker" = is.na(table$worker_disagreement)),
-      first_reason("overlap with no other worker" = is.na(table$overlap_disagreement))
+      first_reason("no kappa with any other worker" = is.na(table$worker_disagreement)),
+      first_reason("no overlap with any other worker" = is.na(table$overlap_disagreement))
     ))
   }
   replace(notes, table$units == 0L, "no unit judged")

@@ -9,13 +9,13 @@ answer_words <- c(
 list_questions <- function(x, agreement_facts) {
   accuracy <- if (is.na(agreement_facts$kappa) ||
     agreement_facts$at_chance && !agreement_facts$unequal) {
-    c("no", "They agree no better than by chance.")
+    c("no", "Raters agree no better than by chance.")
   } else if (agreement_facts$unequal) {
     c("assumption", as_sentence(need_unequal))
   } else if (agreement_facts$kappa <= 0) {
-    c("gold", paste0("They ", agreement_by_chance_words, "."))
+    c("gold", paste0("Raters ", agreement_by_chance_words, "."))
   } else {
-    c("assumption", "If they err independently.")
+    c("assumption", "If raters err independently.")
   }
   # Returns `answer` and `reason`; for ratings without systems, also a code of the reason.
   of_systems <- function(...) {
@@ -29,7 +29,7 @@ list_questions <- function(x, agreement_facts) {
     "How accurate are the raters?" = accuracy,
     "How accurate are the systems?" = of_systems(accuracy),
     "Which system is better?" = if (n_systems(x) > 1L) {
-      c("assumption", "If they share errors equally.")
+      c("assumption", "If systems share errors with the raters equally.")
     } else {
       of_systems("no", paste("There is one system. To compare it in groups of cases, use `by` of",
         "`estimate_accuracy()`, and `compare_systems()`."))

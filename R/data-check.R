@@ -156,8 +156,8 @@ look_at_copies <- function(x) {
 }
 
 near_copies_message <- paste(
-  "Half of all pairs of raters agree in more than 95% of their cases, as good raters",
-  "do, and copies"
+  "Half of all pairs of raters agree in more than 95% of their cases. Good raters do so, and so do",
+  "copies of one rater"
 )
 
 # Returns a data frame with a row per pair of raters or systems that share at least 20 cases.
@@ -218,7 +218,7 @@ look_at_categories <- function(x) {
     n_categories(x))
   labels <- x$categories
   largest_share <- max(n_ratings) / sum(n_ratings)
-  # Categories that are in no case the most frequent rating of two or more, also not tied.
+  # Categories that are in no case with two or more ratings the most frequent one, not even tied.
   counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
   is_plurality <- is_row_maximum(counts) & counts > 1
   list_labels_if <- function(words, is_weak) {
@@ -306,8 +306,8 @@ look_at_kind <- function(x) {
   finding("who rates", format_kinds(x) %||% "not declared", doubt = switch(panel_kind(x),
     people = NULL,
     machines = paste(
-      "They share errors that ratings cannot show: 20 random cases with known truth say",
-      "more than their agreement. See `plan_gold()` and `shared_errors()`."
+      "Machines tend to share errors, which ratings cannot show: 20 random cases with known truth",
+      "are more informative than agreement. See `plan_gold()` and `shared_errors()`."
     ),
     undeclared = if (is.null(rater_kind(x))) {
       paste("If language models or programs rate, declare it by `rater_kind` of `ratings()`:",

@@ -12,7 +12,8 @@
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
 abort_no_cases <- function(what, hint = NULL) {
-  abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
+  abort_fallible("database",
+    paste0(what, ", but the database returned only counts of equal cases."),
     i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = parent.frame())
 }
 
@@ -34,7 +35,8 @@ case_table <- function(x, columns) {
 }
 
 # Joins the cases in the database with new columns. Elements of the list `columns` have an entry per
-# row of the keys (per distinct row of ratings). `kept` names the columns of cases to return.
+# row of `x$database$keys`, that is, per distinct row of ratings. `kept` names the columns of cases
+# to return.
 join_cases <- function(x, columns, kept = "case") {
   origin <- x$database
   abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",

@@ -17,15 +17,16 @@
 #'
 #' @section Counting:
 #' * **Wide** data and **counts** are grouped by the columns of raters (or categories) and systems.
-#' * **Long** data with at most 50 raters are first converted to a row per case (by sums and
-#'   maxima), and then grouped. With more raters, grouping saves little, because few cases have the
-#'   same ratings. All rows are then fetched, a message reports it, and the ratings are in memory.
+#' * **Long** data with at most 50 raters are first converted to a row per case (with SQL's `SUM`
+#'   and `MAX`), and then grouped. With more raters, grouping saves little, because few cases have
+#'   the same ratings. All rows are then fetched, a message reports it, and the ratings are in
+#'   memory.
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
 #' * **Text** is compared byte by byte, as in R, even if the collation of a column ignores case,
-#'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB; in other databases,
-#'   such a column is an error.
+#'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB. In other databases, a
+#'   column of text whose collation ignores these differences is an error.
 #'
 #' \pkg{dbplyr} generates the SQL, which only reads. But `ground_truth()`, `predict()`, `augment()`
 #' and `collect()` write a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver
@@ -41,7 +42,8 @@
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
 #' There are three other reasons for an error of this class: a table changes between two queries,
-#' the connection is lost, or the database counts a rating but does not return it.
+#' the connection is lost, or the number of ratings that the database counts differs from the number
+#' that it returns.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and works with \pkg{dbplyr}
@@ -61,7 +63,7 @@
 #' @name ratings-database
 #' @aliases ratings_database
 #' @family data
-#' @seealso The article *Larger than one machine*, for a thousand million ratings.
+#' @seealso The article *Larger than one machine*, for a billion ratings (1e9).
 #' @examplesIf all(sapply(c("dbplyr", "dplyr", "DBI", "RSQLite"), requireNamespace, quietly = TRUE))
 #' con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(con, "answers", lehner2015)
@@ -78,7 +80,7 @@ NULL
 # instead of counted in the database.
 max_pivoted <- list(columns = 500L, raters = 50L)
 
-# Number of rows that one call of DBI::dbFetch() returns at most.
+# Largest number of rows that one call of DBI::dbFetch() returns.
 max_rows_per_fetch <- 100000L
 
 database_ratings <- function(data, quos, options) {

@@ -1,14 +1,14 @@
 #' Simulated ratings
 #'
-#' Draws the answers of raters and systems to cases with known true categories. All random parts of
-#' the design are drawn again for each panel, with R's random numbers.
+#' Draws the answers of raters and systems to cases with known true categories. The random parts of
+#' the design, such as random base rates, are drawn again in each call, with R's random numbers.
 #'
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
 #' @param n Number of cases, at least 1; by default that of the design.
-#' @param rater_kind Kind of the raters, as in [ratings()]. It affects only the intervals of
-#'   accuracies.
+#' @param rater_kind Kind of the raters, such as `"expert"` or `"model"`, see [ratings()]. It
+#'   affects only the intervals of accuracies. `NULL`, the default: unknown.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [ratings()] object that also contains its truth; see [truth()]. It has all categories
 #'   of the design, used or not. Cases are numbered from 1.
@@ -331,6 +331,8 @@ check_learnable <- function(x, model, populations, named) {
   rank
 }
 
+# Warns that other models of correlated errors may fit equally well. The rank is also computed at
+# the posterior means, where it may be lower than at the random points.
 warn_dependence <- function(fit) {
   rank <- fit$learnable
   if (!is.null(rank)) {

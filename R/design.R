@@ -1,8 +1,8 @@
 #' Designs of simulated panels
 #'
 #' Specifies how raters and systems answer, so that [simulate_ratings()] can draw ratings with known
-#' truth. The printed design lists which assumptions of [k_model()] do not hold (equal rater
-#' accuracy, equal error probabilities, equal problem difficulty).
+#' truth. A set of drawn ratings is called a panel. The printed design lists which assumptions of
+#' [k_model()] do not hold: equally accurate raters, equally likely errors, equally difficult cases.
 #'
 #' @param raters Probability of a correct answer for each of at least two raters, in \[0, 1\],
 #'   before `difficulty` and other properties change it. Names, if any, name the raters.
@@ -143,7 +143,9 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 # Categories of a design are ordered if errors depend on the distance between categories.
 is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
-#' Designs of the simulations in the paper's figures (Lehner 2015)
+#' Simulation designs of Lehner (2015)
+#'
+#' Returns the design from which the simulated ratings of a figure in Lehner (2015) are drawn.
 #'
 #' @param figure Number of a figure, 1 to 14.
 #' @param system Probability of a correct answer of each system, in \[0, 1\], before `difficulty`
@@ -154,7 +156,7 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
 #'   with difficulty. The probability of an error halves with each step of distance from the true
 #'   category, and its random factors vary by 100% (`error_range` of [rater_design()]). The same is
-#'   true of systems, which all answer the same panel.
+#'   true of systems, which all answer the same cases.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner
@@ -229,8 +231,8 @@ design_violations <- function(x) {
   c(
     if (!all_same(given_accuracies(x)[seq_along(x$raters)])) "raters are not equally accurate",
     if (x$dispersion != 1) paste0(
-      "errors are ", format(x$dispersion), " times as likely one category nearer to the truth",
-      affected(x$system_errors)
+      "errors are ", format(x$dispersion),
+      " times as likely as errors one category farther from the truth", affected(x$system_errors)
     ),
     if (x$error_range > 0) paste0(
       "errors vary by up to ", format(100 * x$error_range), "%", affected(x$system_errors)
@@ -280,12 +282,10 @@ keep_system <- function(design, system) {
 # Does a user-defined function draw the ratings? Such designs are called worlds.
 is_world <- function(design) inherits(design, "rater_world")
 
-# Designs with kinds of cases, which have covariates and may differ in accuracy.
-
-# Returns a list. `strata`: argument of check_strata(), one stratum per kind of case. `covariates`:
-# a tibble with a row per kind. `matrices`: for each rater or system, a list with a confusion matrix
-# per kind. `judges`: names of the raters and systems whose accuracy depends on the kind. Without
-# covariates, the list contains only `strata`.
+# Converts argument `covariates` (kinds of cases) to a list. `strata`: argument of check_strata(),
+# one stratum per kind. `covariates`: a tibble with a row per kind. `matrices`: for each rater or
+# system, a list with a confusion matrix per kind. `judges`: names of the raters and systems whose
+# accuracy depends on the kind. If `covariates` is NULL, the list contains only `strata`.
 design_kinds <- function(covariates, difficulty, judges, labels, dispersion, names_in_matrices) {
   if (is.null(covariates)) return(list(strata = difficulty))
   check_kinds(covariates, difficulty, judges, names_in_matrices)
@@ -337,7 +337,8 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
 
 #' Tables of models, designs and estimators
 #'
-#' Tables of arguments. K-properties are the assumptions of [k_model()], see [check_k_properties()].
+#' Tables of the arguments of [rater_model()], [rater_design()] and [accuracy_estimator()].
+#' K-properties are the assumptions of [k_model()], see [check_k_properties()].
 #'
 #' @return `tidy()` returns a tibble.
 #'   * For a [rater_model()]: one row per argument except `prior`. `property`, the argument;

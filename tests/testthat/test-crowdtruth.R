@@ -214,7 +214,7 @@ test_that("what is undefined is NA with a reason", {
   expect_identical(workers$reason[[1]], "unit_disagreement is over 1 of 3 units")
   expect_identical(is.na(workers$unit_disagreement), c(FALSE, FALSE, TRUE))
   expect_match(workers$reason[[3]], "no unit with labels of the worker and of others")
-  expect_match(workers$reason[[3]], "kappa with no other worker; overlap with no other worker")
+  expect_match(workers$reason[[3]], "no kappa with any other worker; no overlap with any other worker")
   # b's answers are never more than a's: kappa over two units and three labels
   expect_equal(workers$worker_disagreement[[2]], 1 - crowd_kappa(c(1, 0, 0, 0, 0, 0),
     c(1, 0, 0, 1, 0, 0)))
@@ -222,11 +222,11 @@ test_that("what is undefined is NA with a reason", {
   silent <- crowdtruth(x[4, c("a", "b")])$workers
   expect_identical(
     silent$reason[silent$worker == "b"],
-    "no unit with labels of the worker and of others; overlap with no other worker"
+    "no unit with labels of the worker and of others; no overlap with any other worker"
   )
 
   two <- crowdtruth(x, version = "2.0")
-  expect_identical(two$units$reason[1:3], c(NA, "a lone worker", "a lone worker"))
+  expect_identical(two$units$reason[1:3], c(NA, "only one worker", "only one worker"))
   expect_match(two$workers$reason[[3]], "floor of 1e-8")
   expect_equal(two$annotations$aqs[[3]], 1e-8)
   expect_match(two$annotations$reason[[3]], "aqs has a floor of 1e-8")
