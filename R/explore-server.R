@@ -9,7 +9,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   reading_code <- shiny::reactiveVal(quote(x))
   with_messages <-
     function(name, make) shiny::reactive(record_messages(messages, name, make()))
-  # An output that uses such a function stays empty while the value is missing.
+  # Returns a function. An output that calls it stays empty while the value is missing.
   require_value <- function(value) function() shiny::req(value())
   required_result <- function(...) require_value(with_messages(...))
   check_needed <- function(value, words) shiny::validate(shiny::need(value, words))
@@ -318,6 +318,8 @@ rater_names <- function(file, column) sort_strings(unique(as_label(file$table[[c
 
 page_layouts <- c("long", "wide")
 
+# Reads the ratings that the user chose on the page. Returns a list: `x`, the ratings, and `code`,
+# the call that reads them, for display.
 chosen_ratings <- function(input, file) {
   chosen <- function(id, choices, ...) check_choice_sent(input[[id]], choices, id, ...)
   optional <- function(id, choices) check_choice_sent(input[[id]] %||% "", c("", choices), id)
@@ -365,6 +367,8 @@ chosen_ratings <- function(input, file) {
 
 # ---- Output ------------------------------------------------------------------------------------
 
+# Converts a result to a table for the page: tidy() without unused columns, with rounded numbers and
+# with headings in words.
 short_table <- function(x) {
   table <- used_columns(as.data.frame(tidy(x)))
   table$method <- table$reason <- NULL

@@ -1,10 +1,9 @@
-#' Interactive page
+#' Interactive page for analyses without code
 #'
-#' Opens a page in the browser for analyses without code. Choose a file and its columns (or an
-#' example), and declare the kind of raters and known truths. The page shows checks of the ratings,
-#' agreement, accuracy, comparisons of systems, and the number of gold cases that a study needs. You
-#' can download the list of cases to label, the report of [accuracy_report()], and R code for the
-#' same analysis.
+#' Opens a page in the browser. Choose a file and its columns (or an example), and declare the kind
+#' of raters and known truths. The page shows checks of the ratings, agreement, accuracy,
+#' comparisons of systems, and the number of gold cases that a study needs. You can download the
+#' list of cases to label, the report of [accuracy_report()], and R code for the same analysis.
 #'
 #' The page is served only on this machine (127.0.0.1). Files are read as by [read_ratings()].
 #' Nothing in them is executed, nothing is written outside a temporary folder of the session, and
@@ -186,7 +185,7 @@ explore_report <- function() {
       shiny::downloadButton("word", "Download it for Word")
     ),
     shiny::p(
-      "One file: the number, its interval, what it rests on, sentences to copy, methods and",
+      "One file: the accuracy, its interval and assumptions, sentences to copy, methods and",
       "references. It takes some seconds."
     ),
     explore_title("The same in R"), shiny::verbatimTextOutput("code")

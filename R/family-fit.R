@@ -102,8 +102,8 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 # * touched, set: rows of `judged` that a parameter affects, see add_parameter_sets()
 # * theta: parameters of the family, followed by coefficients of base rates.
 #
-# `system` is the number of a system that joins the raters, 0 for none. `like` and `theta` are the
-# design and the parameters of an earlier fit; without them, the problem has starting values.
+# `system` is the number of a system that is fitted like a rater, 0 for none. `like` and `theta` are
+# the design and the parameters of an earlier fit; without them, the problem has starting values.
 family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)

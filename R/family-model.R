@@ -1,11 +1,11 @@
 # User-defined latent class models. They are fitted in R by the functions of family-fit.R.
 
-#' A user-defined family of models
+#' User-defined latent class models
 #'
-#' Creates a latent class model: each case has one true category, and ratings are independent given
-#' that category. The user writes the probability of each rating as a function of parameters.
-#' [fit_raters()] fits the model by maximum likelihood. Functions that accept a [fit_raters()]
-#' result also accept these fits.
+#' Creates a user-defined family of latent class models: each case has one true category, and
+#' ratings are independent given that category. The user writes the probability of each rating as a
+#' function of parameters. [fit_raters()] fits the model by maximum likelihood. Functions that
+#' accept a [fit_raters()] result also accept these fits.
 #'
 #' @section Functions: The user's functions have these arguments: `judged` is a tibble with a row
 #' for each observed combination of a rater and [covariates][ratings()]. Its columns are `rater`, a
@@ -13,8 +13,8 @@
 #' level of `rater`); and the covariates. `categories` are the labels of the categories.
 #'
 #' * `start(judged, categories)` returns starting values, real numbers whose names describe the
-#'   parameters. The best raters should start better than chance. Otherwise the estimates of
-#'   different categories may be exchanged.
+#'   parameters. Starting values should make the best raters better than chance. Otherwise the
+#'   estimates of different categories may be exchanged.
 #' * `law(parameters, judged, categories)` returns the probability of each rating: an array with
 #'   dimensions row of `judged`, true category and rating, whose sums over ratings are one. If
 #'   `strata` is given, the array has a fourth dimension, an unobserved stratum of the case, such as
@@ -28,9 +28,9 @@
 #' The likelihood is maximised by a quasi-Newton method, whose slopes are computed in the E-step of
 #' the EM algorithm (Fisher's identity). There are no priors. Standard errors are computed from the
 #' curvature of the likelihood. They are `NA` for more than 150 parameters, and for estimates on a
-#' boundary. With at most 150 parameters, the rank of the scores of random answers shows whether
-#' ratings by the same raters can identify the parameters. If they cannot, fitting warns and the
-#' estimates are `NA`.
+#' boundary. With at most 150 parameters, the rank of the scores (derivatives of the log likelihood)
+#' of random answers shows whether ratings by the same raters can identify the parameters. If they
+#' cannot, fitting warns and the estimates are `NA`.
 #'
 #' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. In each

@@ -191,7 +191,7 @@ times_answering <- function(posterior, fit, x) {
     rowsum_rows(pattern, log(pmax(reply_probabilities, 1e-300)), n_patterns(x)))
 }
 
-rests_on_abstentions <- "Labels rest on who abstains: answers alone carry no information"
+rests_on_abstentions <- "Labels are computed from who abstains: answers carry no information"
 
 abstain_lines <- function(fit) {
   if (!uses_abstentions(fit$model)) return(abstain_note(fit$x))

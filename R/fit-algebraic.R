@@ -1,4 +1,4 @@
-# Fits the K-model, in which all raters have the same accuracy. The solution is algebraic; its
+# Fits of the K-model, in which all raters have the same accuracy. The solution is algebraic; its
 # formulas are in src/core/model/algebraic.cpp.
 
 fit_algebraic <- function(x, model = k_model()) {
@@ -152,7 +152,7 @@ draw_confidence <- function(fit, row, at, rater, right) {
 
 # Fits of user-defined models. The user gives the posterior probabilities.
 
-#' A fit of a user-defined model
+#' Fits of user-defined models from posterior probabilities
 #'
 #' Creates a fit from the posterior probabilities of a user-defined model. Functions that need only
 #' these probabilities accept it: [ground_truth()], [calibration()], [predict.rater_fit()] of its
@@ -290,7 +290,7 @@ posterior_of_table <- function(table, x) {
   as.matrix(as.data.frame(table)[table_row, x$categories, drop = FALSE])
 }
 
-# Raises an error if `task` needs the model and only its posterior is known.
+# Raises an error if `task` needs a model and the fit has only posterior probabilities.
 check_has_model <- function(fit, task) {
   abort_argument_if(inherits(fit, "posterior_fit"), "object",
     "{task} needs a model, but this fit has only posterior probabilities.",

@@ -38,7 +38,8 @@ shows_unequal_raters <- function(x) {
     shown_by_association(x, "chance") == "yes"
 }
 
-need_unequal <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
+need_unequal <-
+  "raters agree too little for a model with equal errors: fit, for example, dawid_skene()"
 
 # Returns the code from which why_not_identified() chooses the words. "unequal": the K-model is
 # not identified, but a model in which raters differ is.
@@ -75,7 +76,7 @@ warn_weakly_identified <- function(fit) {
   if (opposite_share > 1 / 3) {
     warn_weak(paste0(
       "raters who use the labels in the opposite sense gave ", percent(opposite_share),
-      " of the ratings; classes are named by the majority"
+      " of the ratings; the labels of the majority are assumed to be right"
     ))
   }
 }
@@ -149,8 +150,9 @@ sizes_by_truth <- function(fit) {
   out
 }
 
-# Returns the share of ratings that come from raters who seem to exchange two categories: for some
-# true category, a wrong rating is more probable than the right one by at least two standard errors.
+# Returns the share of ratings that come from raters who seem to exchange categories: for some
+# category, the rating is less probable if the category is true than if another one is, by at least
+# two standard errors.
 share_of_opposite <- function(fit) {
   n <- ratings_by_truth(fit) # raters x truths, like all matrices here
   has_ratings <- n > 0 & !is.na(fit$matrices[, , 1L])

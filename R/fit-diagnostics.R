@@ -43,8 +43,8 @@ z_scale <- function(x) {
   x
 }
 
-# Rhat of draws (draws x chains): the square root of the total variance divided by the variance
-# within chains.
+# Returns Rhat of draws (draws x chains): the square root of the total variance divided by the
+# variance within chains.
 plain_rhat <- function(x) {
   n <- nrow(x)
   within <- mean(apply(x, 2L, stats::var))
@@ -64,7 +64,7 @@ mean_autocovariance <- function(x) {
   Re(stats::fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
 
-# Effective sample size of draws (draws x chains).
+# Returns the effective sample size of draws (draws x chains).
 plain_ess <- function(x) {
   n <- nrow(x)
   n_draws <- length(x)
@@ -212,11 +212,11 @@ why_not_identified <- function(identified, agreement, categories) {
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
     unrelated = paste("raters", agreement_by_chance_words),
-    labels_only = "ratings identify labels, but accuracies only with known truth",
+    labels_only = "ratings identify consensus labels, but accuracies need cases with known truth",
     replies = paste("raters agree no better than by chance, given how often each answers and",
       "abstains"),
     few_sources = sprintf(
-      "too few raters for %s categories: each separates one category from abstention", categories
+      "too few raters for %s categories: each rater separates only one from abstention", categories
     )
   )
   by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",

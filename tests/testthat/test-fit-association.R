@@ -103,7 +103,7 @@ test_that("a rater who shares too few cases does not spoil the others", {
 
 test_that("where agreement is too low for equal errors alone, a model is to be named", {
   x <- three_tests()
-  said <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
+  said <- "raters agree too little for a model with equal errors: fit, for example, dawid_skene()"
   expect_warning(fit_raters(x), said, fixed = TRUE, class = "fallible_warning_not_identified")
   table <- data.frame(answers_of(x), s = c("0", "1"), n = pattern_weights(x))
   judged <- ratings(table, raters = a:c, systems = s, weights = n)
@@ -111,11 +111,11 @@ test_that("where agreement is too low for equal errors alone, a model is to be n
   named <- quiet(estimate_accuracy(judged, model = dawid_skene(), interval = "none"))
   expect_false(is.na(tidy(named)$estimate))
   checked <- data_check(judged)
-  expect_output(print(checked), "Raters\\s+agree\\s+less\\s+than\\s+equal\\s+errors\\s+allow")
+  expect_output(print(checked), "Raters\\s+agree\\s+too\\s+little")
   asked <- tidy(checked, "questions")
   of <- grepl("How accurate", asked$question)
   expect_identical(asked$answer[of], rep("assumption", 2))
-  expect_match(asked$reason[of], "name a model", fixed = TRUE)
+  expect_match(asked$reason[of], "fit, for example", fixed = TRUE)
   # Two raters are too few for such models.
   crossed <- ratings(cbind(a = rep(1:2, 50), b = rep(2:1, 50)))
   expect_warning(fit_raters(crossed), "no better than by chance")
