@@ -21,9 +21,10 @@
 #'   under other priors. If the prior and the model are right, the variance of a posterior mean is
 #'   the prior variance times the mean contraction (law of total variance). The ratings contradict a
 #'   prior if the posterior mean is more than two such standard deviations from the prior mean
-#'   (column `conflict`; compare Evans and Moshonov, 2006). The check leaves out parameters that are
-#'   `mostly_prior` (contraction below 0.3), probabilities of wrong ratings, and priors with no more
-#'   weight than the flat prior (sum of parameters at most the number of categories).
+#'   (column `conflict`; compare Evans and Moshonov, 2006). The check leaves out probabilities of
+#'   wrong ratings and parameters that are `mostly_prior` (contraction below 0.3). It also leaves
+#'   out priors with no more weight than the flat prior (sum of parameters at most the number of
+#'   categories).
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors Alternative priors with which the model is fitted again. Either positive powers, by
@@ -108,9 +109,10 @@ predictive_row <- function(observed_values, simulated) {
     high = ends[[2L]], p.value = mean(simulated >= observed_values))
 }
 
-# A row per pair of raters with common cases: numbers of agreements, observed and simulated.
-# `draws`: list of parameters, one element per posterior draw (base_rates, populations x categories,
-# and matrices of raters). `weight`: number of cases with each pattern.
+# Returns a row per pair of raters with common cases: observed and simulated numbers of agreements.
+# `draws`: list of parameters, one element per posterior draw, with base_rates (populations x
+# categories) and matrices (one per rater). `weight`: number of cases of each pattern (a pattern is
+# a distinct row of ratings).
 pair_checks <- function(fit, draws, weight) {
   x <- fit$x
   codes <- pattern_codes(x)
@@ -121,8 +123,8 @@ pair_checks <- function(fit, draws, weight) {
     common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
     cases <- rowsum_codes(population, common, nrow(draws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
-    # Probability that both raters agree, populations x draws. Codes are 0 for other raters, whose
-    # ratings are then ignored.
+    # Probability that both raters agree, populations x draws. All other raters have code 0
+    # (missing), so that only the ratings of the pair count.
     agreeing_codes <- matrix(0L, n_categories(x), n)
     agreeing_codes[, c(a, b)] <- seq_along(x$categories)
     agreement <- vapply(draws, function(draw) {
@@ -144,8 +146,9 @@ pair_checks <- function(fit, draws, weight) {
   stack_rows(c(list(empty_table), Map(pair_row, pairs[, 2L], pairs[, 1L])))
 }
 
-# A row with Pearson's X2 of the frequencies of rows of ratings, and of simulated frequencies. No
-# row if ratings are missing or too many rows are possible. Arguments as in pair_checks().
+# Returns a row with Pearson's X2 of the frequencies of rows of ratings (the ratings of one case by
+# all raters), observed and simulated. No row if ratings are missing or too many rows are possible.
+# Arguments as in pair_checks().
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
   possible_rows <- all_codes(x)
@@ -189,7 +192,7 @@ resolve_priors <- function(priors, fit) {
   lapply(priors, resolve_prior, x = fit$x, model = fit$model)
 }
 
-# Raises all densities of a prior to a power.
+# Raises all densities of a prior to a power, see argument `priors` of check_fit().
 raised_prior <- function(prior, power) {
   densities <- c("raters", "system", "base_rates")
   prior[densities] <- rapply(prior[densities], function(a) {
@@ -341,10 +344,10 @@ check_alternatives <- function(alternative, x) {
 # density. The tests compare likelihoods.
 without_prior <- function(model) replace(model, "prior", list(list()))
 
-# Tests of user-defined models: a list with a row (see k_row()) per model. The statistic is twice
-# the gain in log likelihood over the null model, which has equally probable errors and equally
-# difficult cases. The null model has an accuracy for each rater if these accuracies are identified,
-# otherwise one for all. Systems are not used.
+# Tests user-defined models against a null model. Returns a list with a row (see k_row()) per model.
+# The statistic is twice the gain in log likelihood over the null model, which has equally probable
+# errors and equally difficult cases. The null model has an accuracy for each rater if these
+# accuracies are identified, otherwise one for all raters. Systems are not used.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   model_row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)

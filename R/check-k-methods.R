@@ -32,8 +32,8 @@
 #' @name tidy.k_check
 NULL
 
-# Creates the result. `table`: a row per test. `about`: list of everything else that the methods
-# need, see result_of_rows().
+# Creates a `k_check` object. `table`: a row per test. `about`: list of everything else that the
+# methods need, see result_of_rows().
 new_k_check <- function(table, about) {
   is_violated <- table$verdict %in% bad_verdicts
   tests <- sum(table$verdict != "not tested")
@@ -170,7 +170,7 @@ caveats_of <- function(x, about) {
 min_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
 nearly_always <- 0.95 # share of a rater's ratings in one category
 
-# The test for raters who nearly always choose one category although other raters do not, as a row
+# Tests whether raters nearly always choose one category although other raters do not. Returns a row
 # of the result.
 one_category_row <- function(x) {
   new_row <- function(...) k_row("one category", "share of one category", ...)
@@ -192,9 +192,10 @@ one_category_row <- function(x) {
   )
 }
 
-# A row per rater: the most frequent category, its share among the rater's ratings, the number of
-# other ratings of the same cases (`others`), and `p`. This p-value is the probability of a share at
-# least as large if the rater chose the category as often as others on the same cases.
+# Returns a row per rater: the most frequent category, its share among the rater's ratings, `others`
+# (the number of ratings of the same cases by other raters), and `p`. This p-value is the
+# probability of a share at least as large if the rater chose the category as often as others on the
+# same cases.
 favourite_categories <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
@@ -204,8 +205,8 @@ favourite_categories <- function(x) {
   counts <- matrix(counts, ncol = n, byrow = TRUE)
   favourite <- max.col(counts, "first")
   # For each rater, the number of ratings of the same cases by others (`comparable`), and how many
-  # of them are in the rater's favourite category (`others_same`). Sums over patterns, times
-  # weights.
+  # of them are in the rater's favourite category (`others_same`). Both are sums over patterns,
+  # weighted by numbers of cases.
   case_and_rater <- pattern * (n_raters(x) + 1) + rater
   first <- match(case_and_rater, case_and_rater)
   sum_by_both <- function(value) rowsum_codes(first, as.double(value), length(first))[first]
@@ -224,7 +225,7 @@ favourite_categories <- function(x) {
   )
 }
 
-# The test of agreement below chance, as a row of the result. Under the K-properties, no pair of
+# Tests for agreement below chance. Returns a row of the result. Under the K-properties, no pair of
 # raters agrees less often than by chance. The binomial p-value of a pair is multiplied by the
 # number of pairs.
 below_chance_row <- function(x, alpha) {
@@ -253,8 +254,8 @@ below_chance_row <- function(x, alpha) {
   )
 }
 
-# A row per pair of judges with at least `min_ratings` common cases: both judges, the number of
-# common cases, and the number in which they agree. Judges are the raters and, if `system` (an
+# Returns a row per pair of judges with at least `min_ratings` common cases: both judges, the number
+# of common cases, and the number in which they agree. Judges are the raters and, if `system` (an
 # index) is not 0, that system as the last one.
 judge_pairs <- function(x, system = 0L) {
   n <- n_raters(x)
@@ -269,7 +270,7 @@ judge_pairs <- function(x, system = 0L) {
   )
 }
 
-# Reason why agreement of pairs of judges cannot be tested; NULL if it can.
+# Returns the reason why agreement of pairs of judges cannot be tested; NULL if it can.
 why_no_pairs <- function(x, settings) {
   judges <- length(judge_names(x, settings))
   if (has_counts(x)) {

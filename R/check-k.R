@@ -141,8 +141,8 @@ check_joined <- function(system, x) {
 # Names of the raters and, last, of the system that is used as an additional rater.
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
-# Runs all planned tests in the core. Returns a list with the result of each test in `plan`; NULL if
-# the test has no null model.
+# Runs all planned tests in the C++ core. Returns a list with the result of each test in `plan`;
+# NULL if the test has no null model.
 run_k <- function(x, plan, settings) {
   has_model <- lengths(lapply(plan, `[[`, "null")) > 0L
   results <- vector("list", length(plan))
@@ -163,8 +163,8 @@ run_k <- function(x, plan, settings) {
   results
 }
 
-# A row of the result of check_k_properties(), as a list. `null`, `alternative`: models, stored as
-# text. `contradiction`: are the data impossible under the K-model?
+# Returns a row of the result of check_k_properties(), as a list. `null`, `alternative`: models,
+# stored as text. `contradiction`: are the data impossible under the K-model?
 k_row <- function(property, test, null = NULL, alternative = NULL, statistic = NA_real_,
                   df = NA_integer_, p_value = NA_real_, contradiction = FALSE,
                   concerns = NA_character_, reason = NA_character_) {
@@ -189,8 +189,9 @@ bootstrap_p <- function(observed, simulated) {
   (1 + sum(is.na(simulated) | simulated >= observed - 1e-6)) / (length(simulated) + 1)
 }
 
-# Replaces statistics very close to 0 by 0, and negative likelihood ratios, which occur if a fit did
-# not quite reach the optimum. `kind`: name of the statistic in the core.
+# Replaces statistics very close to 0 by 0, and also negative likelihood ratios. These occur if the
+# fit of the larger model did not quite reach its optimum. `kind`: name of the statistic in the
+# core.
 reported_statistic <- function(statistic, kind) {
   if (kind == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
@@ -201,8 +202,8 @@ drawn_statistics <- function(result, kind) {
   result$replicates[, match(kind, names(result$statistic))]
 }
 
-# Rows of the result for one planned test, whose null model may give several statistics. `test`: an
-# element of the plan. `result`: its result from the core, NULL if no model was fitted.
+# Returns the rows of the result for one planned test. Its null model may give several statistics.
+# `test`: an element of the plan. `result`: its result from the core, NULL if no model was fitted.
 model_rows <- function(test, result, x, settings) {
   new_row <- function(property, name, kind, ..., extreme = identity) {
     if (is.null(result)) return(k_row(property, name, reason = test$reason))
@@ -238,8 +239,8 @@ odd_categories <- function(result, x) {
   paste(cells$category1[[largest]], "and", cells$category2[[largest]])
 }
 
-# A row per pair of categories with the observed and expected number of disagreements. No rows if
-# `result` is NULL.
+# Returns a row per pair of categories with the observed and expected number of disagreements. No
+# rows if `result` is NULL.
 disagreement_cells <- function(result, x) {
   observed <- as.double(result$cells$observed)
   pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
@@ -291,9 +292,9 @@ result_of_rows <- function(rows, plan, results, x, settings) {
 # Verdicts of tests that contradict the K-properties.
 bad_verdicts <- c("violated", "contradiction")
 
-# A row per pair of judges with observed and expected agreement. The p-value of a pair is computed
-# from the simulated distribution of the largest excess over all pairs, so it allows for the number
-# of pairs. No rows if `result` is NULL.
+# Returns a row per pair of judges with observed and expected agreement. The p-value of a pair is
+# computed from the simulated distribution of the largest excess over all pairs, so it allows for
+# the number of pairs. No rows if `result` is NULL.
 pair_table <- function(result, judges) {
   pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
@@ -308,13 +309,15 @@ pair_table <- function(result, judges) {
 # ---- Plan: the models that are compared for each property ---
 
 # Returns a list of tests. Each is a list with the fields
-# * property, and name of the likelihood ratio test (NULL if only the null model is fitted);
+# * property: the property to test. name: the likelihood ratio test, NULL if there is none and only
+#   the null model is fitted;
 # * null and alternative: models, NULL if they are not identified or not needed;
 # * pairs, residual: are the statistics of disagreeing pairs and of residual agreement computed?
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k <- function(x, settings) {
   untestable <- why_untestable(x)
-  # In tests of other properties, errors depend on distance if there are ordered categories.
+  # The tests of accuracy, difficulty and independence do not assume equally probable errors if
+  # categories are ordered: errors then depend on the distance between categories.
   other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(other_errors, other_errors, "uniform")
   strata <- c("strata", "none", "none")
@@ -353,7 +356,7 @@ plan_k <- function(x, settings) {
   plan
 }
 
-# Reason why no test of models is possible; NULL if tests are possible.
+# Returns the reason why no test of models is possible; NULL if tests are possible.
 why_untestable <- function(x) {
   fit <- fit_algebraic(x)
   if (!weights_are_counts(x)) {

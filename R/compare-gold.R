@@ -1,5 +1,5 @@
-# Differences of systems with gold cases: for each pair, then ranks and simultaneous intervals for
-# all systems.
+# Differences of systems with gold cases (cases with known truth): for each pair, then ranks and
+# simultaneous intervals for all systems.
 
 # Adds measurements by gold cases to a comparison from ratings only. `comparison`: result of
 # compare_by_ratings(). `estimate`: the estimate with gold, for the cases that all systems answered.
@@ -22,7 +22,8 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   ranked_systems <- comparison$accuracy$system[pairs$ranked]
   draws <- draws_of_pairs(table[is_ranked_pair, ], ranked_systems, options$conf_level)
   comparison$ranks <- rank_table(ranked_systems, draws)
-  # NA, because the order is measured by gold; it does not depend on the model and the votes.
+  # `known` compares the order by estimates with the order by votes. Gold cases measure the order
+  # independently of votes, so `known` is NA.
   comparison$ranks$known <- NA
   if (!all(is_ranked_pair)) draws <- draws[0L, , drop = FALSE]
   comparison$differences <- add_joint_intervals(table, draws, options)
@@ -42,9 +43,9 @@ gold_of_pairs <- function(estimate, pairs) {
   })
 }
 
-# Estimates of each difference from gold, from ratings and from both: a row per pair and source. The
-# arguments are the estimate with gold, `table`, the differences from ratings only, and `gold`, the
-# measurements by gold_of_pairs().
+# Returns estimates of each difference from gold, from ratings and from both: a row per pair and
+# source. The arguments are the estimate with gold, `table`, the differences from ratings only, and
+# `gold`, the measurements by gold_of_pairs().
 sources_of_pairs <- function(estimate, table, pairs, gold, conf_level) {
   centre <- estimate$details$centre
   first <- pairs$first
@@ -77,10 +78,10 @@ no_pair_sources <- tibble::tibble(
   reason = ""
 )[0L, ]
 
-# Joint normal draws of the accuracies of all systems, relative to their mean: a matrix, draws x
-# systems. The differences of two systems have the variances in `table` if a joint distribution with
-# these variances exists; otherwise the variances are approximate (classical scaling). The matrix
-# has no rows if a pair has no interval. `systems`: names.
+# Returns joint normal draws of the accuracies of all systems, relative to their mean: a matrix,
+# draws x systems. The differences of two systems have the variances in `table` if a joint
+# distribution with these variances exists; otherwise the variances are approximate (classical
+# scaling). The matrix has no rows if a pair has no interval. `systems`: names.
 draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
   if (n < 2L) return(matrix(0, draws, n))
@@ -100,8 +101,8 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
-# Standard deviation of each difference, from the width of its interval. It is 0 if two systems gave
-# the same answers, and NA for other pairs without an interval.
+# Returns the standard deviation of each difference, from the width of its interval. It is 0 if two
+# systems gave the same answers, and NA for other pairs without an interval.
 error_of_pairs <- function(table, conf_level) {
   error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
   replace(error, is.na(error) & table$estimate %in% 0 & table$why %in% "same_answers", 0)

@@ -1,9 +1,9 @@
 # Differences of accuracy between groups of cases, such as two versions of an application. Groups
 # have different cases, so each group needs gold cases.
 
-# Compares all pairs of groups, or all groups with `reference`, for each system. Called by
-# compare_systems(), from which the arguments are. `x`: an estimate with groups. `refused`: named
-# list of arguments that comparisons of groups do not have; an error unless all are NULL.
+# Compares all pairs of groups, or all groups with `reference`, for each system. The arguments are
+# from compare_systems(). `x`: an estimate with groups. `refused`: named list of arguments that
+# cannot be used with groups; raises an error unless all are NULL.
 compare_groups <- function(x, systems, conf_level, simultaneous, reference, refused) {
   x <- unclass(x)
   first <- x[[1L]]
@@ -130,8 +130,8 @@ difference_of_intervals <- function(interval1, interval2, correlation) {
   )
 }
 
-# Creates the result. `estimates`: estimates of the groups. `gold`: settings, and the smallest
-# number of gold cases of a group.
+# Creates a `group_comparison` object. `estimates`: estimates of the groups. `gold`: settings, and
+# the smallest number of gold cases of a group.
 new_group_comparison <- function(table, estimates, gold, options) {
   n_systems <- length(unique(table$system))
   interval <- estimates[[1L]]$options$interval

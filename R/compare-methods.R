@@ -103,8 +103,8 @@ comparison_line <- function(x, facts) {
   )
 }
 
-# A sentence on how many systems are better or worse than the reference, or worse than the best
-# system. Only differences whose interval excludes 0 count.
+# Returns a sentence on how many systems are better or worse than the reference, or worse than the
+# best system. Only differences whose interval excludes 0 count.
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
@@ -161,7 +161,7 @@ view_of_differences <- function(table, level, labels = "pair", title = NULL) {
   )
 }
 
-# The pairs in the order in which they are printed. If all pairs are compared, the largest
+# Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
 # differences are first; with `reference` or `best`, the order is unchanged.
 shown_pairs <- function(x) {
   if (is.null(x$options$against)) better_first(x$differences) else x$differences

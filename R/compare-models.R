@@ -94,8 +94,8 @@ compared_table <- function(fits) {
   table[order(-table$elpd), ]
 }
 
-# A row per parameter that all models have, with posterior medians. `fits`: in the order of the rows
-# of `models`.
+# Returns a row per parameter that all models have, with posterior medians. `fits`: in the order of
+# the rows of `models`.
 compared_terms <- function(fits, models) {
   terms <- Reduce(intersect, lapply(fits, function(fit) {
     fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]

@@ -56,7 +56,7 @@ compared_pairs <- function(value, systems, against = NULL) {
   )
 }
 
-# Joint draws of the estimates of systems. Returns a list:
+# Returns joint draws of the estimates of systems, a list:
 # * parts: list of blocks of systems. A block has `at`, the indices of its systems, and `values`,
 #   the draws, a matrix draws x systems. Both systems of a pair are in the same block. No blocks if
 #   there are no draws.
@@ -110,7 +110,7 @@ draw_parts <- function(estimate, replicates, targets) {
     estimate$options["cluster"] <- list(NULL)
   }
   parts <- lapply(blocks, function(at) {
-    # The estimate with only the systems of the block.
+    # Restricts the estimate to the systems of the block.
     estimate$table <- estimate$table[at, ]
     estimate$details <- estimate$details[at, ]
     estimate$fit$x <- keep_systems(estimate$fit$x, at)
@@ -127,8 +127,8 @@ draws_interval <- function(estimate) {
   if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval
 }
 
-# A row per pair of systems with difference, interval and probability that the first is better.
-# `draws`: see comparison_draws().
+# Returns a row per pair of systems with difference, interval and probability that the first is
+# better. `draws`: see comparison_draws().
 difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   systems <- estimate$table
   centre <- estimate$details$centre
@@ -177,7 +177,7 @@ max_differences <- 4e6 # largest number of drawn differences in memory at the sa
 # Divides pairs into blocks whose draws are processed together. `parts`: see comparison_draws().
 # `centre`: estimates of all systems around which draws with heavy tails are centred. Returns a list
 # of blocks:
-# * pairs: numbers of its pairs. values: draws x systems.
+# * pairs: numbers of the pairs in the block. values: draws x systems.
 # * first, second: columns of `values` with the systems of each pair.
 # * error: standard error of each difference, without the heavy tails of the draws; NULL if the
 #   draws have no heavy tails.
@@ -207,7 +207,7 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
 }
 
 # For each pair, the share of cases on which the two systems gave the same answer. Only cases that
-# all systems answered and that have ratings are counted.
+# all systems answered, and that have ratings or a known truth, are counted.
 same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
   weight <- pattern_weights(fit$x) * (judged_patterns(fit) & answer[, 1L] > 0L)
@@ -228,9 +228,9 @@ compute_by_blocks <- function(answer, first, f) {
   lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
-# Intervals that contain all differences at once with probability `conf_level`. Half of their width
-# is the same number of standard errors in all pairs: the quantile, over draws, of the largest
-# deviation of any pair.
+# Replaces intervals by intervals that contain all differences at once with probability
+# `conf_level`. Half of their width is the same number of standard errors in all pairs: the
+# quantile, over draws, of the largest deviation of any pair.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   rows <- !is.na(table$conf.low)
   if (!any(rows)) return(table)
@@ -269,8 +269,9 @@ is_order_known <- function(estimate, first, second) {
   unname(model_order == sign_of_difference(vote_share) & model_order != 0)
 }
 
-# A row per system and rank with the probability of this rank, the share of draws. If systems are
-# equal in a draw, each of their ranks gets an equal share of it. `values`: draws x systems.
+# Returns a row per system and rank with the probability of this rank, the share of draws. If
+# systems are equal in a draw, each of their ranks gets an equal share of it. `values`: draws x
+# systems.
 rank_table <- function(systems, values) {
   n <- length(systems)
   ranks <- function(ties) as.vector(t(apply(-values, 1L, rank, ties.method = ties)))

@@ -204,7 +204,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   interval <- draws_interval(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
-  # Is the order of each system known in all its pairs?
+  # For each system: is the order known in all pairs with the system?
   ranks$known <- map_lgl(ranks$system, function(system) {
     all(differences$order_known[differences$system1 == system | differences$system2 == system])
   }, USE.NAMES = FALSE)
@@ -260,8 +260,8 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
-  # An interval without draws is not needed for a comparison. It is only computed if it found a
-  # better optimum of the original estimate (option `deviance`), to search for it again.
+  # An interval without draws is not needed for a comparison. But if the interval of the original
+  # estimate found a better optimum (option `deviance`), it is computed to search for it again.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

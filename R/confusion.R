@@ -58,7 +58,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
   new_confusion_matrix(matrix, labels, base_rates)
 }
 
-# Hint for errors: matrices that can be computed from ratings `x`.
+# Hint in error messages: matrices that can be computed from ratings `x`.
 matrices_of_ratings <- c(
   "{.code tidy(agreement(x), \"coincidence\")} counts the pairs of ratings of each case.",
   "{.code confusion(fit_raters(x))} compares raters with the estimated truth."

@@ -3,7 +3,7 @@
 #' Leave out unclear units or weak workers
 #'
 #' Leaves out workers, or units (the items that workers label), and computes the [crowdtruth()]
-#' metrics again from the other judgements (a judgement is the answer of a worker on a unit).
+#' metrics again from the other judgements. A judgement is the answer of a worker on a unit.
 #' `print()` reports how many were left out and why.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], for which version 2014 is computed first.
@@ -102,7 +102,7 @@ check_identity <- function(x) {
   check_named_raters(x, "x", "Workers can be measured only if each answer names its worker.")
 }
 
-# Names of the workers in argument `flagged` of filter_crowd().
+# Returns the names of the workers in argument `flagged` of filter_crowd().
 flagged_names <- function(flagged, x) {
   if (inherits(flagged, "worker_flags")) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
@@ -206,8 +206,8 @@ merge_labels <- function(x, target) {
   )
 }
 
-# The table "kinds" of a CrowdTruth result: the kind of each annotation, and the annotation into
-# which it would be merged, see merge_annotations().
+# Returns the table "kinds" of a CrowdTruth result: the kind of each annotation, and the annotation
+# into which it would be merged, see merge_annotations().
 annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6, ...) {
   check_dots_empty(...)
   frequent <- check_number(frequent, "frequent", 0, 1)

@@ -140,21 +140,22 @@ check_known <- function(known, x) {
   unname(known[match(x$workers$worker, names)])
 }
 
-# The standard-deviation rule, see flag_workers(). `value`: metrics, workers x metrics.
+# Applies the standard-deviation rule, see flag_workers(). Returns the limits of the metrics and the
+# scores of workers. `value`: metrics, workers x metrics.
 sd_rule <- function(value, sd, votes) {
   sign <- spam_sign[colnames(value)]
   limit <- colMeans(value, na.rm = TRUE) + sign * sd * apply(value, 2L, stats::sd, na.rm = TRUE)
-  # The tolerance ignores metrics that are constant.
+  # Because of the tolerance, a metric that is equal for all workers is never suspicious.
   n_suspicious <- colSums((t(value) - limit) * sign > 1e-9)
   list(rule = "sd", thresholds = limit, votes = votes, score = n_suspicious - votes + 0.5)
 }
 
-# Weighted sum of the metrics of each worker, plus the intercept if the rule has one.
+# Returns the weighted sum of the metrics of each worker, plus the intercept if the rule has one.
 linear_score <- function(value, weights) {
   drop(value %*% weights[colnames(value)]) + sum(weights["(Intercept)"], na.rm = TRUE)
 }
 
-# The rule fitted to workers of known quality, with cross-validated scores, see flag_workers().
+# Fits a rule to workers of known quality, and computes cross-validated scores, see flag_workers().
 # `value`: workers x metrics. `known`: is the quality low? NA if unknown.
 fitted_rule <- function(value, known, folds) {
   used <- which(!is.na(known) & complete.cases(value))
@@ -183,8 +184,9 @@ fitted_rule <- function(value, known, folds) {
   )
 }
 
-# Weights of a linear rule by logistic regression (Newton's method). `low`: is the quality of each
-# worker low? Slopes of standardised metrics have a normal prior with standard deviation 2.5.
+# Fits the weights of a linear rule by logistic regression (Newton's method). `low`: is the quality
+# of each worker low? Slopes of standardised metrics have a normal prior with standard deviation
+# 2.5.
 fit_linear <- function(value, low) {
   centre <- colMeans(value)
   spread <- apply(value, 2L, sd)
@@ -208,7 +210,7 @@ fit_linear <- function(value, low) {
   c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
 }
 
-# Statistics of how well scores separate workers of low quality from others, see glance() in
+# Returns statistics of how well scores separate workers of low quality from others, see glance() in
 # flag_workers(). `low`: is the quality low? NA if unknown.
 score_quality <- function(score, low) {
   has_both <- !is.na(score) & !is.na(low)

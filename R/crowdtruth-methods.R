@@ -79,8 +79,8 @@ new_crowdtruth <- function(tables, fields) {
   ))
 }
 
-# A row per ordered pair of different annotations. The matrix is transposed so that pairs are sorted
-# by its rows.
+# Returns a row per ordered pair of different annotations. The matrix is transposed so that pairs
+# are sorted by its rows.
 similarity_table <- function(x) {
   similarity <- t(x$similarity)
   names <- rownames(similarity)
@@ -149,7 +149,7 @@ as.matrix.crowdtruth <- function(x, ...) {
   out
 }
 
-# The table "labels" of a result, see tidy.crowdtruth(): a row per unit, shares of labels.
+# Returns the table "labels" of a result, see tidy.crowdtruth(): a row per unit, shares of labels.
 label_shares <- function(x) {
   scores <- as.matrix(x)
   abort_argument_if("case" %in% colnames(scores), "x",
@@ -265,8 +265,8 @@ draw_kinds <- function(spammers, workers) {
 }
 
 # Assigns workers to units: a matrix of worker indices, per_unit x units. In each round, every
-# worker is used once, in random order. If a unit needs workers of two rounds, those that it has
-# already are moved to the end of the second round.
+# worker is used once, in random order. If a unit needs workers of two rounds, the workers that it
+# already has are moved to the end of the second round.
 assign_workers <- function(units, workers, per_unit) {
   out <- matrix(0L, per_unit, units)
   queue <- sample.int(workers)

@@ -17,7 +17,8 @@ list_questions <- function(x, agreement_facts) {
   } else {
     c("assumption", "If raters err independently.")
   }
-  # Returns `answer` and `reason`; for ratings without systems, also a code of the reason.
+  # Returns `answer` and `reason` of a question about systems. If there are no systems, the answer
+  # is "no", and a third element is the code of the reason.
   of_systems <- function(...) {
     if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.", "no_systems")
   }

@@ -137,7 +137,7 @@ look_at_constant <- function(x) {
 # ratings are counts without names of raters.
 raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
 
-# With more raters and systems in total, duplicates are not searched for, to save time.
+# Largest number of raters and systems for which duplicates are searched, to save time.
 max_compared_judges <- 200L
 
 look_at_copies <- function(x) {
@@ -250,7 +250,7 @@ look_at_categories <- function(x) {
 
 look_at_missing <- function(x) {
   if (has_counts(x)) return(NULL)
-  # Several ratings of a rater on a case are one reply.
+  # A reply is a rating or an abstention. Several ratings of a rater on a case are one reply.
   n_replies <- sum(count_ratings_of_raters(x)) -
     sum(pattern_cases(x)[repeated_ratings(x)$pattern]) +
     sum(weights_of_cases(x)[x$abstained$case])

@@ -26,8 +26,9 @@ reduce_rows <- function(origin) {
   new_reduction(setNames(list2DF(table), judges), columns, distinct_rows, new_names, cases)
 }
 
-# Builds the list that is described above. `counted` has a row per distinct row. `entry` is the row
-# of `counted` to which each row of `table` belongs; TRUE if the rows are the same.
+# Builds the list that is described at the top of this file. `counted` has a row per distinct row.
+# `entry` is the row of `counted` to which each row of `table` belongs; TRUE if the rows are the
+# same.
 new_reduction <- function(table, columns, counted, answer_columns, cases, entry = TRUE) {
   columns$weights <- tail(make.unique(c(names(table), "weight")), 1L)
   table[[columns$weights]] <- as.double(counted$weight %||% counted$times)[entry]
@@ -48,7 +49,7 @@ exact_values <- function(value, key) {
 }
 
 # Fetches the rows of a count_query(), with the keys of `columns`. Raises an error if a weight is
-# invalid. `check` is called for each full piece of rows.
+# invalid. `check`: see fetch_rows().
 fetch_counts <- function(counts, columns, roles, check = identity) {
   counted <- fetch_rows(add_keys(counts, columns), check)
   abort_if(any(counted$off > 0), "weights",
@@ -78,7 +79,7 @@ reduce_long <- function(origin) {
   columns <- c(numbered_names("r", nrow(cells)), numbered_names("s", systems))
   cases <- cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
-  # Cases with predictions only have no counts of ratings.
+  # Cases that have only predictions have no counts of ratings.
   counted$given[is.na(counted$given)] <- 0
   counted$rows[is.na(counted$rows)] <- 0
   check_counted_cases(counted, cells, origin)

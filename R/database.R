@@ -85,7 +85,7 @@ max_rows_per_fetch <- 100000L
 
 database_ratings <- function(data, quos, options) {
   for (package in c("dbplyr", "dplyr", "DBI")) check_installed(package, "for ratings in a database")
-  # A data frame without rows, from which columns are selected as from a data frame in memory.
+  # Has the columns of the data but no rows. Columns are selected from it as from data in memory.
   skeleton <- list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
   layout <- find_layout(skeleton, quos)
   check_long(layout$by_rating, options$repeats)

@@ -164,10 +164,11 @@ user_confusion_matrix <- function(design, judge, stratum) {
   matrix(tail(entries, n^2), n, n, byrow = TRUE)
 }
 
-# Nodes and weights of numerical integration over cases with the same truth and stratum. These cases
-# differ in their effect (standard normal) and in their position in the order of cases (0 to 1).
-# Returns a data frame with columns `effect`, `position` and `weight`; weights sum to one. The rule
-# is a sum over equal steps for the effect, and Simpson's rule for the position.
+# Returns nodes and weights of numerical integration over cases with the same truth and stratum.
+# These cases differ in the effect of the case (standard normal, see "Shared errors" in
+# ?rater_design) and in their position in the order of cases (0 to 1). Returns a data frame with
+# columns `effect`, `position` and `weight`; weights sum to one. The rule is a sum over equal steps
+# for the effect, and Simpson's rule for the position.
 case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5

@@ -243,8 +243,8 @@ codes_given_class <- function(law, codes, model, raters) {
 }
 
 # Returns the joint probabilities of the answers of two raters, a matrix. `a` and `b` are the
-# probabilities of their answers given the truth. With probability `u` the answers are equal as
-# often as `a` and `b` allow; otherwise they are independent.
+# probabilities of their answers given the truth. The matrix is a mixture. With weight `u`, answers
+# are equal as often as `a` and `b` allow; with weight 1 - `u`, they are independent.
 joint_answer_probabilities <- function(a, b, u) {
   common <- pmin(a, b)
   most_equal <- outer(a - common, b - common)

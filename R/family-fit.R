@@ -49,8 +49,8 @@ reported_quantities <- function(fit, problem, theta) {
     cbind(ratings, matrix(probabilities, shape[[1L]]) * ratings), n_raters(fit$x))
   matrices <- array(na_real(sums[, -1L] / sums[, 1L]), c(nrow(sums), shape[2:3]))
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
-  # Base rates have coefficients only if they depend on covariates. They refer to the covariates in
-  # their original units.
+  # Base rates have coefficients only if they depend on covariates. Coefficients are for covariates
+  # in their original units.
   base_design <- fit$known$base
   base_coefficients <- if (length(base_design$names) > 1L) {
     setNames(as.vector(unscaled(base_design) %*% parameters$base),

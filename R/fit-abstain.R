@@ -1,20 +1,21 @@
 # Abstentions: does the probability that a rater answers depend on the true category? The pooled
-# Dawid-Skene model can have probabilities of answering in addition to its confusion matrices
-# (src/core/model/answering.hpp). A reply is an answer or an abstention.
+# Dawid-Skene model, in which confusion matrices vary around a common centre, can also have
+# probabilities of answering (src/core/model/answering.hpp). A reply is an answer or an abstention.
 
 # Smallest gain in log likelihood for which abstentions are modelled: odds of 20. The limit is high
 # because a wrong model of answering increases the errors of labels.
 min_gain <- log(20)
 
-# Decides whether abstentions of a panel are modelled. Compares the fits for consensus labels that
-# ignore and that model abstentions. Returns a list:
+# Decides whether abstentions of a panel are modelled. Compares two fits that compute consensus
+# labels: one ignores abstentions, the other models them. Returns a list:
 # * depends: are abstentions modelled?
 # * identified: "yes" if consensus labels are identified, otherwise a code of the reason
 # * by_replies: are labels identified only by who abstains, because answers carry no information?
 # * gain: gain in the log likelihood of the answers, given which raters answered
 # * z: test statistic of the association between replies
-# * weak: is the association of `answers`, or of all `replies`, not significant?
-# * constant: names of constant raters
+# * weak: two logical values: is the association between raters not significant for `answers` only,
+#   or for all `replies`?
+# * constant: names of constant raters, who always give the same answer
 # * fits: the two fits: abstentions as missing ratings, and modelled.
 #
 # The decision is made once per panel, and is reused for groups of its cases.
@@ -166,8 +167,8 @@ add_answering <- function(fit) {
   fit
 }
 
-# Returns a fit without abstentions. It is used to estimate accuracies of systems, which are
-# accuracies of answers. Estimates are NA if answers carry no information.
+# Returns the fit of a model that ignores abstentions. It is used to estimate accuracies of systems,
+# which are accuracies of answers. Estimates are NA if answers carry no information.
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || knows_some(fit$known)) {

@@ -139,9 +139,9 @@ level_terms <- function(levels) {
 
 # ---- Draws ---------------------------------------------------------------------------------------
 
-# Draws the levels of confidence of simulated ratings. Only those ratings get a level whose original
-# rating has one. `row`, `rater` and `right` are the case, rater and correctness of each simulated
-# rating; `at` is the index of the original rating.
+# Draws the levels of confidence of simulated ratings. A simulated rating gets a level only if the
+# original rating has one. `row`, `rater` and `right` are the case, rater and correctness of each
+# simulated rating; `at` is the index of the original rating.
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
   probability <- t(matrix(coef(fit)[level_terms(levels)], ncol = 2L))
@@ -205,8 +205,8 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   new_posterior_fit(x, posterior, rates, model)
 }
 
-# Creates the fit. `posterior` has a row per case. Patterns of ratings are split by posterior, so
-# that all cases of a pattern have the same posterior probabilities.
+# Creates a fit from posterior probabilities. `posterior` has a row per case. Patterns of ratings
+# are split by posterior, so that all cases of a pattern have the same posterior probabilities.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   posterior_group <- number_combinations(rep(1, nrow(posterior)),
     split_columns(posterior, x$categories))

@@ -13,12 +13,12 @@ is_weak_association <- function(association) {
   association$statistic < stats::qchisq(0.95, max(association$df, 1))
 }
 
-# Association between the ratings of pairs of raters, compared with independence. Returns a list:
-# `excess`, agreement beyond chance (in cases); and `statistic` and `df` of a chi-square test.
+# Returns the association between the ratings of pairs of raters, compared with independence, a
+# list: `excess`, agreement beyond chance (in cases); and `statistic` and `df` of a chi-square test.
 rater_association <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
 # Returns "yes" if the ratings show an association between raters, else a code of the reason.
-# `identified` is the identification of the K-model. Raters who always agree are associated,
+# `identified` is the identification code of the K-model. Raters who always agree are associated,
 # although the test cannot show it if they use one category. Pairs of raters with only one common
 # case are not part of the test, but they are part of Fleiss' kappa.
 shown_by_association <- function(x, identified) {
@@ -52,7 +52,7 @@ agrees_on_all <- function(x) {
   all(rating_category(x) == rating_category(x)[match(at, at)])
 }
 
-# Are the truth of some cases, or the error rates of some raters, known? `known` is a list of
+# Are the truth of some cases, or the error rates of some raters, known? `known` is a result of
 # resolve_known(): true categories, known raters, and counts of calibration samples.
 knows_some <- function(known) {
   any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)

@@ -92,9 +92,9 @@ integrated_time <- function(rho, n) {
 
 # Predictive accuracy of posterior draws for new cases, by WAIC, and by leave-one-out
 # cross-validation of package loo. Cases with the same ratings, population and known truth have the
-# same likelihood. It is computed once for a row of such cases.
+# same likelihood, which is computed once. A group of such cases is called a row.
 
-# Repeats the draws with the same seed and computes log likelihoods. Returns a list that contains
+# Draws again, with the seed of the fit, and computes log likelihoods. Returns a list that contains
 # `log_likelihood` of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
 # the row of each pattern of ratings.
 log_likelihood_draws <- function(fit) {
