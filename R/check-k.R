@@ -4,8 +4,8 @@
 #' K-properties are: all raters are equally accurate, all wrong categories are equally probable, all
 #' cases are equally difficult, and errors of raters are independent. Under these properties, the
 #' agreement of raters determines their accuracy. Two further tests look for raters who give almost
-#' only one category, and for agreement or base rates that are impossible under the K-model. The
-#' tests need no known truth.
+#' only one category, and for agreement or base rates that are impossible under the K-model, which
+#' has these properties ([k_model()]). The tests need no known truth.
 #'
 #' @section Tests:
 #' Tests are listed by `property` and `test`, the first two columns of the result:

@@ -11,9 +11,10 @@
 #'   best systems, and is estimated to be at least as accurate as `system2`.
 #'
 #'   `order_known`: do two methods order the pair in the same way? One order is by the estimates.
-#'   The other is by the share of cases on which the system agrees with the plurality of raters.
-#'   `FALSE` if the orders differ, or if the two systems are equal in one of them. It is defined for
-#'   method `"average"` without gold, and `NA` for other estimates.
+#'   The other is by the share of cases on which the system agrees with the plurality of raters (the
+#'   most frequent rating of a case). `FALSE` if the orders differ, or if the two systems are equal
+#'   in one of them. It is defined for method `"average"` without gold, and `NA` for other
+#'   estimates.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
 #'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all

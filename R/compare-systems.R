@@ -12,11 +12,11 @@
 #' reports the number of cases left out.
 #'
 #' @section Errors of differences:
-#' Unless the method is `"average"` or the intervals are robust, cases (or the clusters of the
-#' estimate) are resampled, with the same resamples for all systems, and everything is estimated
-#' again. If the estimate has bootstrap replicates, they are used. Intervals are percentiles of the
-#' differences, and probabilities of ranks are shares of replicates; equal systems share a rank.
-#' Intervals and probabilities then allow for sampling error only.
+#' Unless the method is `"average"` or the intervals are robust (see [estimate_accuracy()]), cases
+#' (or the clusters of the estimate) are resampled, with the same resamples for all systems, and
+#' everything is estimated again. If the estimate has bootstrap replicates, they are used. Intervals
+#' are percentiles of the differences, and probabilities of ranks are shares of replicates; equal
+#' systems share a rank. Intervals and probabilities then allow for sampling error only.
 #'
 #' For method `"average"` (the default) and for robust intervals, the sampling error of each system
 #' is that of its estimate. The correlation between the sampling errors of two systems is computed
@@ -28,21 +28,23 @@
 #' assumes instead that shared errors cancel, coverage is too low.
 #'
 #' @section Order of systems:
-#' If the estimate and the agreement with the plurality of raters order two systems differently, the
-#' estimate is often wrong: in 14 public data sources, it was right in 4 of 10 such pairs. Column
-#' `order_known` of [tidy()][tidy.system_comparison] is then `FALSE`: treat the order as unknown.
+#' If the estimate and the agreement with the plurality of raters (the most frequent rating of a
+#' case) order two systems differently, the estimate is often wrong: in 14 public data sources, it
+#' was right in 4 of 10 such pairs. Column `order_known` of [tidy()][tidy.system_comparison] is then
+#' `FALSE`: treat the order as unknown.
 #'
-#' @section Known truths: If the estimate has gold cases (`known_truth` of [estimate_accuracy()]),
-#' they also measure the differences. The kind of interval is the one of the estimate. On a case on
-#' which two systems gave the same answer, the difference is zero whatever the truth is, so only
-#' gold cases with different answers are informative. Ratings predict which system is right on these
-#' cases, and gold cases correct the predictions as for accuracies. `"corrected"` is a Student
-#' interval. `"combined"` uses the difference from ratings only as a prior. The prior is normal,
-#' with a flat part between minus and plus the share of cases with different answers; its standard
-#' error for shared errors is at least .1 of that share. Each pair is measured separately. Ranks,
-#' and intervals for all differences at once, are computed from joint errors of all systems whose
-#' differences have the variances of the pairs (by classical scaling). Both are `NA` if a pair has
-#' no interval. For a pair without gold cases, the difference from ratings only is reported.
+#' @section Known truths: If the estimate has gold cases (cases with known truth, `known_truth` of
+#' [estimate_accuracy()]), they also measure the differences. The kind of interval is the one of the
+#' estimate. On a case on which two systems gave the same answer, the difference is zero whatever
+#' the truth is, so only gold cases with different answers are informative. Ratings predict which
+#' system is right on these cases, and gold cases correct the predictions as for accuracies.
+#' `"corrected"` is a Student interval. `"combined"` uses the difference from ratings only as a
+#' prior. The prior is normal, with a flat part between minus and plus the share of cases with
+#' different answers; its standard error for shared errors is at least .1 of that share. Each pair
+#' is measured separately. Ranks, and intervals for all differences at once, are computed from joint
+#' errors of all systems whose differences have the variances of the pairs (by classical scaling).
+#' Both are `NA` if a pair has no interval. For a pair without gold cases, the difference from
+#' ratings only is reported.
 #'
 #' If only a difference matters, let [plan_gold()] draw cases with different answers. In public and
 #' simulated panels with 50 random gold cases, the width of 90% intervals was .76 of the width of

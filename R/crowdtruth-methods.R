@@ -1,6 +1,7 @@
 #' Tables and summaries of a CrowdTruth result
 #'
-#' Extracts the scores as a matrix, tables, and a one-row summary from a [crowdtruth()] result.
+#' Extracts the scores as a matrix, tables, and a one-row summary from a [crowdtruth()] result. That
+#' page defines units, workers and annotations.
 #'
 #' @section Tables:
 #'   `tidy(x, what)` returns a table. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
@@ -166,7 +167,7 @@ as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as
 #' Simulated crowds with planted spammers
 #'
 #' Draws the judgements of a crowd in which a worker may give a unit several labels and some workers
-#' are spammers.
+#' are spammers. A unit is a case, a worker a rater; see [crowdtruth()].
 #'
 #' Every unit has a main label and a clarity c, drawn uniformly between .3 and 1. A faithful worker
 #' gives the main label with probability c, its neighbour with probability (1 - c) / 2, and

@@ -15,7 +15,8 @@
 #'   contain little information on accuracy. Models in which all raters have the same error rates
 #'   are not identified if the share of agreeing pairs is at most 1 / number of categories.
 #' * *Constant raters*: raters who always choose the same category, more often than is probable by
-#'   chance. The method `"average"` and [ground_truth()] of ratings leave them out.
+#'   chance. The method `"average"` of [estimate_accuracy()] and [ground_truth()] of ratings leave
+#'   them out.
 #' * *Duplicated raters or systems*: pairs that share at least 20 cases and differ in at most 1% of
 #'   them. The check reports pairs whose similarity is improbable if errors are independent (p below
 #'   .01 for all pairs together). Error rates are estimated from the plurality of the other raters.
@@ -37,8 +38,8 @@
 #'   `status`, `"ok"`, `"doubt"` or `"problem"`; `found`, the finding in words; and `advice`, `NA`
 #'   if the status is `"ok"`. `tidy(what = "questions")` returns a table with a row per question:
 #'   `question`; `answer`, `"yes"`, `"assumption"` (only under an assumption), `"gold"` (only with
-#'   gold cases) or `"no"`; and `reason`. For a list of ratings, a list of `data_check` objects;
-#'   their tables have a column `variable`.
+#'   gold cases, that is, cases of known truth) or `"no"`; and `reason`. For a list of ratings, a
+#'   list of `data_check` objects; their tables have a column `variable`.
 #' @templateVar where Advice on numbers of cases
 #' @template ref-lehner
 #' @family data

@@ -2,7 +2,7 @@
 #'
 #' Opens a page in the browser. Choose a file and its columns (or an example), and declare the kind
 #' of raters and known truths. The page shows checks of the ratings, agreement, accuracy,
-#' comparisons of systems, and the number of gold cases that a study needs. You can download the
+#' comparisons of systems, and the number of cases whose truth a study needs. You can download the
 #' list of cases to label, the report of [accuracy_report()], and R code for the same analysis.
 #'
 #' The page is served only on this machine (127.0.0.1). Files are read as by [read_ratings()].

@@ -116,7 +116,7 @@ sum_over_cases <- function(value, weight) {
 
 # Returns a list: `table` with a row for WAIC and a row for leave-one-out cross-validation (NA
 # without package loo); and `of_case`, the expected log predictive density of each case by WAIC, NA
-# for cases without ratings or known truth.
+# for cases that have neither ratings nor a known truth.
 criteria_of_fit <- function(fit) {
   likelihoods <- log_likelihood_draws(fit)
   values <- likelihoods$log_likelihood
