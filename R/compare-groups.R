@@ -15,7 +15,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
   has_gold <- map_lgl(x, function(estimate) any(estimate$gold$measured$known))
-  abort_argument_if(!any(has_gold), "x", "must have gold cases in each group that are a sample.",
+  abort_argument_if(!any(has_gold), "x", "needs gold cases in each group, from a random sample.",
     x = "Ratings, and truths of cases picked by hand, do not show whether raters judge the groups
         equally.",
     i = "Give truths of random cases of each group to {.fun estimate_accuracy}, with

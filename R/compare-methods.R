@@ -204,7 +204,7 @@ comparison_notes <- function(x) {
       paste0(
         "Each interval is for one pair: expect ",
         if (misses < 10) decimals(misses, 1L) else number(round(misses)), " of ", number(n_pairs),
-        " to miss; simultaneous = TRUE covers all at once"
+        " to miss the true difference. With simultaneous = TRUE, they cover all differences at once"
       )
     },
     if (!is.null(x$gold)) paste0(

@@ -242,7 +242,7 @@ on_common_cases <- function(estimate, systems) {
   is_common <- rowSums(answered) == length(indices)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !is_common))
   abort_if(count_cases(x, is_common) == 0, "system",
-    "No case was answered by all of these systems and seen by a rater.",
+    "No case was answered by all of these systems and rated by a rater.",
     x = "Systems are {.val {systems}}.", i = "Compare fewer at a time, with {.arg systems}.",
     system = systems)
   if (left_out > 0 || !identical(systems, x$systems)) {

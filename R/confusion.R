@@ -42,7 +42,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
                              base_rates = NULL, normalise = c("expected", "row"), ...) {
   check_call(except = "accuracy")
   abort_argument_if(inherits(categories, "ratings"), "categories",
-    "must be labels or their number.", not = categories, i = matrices_of_ratings)
+    "must be labels or the number of categories.", not = categories, i = matrices_of_ratings)
   check_call()
   labels <- check_category_labels(categories)
   normalise <- check_choice(normalise)
@@ -80,7 +80,7 @@ check_category_labels <- function(categories) {
   }
   labels <- check_declared(categories)
   abort_argument_if(length(labels) < 2L || length(labels) > max_categories, "categories",
-    "must be 2 to {max_categories} labels, or their number.",
+    "must be 2 to {max_categories} labels, or the number of categories.",
     x = "Found {length(labels)} label{?s}.")
   labels
 }

@@ -377,7 +377,7 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
   half$never <- replace(half$ai, 1:90, c(wide$ai[1:45], rep(NA, 45)))
   y <- quiet(ratings(half, raters = r1:r3, systems = c(ai, never)))
   quiet(accuracy_report(y, file, judges = TRUE))
-  expect_match(words_of(file), "Not made: No case was answered by all of these systems and seen by a rater. ", fixed = TRUE)
+  expect_match(words_of(file), "Not made: No case was answered by all of these systems and rated by a rater. ", fixed = TRUE)
   heavy <- quiet(ratings(cbind(wide, w = 0.5), raters = r1:r3, systems = ai, weights = w))
   quiet(accuracy_report(heavy, file, judges = TRUE))
   expect_match(words_of(file), "Not made, as these ratings do not allow it. ", fixed = TRUE)
