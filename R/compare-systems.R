@@ -12,20 +12,21 @@
 #' reports the number of cases left out.
 #'
 #' @section Errors of differences:
-#' Unless the method is `"average"` or the intervals are robust (see [estimate_accuracy()]), cases
-#' (or the clusters of the estimate) are resampled, with the same resamples for all systems, and
-#' everything is estimated again. If the estimate has bootstrap replicates, they are used. Intervals
-#' are percentiles of the differences, and probabilities of ranks are shares of replicates; equal
-#' systems share a rank. Intervals and probabilities then allow for sampling error only.
+#' With method `"average"` (the default) or robust intervals (see [estimate_accuracy()]), the
+#' sampling error of each system is that of its estimate. The correlation between the sampling
+#' errors of two systems is computed from replicates of method `"joint"` (or of the method of the
+#' estimate). As in robust intervals, a further error is added, because systems may make the same
+#' errors as the raters (shared errors). Its correlation between two systems is the third power of
+#' the share of cases with equal answers: .73 if nine of ten answers are equal, .13 if half are.
+#' This rule was chosen on public data with known truth. It is approximate, because few of these
+#' data sets have several systems. If one assumes instead that shared errors cancel, coverage is too
+#' low.
 #'
-#' For method `"average"` (the default) and for robust intervals, the sampling error of each system
-#' is that of its estimate. The correlation between the sampling errors of two systems is computed
-#' from replicates of method `"joint"` (or of the method of the estimate). As in robust intervals, a
-#' further error is added, because systems may make the same errors as the raters (shared errors).
-#' Its correlation between two systems is the third power of the share of cases with equal answers:
-#' .73 if nine of ten answers are equal, .13 if half are. This rule was chosen on public data with
-#' known truth. It is approximate, because few of these data sets have several systems. If one
-#' assumes instead that shared errors cancel, coverage is too low.
+#' With other methods and intervals, cases (or the clusters of the estimate) are resampled, with the
+#' same resamples for all systems, and everything is estimated again. If the estimate has bootstrap
+#' replicates, they are used. Intervals are percentiles of the differences, and probabilities of
+#' ranks are shares of replicates; equal systems share a rank. Intervals and probabilities then
+#' allow for sampling error only.
 #'
 #' @section Order of systems:
 #' If the estimate and the agreement with the plurality of raters (the most frequent rating of a
