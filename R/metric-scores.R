@@ -1,12 +1,13 @@
-# Metrics of scores. The truth of a case is not known, so a case counts for every category, weighted
-# by the estimated probability of the category. Corrected weights may be below 0 or above 1 (see
-# scores-metrics.R). If all truths are known, the metrics are those of the R package yardstick.
+# Metrics of the scores that systems give to categories. The truth of a case is not known, so a case
+# counts for every category, weighted by the estimated probability of the category. Some methods
+# correct these weights, which may then be below 0 or above 1 (see scores-metrics.R). If all truths
+# are known, the metrics are those of the R package yardstick.
 
-#' Metrics of scores without known truth
+#' ROC area, Brier score and calibration without known truth
 #'
-#' Metrics for systems with scores, either probabilities of categories or an order of cases: areas
-#' under curves, Brier score, logarithmic loss and calibration. Pass `scores` to [ratings()] and
-#' call [estimate_metrics()].
+#' Defines metrics of systems (classifiers) that give scores to categories, if the true categories
+#' of cases are not known. Scores are probabilities, or numbers that only order the cases. To
+#' estimate the metrics, pass `scores` to [ratings()] and call [estimate_metrics()].
 #'
 #' If all truths are known, these metrics equal those of the R package yardstick:
 #'
@@ -33,7 +34,8 @@
 #' system evaluates itself. The model of raters is the model of the [estimate_accuracy()] result. If
 #' that result averages over models, one model is chosen. It is [dawid_skene()] if models whose
 #' errors depend on the category have more than half of the weight. Otherwise it is a model with an
-#' accuracy for each rater.
+#' accuracy for each rater. The argument `method` of [estimate_accuracy()] defines how the
+#' probabilities are used:
 #'
 #' * Method `"shared"` weights each case by these probabilities. This is valid if a score contains
 #'   no information about the truth that is not in the ratings. Otherwise every metric is biased
@@ -44,15 +46,17 @@
 #'   rates. The weights are `D M^-1 p`, which may be below 0 or above 1. Metrics are `NA` if raters
 #'   hardly separate the categories: if the smallest eigenvalue of `M`, scaled to 1 for certainty,
 #'   is below .01.
-#' * A given share of shared errors (`common`) moves the weights from those of `"joint"` towards
-#'   those of `"shared"`. `common = "typical"` does not move them. For answers, it is an assumption
-#'   on wrong answers that are the same, but wrong scores are hardly ever the same.
+#' * The argument `common` of [estimate_accuracy()] is an assumption on the share of errors that a
+#'   system has in common with the raters. If it is a number, the weights move from those of
+#'   `"joint"` towards those of `"shared"`. If it is `"typical"`, they do not move, because it is an
+#'   assumption on equal wrong answers, and wrong scores are hardly ever equal.
 #' * Cases with known truth have weight 1 for it, and 0 for other categories.
 #'
 #' @section Intervals:
-#' Cases, or clusters, are resampled, and the model of raters is fitted again to each replicate. It
-#' is not fitted again if the number of ratings in distinct patterns times the number of categories
-#' is above 1e5.
+#' The kind of interval is the argument `interval` of [estimate_metrics()]. Cases, or clusters, are
+#' resampled, and the model of raters is fitted again to each replicate. It is not fitted again if
+#' the number of ratings in patterns (distinct sets of ratings of a case) times the number of
+#' categories is above 1e5.
 #'
 #' * `"bootstrap"` intervals are percentiles of replicates.
 #' * `"robust"` intervals add an allowance for errors that systems share with raters, and for errors
@@ -60,12 +64,14 @@
 #'   (`dependence_weight` in [tidy.accuracy_estimate]) is set to 1, because independent errors of
 #'   answers are no evidence of independent errors of scores. These intervals are too wide if scores
 #'   do not share the raters' errors, which is not identified from ratings.
-#' * `"combined"` and `"corrected"` intervals, with gold cases, are computed from the influence of
-#'   each gold case on the metric, given its truth, and from the influence predicted from ratings.
+#' * `"combined"` and `"corrected"` intervals use gold cases (cases with known truth). They are
+#'   computed from the influence of each gold case on the metric, given its truth, and from the
+#'   influence that is predicted from ratings. The influence is the derivative of the metric with
+#'   respect to the weight of the case.
 #'
 #' Replicates of `ece` are shifted so that their median is the estimate, because gaps are larger in
-#' replicates than in the data. At the lower limit, the largest contribution of chance is
-#' subtracted.
+#' replicates than in the data. For the lower limit, the contribution of chance is subtracted that
+#' is expected if scores are calibrated.
 #'
 #' In simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered
 #' .84 to .87 with method `"joint"`, and .87 to .88 with [fit_scores()]. Biases were at most .004.
@@ -171,8 +177,8 @@ pr_points <- function(order, a, v) {
   )
 }
 
-# Kernel of the area under the precision-recall curve. `average`: is precision constant between two
-# points (average precision) or linear?
+# Returns the kernel of the area under the precision-recall curve. `average`: TRUE if precision is
+# constant between two points of the curve (average precision), FALSE if it is linear.
 precision_of_scores <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = vapply(seq_len(ncol(w)), function(k) {
@@ -188,10 +194,10 @@ precision_of_scores <- function(average) {
 # Mean loss over cases. `loss`: loss for each possible truth, cases x categories.
 mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 
-# Groups cases by score into bins of equal width. Returns a list with an element per bin that has
-# cases: `bin`, its number; `cases`; `share` of cases; mean `score`; `right`, share of correct
-# answers; `gap`, the difference of both; `variance` of the gap. `hit`: weight with which the answer
-# of each case is correct.
+# Groups cases by score into bins of equal width. Returns a list of vectors with an element per bin
+# that has cases: `bin`, its number; `cases`, number of cases; `share` of all cases; mean `score`;
+# `right`, share of correct answers; `gap`, `right` minus `score`; and `variance` of the gap. `hit`:
+# weight with which the answer of each case is correct.
 reliability_of <- function(score, hit, v, bins) {
   gap <- hit - score
   sums <- rowsum(v * cbind(1, score, hit, gap, gap^2), bin_of_score(score, bins))
@@ -207,16 +213,17 @@ reliability_of <- function(score, hit, v, bins) {
 
 bin_of_score <- function(score, bins) pmax(ceiling(score * bins - 1e-9), 1)
 
-# Bins by the highest score of each case.
+# Result of reliability_of() for the highest score of each case.
 top_reliability <- function(score_data, w, v, bins) {
   at <- cbind(seq_along(score_data$top), score_data$top)
   reliability_of(score_data$scores[at], w[at], v, bins)
 }
 
-# Kernel of the expected calibration error. Chance causes gaps even if scores are calibrated. If
-# `debiased`, the expected contribution of chance is subtracted, given gaps as large as the observed
-# ones (Kumar, Liang and Ma 2019). The result also contains `slack`, which lower limits subtract in
-# addition: the expected size of gaps if scores are calibrated, minus the part already subtracted.
+# Returns the kernel of the expected calibration error. Chance increases absolute gaps (see
+# reliability_of()). If `debiased`, the kernel subtracts the expected increase, computed as if the
+# true gaps were equal to the observed gaps (Kumar, Liang and Ma 2019). The result of the kernel
+# also contains `slack`, which is subtracted from lower limits: the expected absolute gap if scores
+# are calibrated, minus the part already subtracted.
 ece_of_scores <- function(debiased) {
   function(score_data, w, v, settings) {
     table <- top_reliability(score_data, w, v, settings$bins)
@@ -236,7 +243,8 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Values of the rows of a plan, a number per row.
+# Computes the metrics of a plan (see metric_plan()), a number per row of the plan. `w`, `v`: see
+# above.
 score_values <- function(plan, score_data, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
@@ -258,7 +266,7 @@ score_averages <- function(plan, record) {
   replace(rows$average, is.na(rows$average), "whole")
 }
 
-# Record of a metric of scores: that of new_metric(), and the fields
+# Creates the record of a metric of scores: the fields of new_metric(), and
 # pairs: does it have a value for all categories together, a mean over pairs of categories?
 # probabilities: must scores be probabilities?
 # gaps: is it a sum of absolute gaps, which chance increases?
@@ -273,8 +281,9 @@ score_metric <- function(id, title, reference, kernel, influence, form = "table"
   )
 }
 
-# Record of a metric that is a mean loss over cases. `loss`: function of scores that returns the
-# loss for each possible truth (cases x categories). `largest`: largest value of the metric.
+# Creates the record of a metric that is a mean loss over cases. `loss`: function of scores that
+# returns the loss for each possible truth (cases x categories). `largest`: largest value of the
+# metric.
 loss_metric <- function(id, title, reference, loss, largest, ...) {
   kernel <- function(score_data, w, v, settings) {
     list(whole = min(max(mean_loss(loss(score_data$scores), w, v), 0), largest))

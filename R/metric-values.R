@@ -16,7 +16,7 @@ metric_plan <- function(records, categories, averages, settings) {
   )
 }
 
-# A plan with these records, and with the categories and settings of another plan.
+# Returns a plan of the metrics `records`, with the categories and settings of another plan.
 plan_of <- function(records, plan, averages = plan$averages) {
   metric_plan(records, plan$categories, averages, plan$settings)
 }
@@ -90,8 +90,9 @@ against_rest <- function(tables, n) {
   lapply(list(tp = tp, fn = sums$truth - tp, fp = sums$answer - tp, tn = tn), round_to_zero)
 }
 
-# Calls the kernel once for each element of `arguments`, a list. Each call must return `n` numbers
-# in the range of the metric, NA if undefined.
+# Calls the kernel (the function that computes the metric) once for each element of `arguments`, a
+# list, and returns all values as one vector. Each call must return `n` numbers in the range of the
+# metric, NA if undefined.
 run_kernel <- function(record, arguments, n, settings) {
   if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(arguments)))
   values <- tryCatch(
@@ -122,7 +123,8 @@ range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
 }
 
-# A field of the record of each row of a plan, or of a table with a column `metric`.
+# Returns, for each row of a plan, a field of the record of its metric. `rows` may also be another
+# table with a column `metric`.
 field_of_rows <- function(plan, field, rows = plan$rows) {
   unlist(lapply(plan$records, `[[`, field))[match(rows$metric, names(plan$records))]
 }

@@ -7,8 +7,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 
 #' Definitions of metrics for systems
 #'
-#' Metrics that [estimate_metrics()] estimates. `measures("metric")` lists them, and
-#' [register_measure()] adds a user-defined metric.
+#' Defines the metrics of a system (a classifier) that [estimate_metrics()] estimates.
+#' `measures("metric")` lists them, and [register_measure()] adds a user-defined metric.
 #'
 #' Metrics that are also in the R package yardstick have the same names and definitions. The names
 #' `"sensitivity"` and `"specificity"` are also accepted. Let `tp`, `fn`, `fp` and `tn` be the
@@ -73,8 +73,8 @@ metric_table <- function() {
   ))
 }
 
-# Records of the metrics with these names or, if `ids` is NULL, of the default metrics. `scored`: do
-# the ratings contain scores?
+# Returns the records of the metrics with the names `ids` or, if `ids` is NULL, of the default
+# metrics. `scored`: do the ratings contain scores?
 find_metrics <- function(ids, settings, scored) {
   if (is.null(ids)) return(default_metrics(all_metrics(), settings, scored))
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
@@ -112,17 +112,19 @@ check_cost_matrix <- function(cost, categories) {
   cost
 }
 
-#' Metrics of systems without known truth
+#' Recall, precision and other metrics without known truth
 #'
 #' Estimates recall, precision, F measure, Matthews' correlation, costs and other metrics of systems
-#' if the true categories of cases are not known. Metrics are computed from the joint table of truth
-#' and answer. This table is estimated by the methods of [estimate_accuracy()], with the same
-#' arguments for shared errors, known truths, groups and clusters.
+#' (classifiers) if the true categories of cases are not known. Metrics are computed from the joint
+#' table of truth and answer. This table is estimated by the methods of [estimate_accuracy()], with
+#' the same arguments for known truths, groups, clusters and shared errors. (Shared errors are
+#' errors that systems and raters make on the same cases.)
 #'
 #' @section Joint table: Each case is counted in every row of the table (true category), weighted by
 #' the posterior probability of the category. Cases with known truth are counted only in the row of
-#' their true category. The assumption on shared errors (`common`) is applied to each case. If a
-#' method estimates accuracy only, other metrics are `NA` with a reason. The metric `accuracy` is
+#' their true category. The assumption on shared errors (the argument `common` of
+#' [estimate_accuracy()]) is applied to each case. If a method estimates accuracy only, other
+#' metrics are `NA` with a reason. The metric `accuracy` is
 #' equal to the estimate of [estimate_accuracy()]. Micro averages are computed from the table and
 #' can differ from this estimate by the weight of one or two cases.
 #'
@@ -144,14 +146,14 @@ check_cost_matrix <- function(cost, categories) {
 #'   may be larger or smaller than estimated. One part of this deviation is the same for all
 #'   categories. For human raters, another part with three times the variance varies between
 #'   categories. It is larger for categories whose cases often have wrong ratings. The recall of a
-#'   rare category is therefore very uncertain. If fewer than 2.7 cases, or less than half a case of
-#'   one kind, are expected, the sampling error is at least the error of a share of so few cases.
-#'   Intervals are Wilson's intervals for the number of cases, with the rest of the error added to
-#'   both sides. They also contain Wilson's interval for the number of cases that would give the
-#'   same total error.
+#'   rare category is therefore very uncertain. Some metrics depend on fewer than 2.7 cases, or on
+#'   fewer than half a correct or half a wrong answer. Their sampling error is at least the error of
+#'   a share of this number of cases. Intervals are Wilson's intervals for the number of cases, with
+#'   the rest of the error added to both sides. They also contain Wilson's interval for the number
+#'   of cases that would give the same total error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
-#' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases that are a sample: the joint table
-#'   is corrected by gold cases, and the metric is computed from the corrected table. The standard
+#' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases (a sample of cases with known
+#'   truth): gold cases correct the joint table, and the metric is computed from it. The standard
 #'   error is computed from the influence of each case (the derivative of the metric), whose mean
 #'   gold cases estimate like an accuracy. Cells of [confusion()] are estimated in the same way.
 #'   Precision is estimated as the accuracy on the cases to which the system gave the category. A
@@ -161,8 +163,8 @@ check_cost_matrix <- function(cost, categories) {
 #'   an interval. The same is true of kappa and Matthews' correlation if all gold cases are of one
 #'   category. If the metric has its smallest or largest possible value on gold cases, intervals
 #'   extend to this value (unless the estimate from ratings excludes it in `"combined"` intervals).
-#'   If gold cases contain less than half a case of one kind, intervals are at least as wide as for
-#'   a share of so few cases.
+#'   If gold cases contain fewer than half a correct or half a wrong answer, intervals are at least
+#'   as wide as for a share of this number of cases.
 #' * `"profile"` is available for accuracy only.
 #'
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
@@ -296,8 +298,8 @@ check_metric_interval <- function(interval, estimate) {
   interval
 }
 
-# The result of estimate_metrics(). If `interval`, `conf_level` or `systems` is NULL, the values of
-# the estimate are used.
+# Creates the result of estimate_metrics(). If `interval`, `conf_level` or `systems` is NULL, the
+# values of the estimate are used.
 new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NULL,
                                 systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
@@ -338,8 +340,8 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   )
 }
 
-# Table with a row per system and row of the plan. Metrics with the same value of `needs` are
-# computed by the same function.
+# Computes a table with a row per system and row of the plan. Metrics with the same value of `needs`
+# (see new_metric()) are computed by the same function.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   engines <- list(
     answered = accuracy_of_all, scores = metrics_of_scores, table = metrics_of_table
@@ -367,12 +369,12 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   table[order[!is.na(system[order])], ]
 }
 
-# Likelihood ratios and odds ratios, v, are estimated as v / (1 + v), because v has no largest
-# value. Converts the rows `at` of these metrics to v, and drops their averages. Standard errors are
-# by the delta method. Intervals are symmetric on the scale of log(v). Their half width is `z`
-# standard errors or, if that is longer (as in anytime intervals), the shorter side of the interval
-# of v / (1 + v). Percentiles are only converted (`z` is NULL). Estimates of 0 and Inf have no
-# interval.
+# Converts likelihood ratios and odds ratios v, in the rows `at` of `table`, from v / (1 + v) to v,
+# and drops their averages. They are estimated as v / (1 + v), because v has no largest value.
+# Standard errors are by the delta method. Intervals are symmetric on the scale of log(v). Their
+# half width is `z` standard errors or, if that is longer (as in anytime intervals), the shorter
+# side of the interval of v / (1 + v). Percentiles are only converted (`z` is NULL). Estimates of 0
+# and Inf have no interval.
 odds_of_shares <- function(table, at, z) {
   share <- table$estimate[at]
   error <- table$std.error[at]

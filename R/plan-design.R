@@ -1,7 +1,7 @@
-# Designs to simulate, from the arguments of plan_cases(). A design (see rater_design()) specifies
-# how raters and systems answer.
+# Converts the arguments of plan_cases() to the designs that it simulates. A design (see
+# rater_design()) specifies how raters and systems answer.
 
-# `x`: arguments of plan_cases(). Returns a list with the fields
+# Returns the designs and their properties. `x`: arguments of plan_cases(). The result is a list:
 # * designs: a design for each number of raters; raters: these numbers;
 # * assumed: the design with the raters given by the user or the pilot;
 # * accuracies: accuracies of its raters, a single number if all are equal; kappa: their expected
@@ -55,8 +55,9 @@ plan_basis <- function(design) {
 
 replace_raters <- function(design, accuracies) replace_judges(design, accuracies, "rater")
 
-# Replaces the raters, or the systems (`kind`), of a design by new ones with these accuracies. The
-# new ones get the loading, drift and share of missing ratings of the old ones, which must be equal.
+# Replaces the raters (`kind` is "rater") or the systems of a design by new ones with the given
+# accuracies. The old raters or systems must be equal in loading, drift (see rater_design()) and
+# share of missing ratings; the new ones get the same values.
 replace_judges <- function(design, accuracies, kind) {
   for_raters <- kind == "rater"
   if (!for_raters) check_probabilities(accuracies, "system_accuracy", 1L)
@@ -185,14 +186,15 @@ copied_agreement <- function(agreement, copying) {
 
 # ---- Pilot --------------------------------------------------------------------------------------
 
-# Estimates from the ratings of a pilot, or a fit to them: `design`; `accuracies` of its raters; and
-# `story`, a summary for the print. If fewer than half of the possible ratings are present, the
-# raters are a crowd: the design then has the mean number of ratings per case as number of raters.
+# Estimates a design from the ratings of a pilot, or from a fit to them. Returns a list: `design`;
+# `accuracies` of the raters of the pilot; and `story`, a summary for the print. If fewer than half
+# of the possible ratings are present, the raters are a crowd: the number of raters of the design is
+# then the mean number of ratings per case.
 pilot_design <- function(pilot) {
   is_fit <- inherits(pilot, "rater_fit")
   x <- if (is_fit) pilot$x else check_several_raters(with_votes(as_ratings(pilot, arg = "design")))
   abort_argument_if(n_systems(x) > 0L && n_systems(x) == length(x$constant), "design",
-    "must not have a pass rate, which {.fun plan_cases} cannot plan for.",
+    "must not be verdicts on answers of systems: {.fun plan_cases} cannot plan for pass rates.",
     i = "Give an estimate with some known truths to {.fun plan_gold}.")
   # ratings per rated case
   ratings_per_case <- sum(pattern_weights(x) * pattern_lengths(x)) /
@@ -247,8 +249,8 @@ pilot_systems <- function(fit) {
 
 # ---- Panels drawn by a user-defined function ---------------------------------------------------
 
-# The fields of plan_design() if `design` is a function, which draws ratings and truth of a panel
-# (called a "world"). Accuracies of its raters are unknown.
+# Returns the fields of plan_design() if the argument `design` is a function (called a "world") that
+# draws the ratings and the truth of a panel. Accuracies of its raters are unknown.
 plan_world <- function(x) {
   given <- names(drop_null(x[c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")]))
   abort_argument_if(given, given[[1L]],

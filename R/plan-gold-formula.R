@@ -1,18 +1,21 @@
 # Intervals expected with a number of gold cases, before they are labelled. The quantity to measure
 # is an accuracy, recall or precision of a system, or a difference of two accuracies.
 
-# Returns a list with an element per system (one element for a difference), a list with the fields
+# Predicts each quantity and the variances on which the number of gold cases depends. `predicted`:
+# result of predict_categories(). Returns a list with an element per system (one element for a
+# difference). Each element is a list with the fields
 # * prediction: result of prediction_of() for predictions from ratings;
 # * explained: share of the variance that ratings explain;
 # * value: expected value of the quantity; variance: variance of a case;
 # * share: share of cases whose labels are informative (for recall, the cases of the true category;
 #   for a difference, the cases on which answers differ);
-# * spread: standard deviation of a label, by pattern; NA for patterns that need no label;
-# * from_ratings: estimate from ratings only, or NULL; hardest: the possible value of the quantity
-#   that needs most cases;
+# * spread: standard deviation of a label, by pattern (cases with the same ratings and answers); NA
+#   for patterns that need no label;
+# * from_ratings: estimate from ratings only, or NULL; hardest: of the values that the quantity may
+#   have, the value that needs most gold cases;
 # * labelled: number of gold cases in the estimate;
-# * p.value: p-value of the test of the estimate from ratings, if gold cases (a pilot) measured the
-#   value and the explained share.
+# * p.value: p-value of the test whether gold cases contradict the estimate from ratings. It exists
+#   only if gold cases (a pilot) measured the value and the explained share.
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
   predict_quantity <- switch(settings$of,
@@ -39,10 +42,13 @@ planned_quantities <- function(estimate, predicted, settings) {
   })
 }
 
-# Number of cases of each pattern that can become gold cases: cases with ratings that are
-# `answered`.
+# Number of cases of each pattern that can become gold cases: cases with ratings, of the patterns
+# for which `answered` is TRUE.
 planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_patterns(x))
 
+# The functions foresee_...() predict a quantity of system number `s`. They return the fields
+# `prediction`, `value`, `variance`, `share` and `spread` of planned_quantities(). The function
+# foresee_accuracy() also returns `from_ratings` and `hardest`.
 foresee_accuracy <- function(x, predicted, s, category, estimate) {
   answer <- pattern_answers(x)[, s]
   quantity <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
@@ -61,8 +67,8 @@ foresee_precision <- function(x, predicted, s, category, estimate) {
   foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
 }
 
-# Share of correct answers among the cases that count (`is_counted`). `predicted`: predicted
-# probability that the answer is correct, by pattern.
+# Returns these fields for the share of correct answers among the patterns for which `is_counted` is
+# TRUE. `predicted`: predicted probability that the answer is correct, by pattern.
 foresee_share <- function(x, predicted, is_counted) {
   weight <- planned_weight(x, is_counted)
   q <- fill_unrated(predicted, weight)
@@ -267,8 +273,8 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Choice -------------------------------------------------------------------------------------
 
-# Number of gold cases to draw: enough for the half-width even if errors are shared or, if no number
-# is enough then, the number for the estimated worth.
+# Number of gold cases to draw: enough for the half-width even if errors are shared. If no number is
+# enough in that case, it is the number for the estimated worth of ratings. `rows`: see gold_rows().
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
 # Draws the cases to label, for the system that needs most cases. Returns a list: `new`, the drawn
@@ -352,11 +358,11 @@ gold_costs <- function(table, quantities, estimate, settings) {
   )
 }
 
-# Share of the variance explained with one more rater, for each quantity; NA for fewer than three
-# raters. The odds of the explained share are assumed to increase by the same factor by which they
-# decrease if one rater is left out. The new rater's errors are thus assumed to be as independent as
-# those of the other raters. Predictions are posterior probabilities, without the shares of ratings
-# that predict_categories() also uses, because shares of few ratings vary too much.
+# Share of the variance that ratings explain with one more rater, for each quantity; NA for fewer
+# than three raters. The odds of the explained share are assumed to increase by the factor by which
+# they decrease if one rater is left out. This assumes that the errors of the new rater are as
+# independent as those of the other raters. Predictions are posterior probabilities, without the
+# shares of ratings that predict_categories() also uses: shares of few ratings vary too much.
 explained_by_more <- function(explained, estimate, settings) {
   x <- estimate$fit$x
   estimate$gold <- NULL

@@ -1,17 +1,19 @@
 #' Tables of a plan for gold cases
 #'
-#' Results of [plan_gold()] as tables and a plot. Gold cases are cases whose true category is known.
+#' Returns the results of [plan_gold()] as tables and a plot: how many cases must be labelled with
+#' their true category ("gold cases") for an interval of a given half-width, and which cases.
 #'
 #' @param x A [plan_gold()] result.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
-#'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`.
+#'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`; see *Intervals* in [plan_gold()].
 #'   * `gold`: total number of gold cases (cases with known truth) needed for the half-width, if the
 #'     worth of ratings (column `worth`) is as estimated. `NA` if no number up to `cases` is enough.
 #'   * `lowest`: the number `gold` if `worth` is at the upper end of its range. `highest`: the
-#'     number if `worth` is at the lower end, errors are shared, and gold cases contradict the
-#'     ratings. Both are `NA` if `x` was computed from an estimate with gold cases (a pilot).
+#'     number if `worth` is at the lower end, systems and raters make the same errors, and gold
+#'     cases contradict the ratings. Both are `NA` if `x` was computed from an estimate with gold
+#'     cases (a pilot).
 #'   * `labelled`: number of gold cases in the data; `more`: number of cases still to label.
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
 #'   * `worth`: number of gold labels without ratings that one gold label with ratings replaces, if
@@ -157,8 +159,8 @@ gold_plan_notes <- function(x, settled) {
     } else if (settled$labelled > 0) {
       "This is a first guess from ratings: gold cases are used only in plans for an accuracy"
     } else if (x$raters == 1L) {
-      "This is a first guess: label 30 random cases first, and plan again. In 139 tables of a rater
-       and a real data set, a label with the rater's verdict was worth 1.58 labels (median;
+      "This is a first guess: label 30 random cases first, and plan again. In 139 combinations of a
+       rater and a real data set, a label with a rating was worth 1.58 labels without (median;
        quartiles 1.06 and 4.29)"
     } else {
       "This is a first guess: label 30 random cases first, and plan again"

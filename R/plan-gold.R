@@ -1,8 +1,8 @@
 #' Number and choice of gold cases
 #'
 #' Computes how many cases must be labelled with their true category ("gold cases") for an interval
-#' with a given half-width, if ratings are used and if they are not. It also draws the cases to
-#' label.
+#' of a system's accuracy with a given half-width. It compares intervals that use the ratings of
+#' other cases with intervals that do not. It also draws the cases to label.
 #'
 #' @section Assumptions: The ratings of each case predict the probability that an answer is correct.
 #' Let `r` be the correlation between these predictions and the correctness of answers. With

@@ -1,15 +1,17 @@
 #' Tables of a plan for cases and raters
 #'
-#' Results of [plan_cases()] as tables and a plot. `update()` computes the plan again with other
+#' Returns the results of [plan_cases()] as tables and a plot: for each number of raters, the number
+#' of cases that a study needs, and its cost. `update()` computes the plan again with other
 #' arguments.
 #'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
 #' @return `tidy()`: a tibble with a row per number of raters.
 #'   * `raters`: number of raters.
-#'   * `cases`: smallest number of cases for which estimates are within the required half-width with
-#'     probability `conf_level`, or the number given in argument `cases` of [plan_cases()]; `NA` if
-#'     there is none. `std.error`: Monte Carlo standard error of `cases`.
+#'   * `cases`: smallest number of cases for which estimates of accuracy are within the required
+#'     half-width of the truth with probability `conf_level`; `NA` if no number is enough. If the
+#'     argument `cases` of [plan_cases()] is one number, it is this number. `std.error`: Monte Carlo
+#'     standard error of `cases`.
 #'   * `probability`: probability that an estimate is within the required half-width with this
 #'     number of cases (if `cases` is `NA`, the highest probability that was simulated).
 #'   * `lowest`: the same probability for the system for which it is lowest (`probability` is the
@@ -18,7 +20,7 @@
 #'     `conf_level`.
 #'   * `bias`: mean error of the estimates for the system with the largest bias.
 #'   * `ratings` and `cost`: number of ratings, and total cost.
-#'   * `cheapest`: is the cost the lowest among rows without a `reason`?
+#'   * `cheapest`: `TRUE` if the cost is the lowest among rows without a `reason`.
 #'   * `reason`: why the required half-width is not reached, or `NA`.
 #'
 #'   Columns with names that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`: the
@@ -55,9 +57,9 @@ update.case_plan <- function(object, ...) {
 
 # ---- Print --------------------------------------------------------------------------------------
 
-# The result of plan_cases(). `parts`: result of simulated_parts(). Combines the tables for all
-# numbers of raters, and adds the number of ratings and the cost of each row. `arguments`: those of
-# plan_cases(), for update().
+# Creates the result of plan_cases(). Combines the tables for all numbers of raters, and adds the
+# number of ratings and the cost of each row. `parts`: result of simulated_parts(). `arguments`:
+# arguments of plan_cases(), for update().
 show_case_plan <- function(parts, settings, arguments, seed) {
   stack_part <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
   table <- stack_part("answer")
@@ -103,7 +105,7 @@ show_case_plan <- function(parts, settings, arguments, seed) {
   )
 }
 
-# First row of the answer with the lowest cost; a row of NA if no row is enough.
+# First row of the table `answer` with the lowest cost; a row of NA if no number of cases is enough.
 cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
 
 # Did the user give costs? By default the cost is the number of ratings.

@@ -52,8 +52,8 @@ plan_panels <- function(settings, design, n, seed) {
 
 start_cases <- 100 # number of cases at which the search begins
 
-# Smallest number of cases with which the probability reaches `conf_level`, as a row of the table of
-# answers. `panels_at`: function that simulates panels with n cases.
+# Smallest number of cases with which the probability reaches `conf_level`, as a result of
+# plan_row(). `panels_at`: function that simulates panels with n cases.
 search_n_cases <- function(panels_at, settings) {
   target <- settings$conf_level
   bracket <- bracket_cases(
@@ -141,9 +141,10 @@ probit_line <- function(n, near, target) {
   )
 }
 
-# ---- Answers ------------------------------------------------------------------------------------
+# ---- Rows of the table that plan_cases() returns ------------------------------------------------
 
-# A row of the table of answers, without raters and costs. `panels`: result of plan_panels().
+# Returns a row of the table, without its columns of raters and costs. `panels`: result of
+# plan_panels(). `reason`: why the number of cases is not enough, or NA.
 plan_row <- function(panels, settings, cases = panels$n,
                      reason = reason_short(mean(panels$near), settings)) {
   point <- summarise_panels(panels, settings)
@@ -159,8 +160,9 @@ reason_short <- function(probability, settings) {
   paste("the probability is only", percent(probability))
 }
 
-# A row of the table of answers if no number of cases is enough. The reason is a bias if the
-# probability no longer increases, otherwise that larger numbers were not tried.
+# Returns the row if no number of cases is enough. `tried`: the simulated numbers of cases. The
+# reason in the row is a bias if the probability does not increase between the last two numbers.
+# Otherwise the reason is that larger numbers were not tried.
 unreached <- function(panels_at, tried, settings) {
   near <- lapply(tried, function(n) panels_at(n)$near)
   probability <- vapply(near, mean, 0)
@@ -177,8 +179,8 @@ unreached <- function(panels_at, tried, settings) {
   ))
 }
 
-# Columns of the table of answers that are computed from simulated panels. Missing estimates count
-# as errors of infinite size.
+# Computes the columns of the table that summarise simulated panels. Missing estimates count as
+# errors of infinite size.
 summarise_panels <- function(panels, settings) {
   absolute_error <- abs(panels$error)
   absolute_error[is.na(absolute_error)] <- Inf

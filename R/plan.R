@@ -19,8 +19,8 @@
 #' Instead of a [rater_design()], `design` may be a function of the number of cases that returns
 #' ratings with their truth, as in [simulation_study()]. It defines raters and systems, so arguments
 #' about their number and accuracy cannot be given. Such a function should draw one case after the
-#' other. Otherwise a larger panel does not begin with the cases of a smaller one, and comparisons
-#' of numbers of cases are less precise.
+#' other. Otherwise simulated ratings of many cases do not begin with the ratings of fewer cases,
+#' and comparisons of numbers of cases are less precise.
 #'
 #' @section Simulation: A panel is a set of simulated ratings and answers. Panels are simulated for
 #' a few numbers of cases, as by [simulation_study()]; a panel with more cases begins with the cases
@@ -33,12 +33,12 @@
 #' because the estimate is biased, the result is `NA`, with the reason and the highest simulated
 #' probability.
 #'
-#' @section The paper's advice: Lehner (2015) gives advice for three raters, five categories, a
-#' margin of .1 and probability .9: at least 200 cases if kappa is around .3, and 100 cases if it is
-#' around .55. If the settings are the same (with kappa from .25 to .35 or from .5 to .6), `print()`
-#' repeats this advice, with the simulated probability for this number of cases.
+#' @section Advice of Lehner (2015): Lehner gives advice for three raters, five categories, a
+#' half-width of .1 and probability .9: at least 200 cases if kappa is around .3, and 100 cases if
+#' it is around .55. If the settings are the same (with kappa from .25 to .35 or from .5 to .6),
+#' `print()` repeats this advice, with the simulated probability for this number of cases.
 #'
-#' @section Agreement:
+#' @section Plans for a measure of agreement:
 #' With the argument `agreement`, the plan is for the interval of a measure of agreement. The cases
 #' of the ratings are resampled, `runs` times for each of several numbers of cases. The half-width
 #' is the standard deviation of the measure over resamples, times the quantile of Student's t
@@ -86,7 +86,7 @@
 #' @param ... `agreement`: the name of a measure of [measures()], such as `"krippendorff_alpha"`.
 #'   The plan then reports the number of cases for which the interval of this measure has the given
 #'   `half_width`. `design` must be ratings, and the only other arguments used are `conf_level`,
-#'   `cases` and `runs`. See section Agreement.
+#'   `cases` and `runs`. See *Plans for a measure of agreement*.
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
 #' @family simulation
@@ -128,8 +128,8 @@ plan_settings <- function(x) {
   )
 }
 
-# Checks the argument `cases`. Fields: cases, the fixed number or NULL; least_cases and max_cases,
-# the smallest and largest number to try.
+# Checks the argument `cases`. Returns a list: `cases`, the fixed number or NULL; `least_cases` and
+# `max_cases`, the smallest and largest number to try.
 check_cases <- function(cases) {
   if (length(cases) == 1L) {
     n <- check_count(cases, "cases", min = 2L)
@@ -157,10 +157,11 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   replace(default, names, cost)
 }
 
-# Number of cases for an interval of a measure of agreement: plan_cases(agreement = ).
+# ---- Number of cases for an interval of a measure of agreement: plan_cases(agreement = ) --------
 
-# Resamples the cases of the ratings, for a few numbers of cases n near the answer. The half-width
-# is about proportional to 1 / sqrt(n), so log(half-width) is regressed on log(n).
+# Returns the result of plan_cases(agreement = ). Resamples the cases of the ratings, for a few
+# numbers of cases n near the required number. The half-width is about proportional to 1 / sqrt(n),
+# so log(half-width) is regressed on log(n).
 plan_agreement <- function(arguments) {
   unused_arguments <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost",
     "estimator")
@@ -247,7 +248,7 @@ agreement_answer <- function(curve, settings) {
   answer
 }
 
-# The result of plan_cases(agreement = ), an object of class case_plan.
+# Creates the result of plan_cases(agreement = ), an object of class case_plan.
 show_agreement_plan <- function(curve, view, settings, arguments, seed) {
   answer <- agreement_answer(curve, settings)
   caption <- sprintf(
