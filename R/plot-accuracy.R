@@ -1,4 +1,7 @@
-#' Plots of accuracy
+#' Plots of estimated accuracy
+#'
+#' Draws the accuracies of systems (classifiers) that [estimate_accuracy()] estimated, and how they
+#' depend on errors that systems and raters share.
 #'
 #' @param object An [estimate_accuracy()] result.
 #' @param type `"systems"` (the default): estimates with intervals, and the accuracy of a rater.
@@ -8,11 +11,11 @@
 #'   shared errors, with a band for sampling error only. The share is 0 if errors are independent
 #'   and 1 if the system shares all errors of the raters. Marks show the shares that the argument
 #'   `common` of [estimate_accuracy()] accepts by name, and a bar shows the interval of the
-#'   estimate. If a method computes its estimate in another way, a dashed line shows the estimate.
-#'   `"gold"`: for each system, three estimates: from gold cases only, from ratings only, and from
-#'   both. `"roc"`, `"reliability"`: curves of scores, see [score_curves].
+#'   estimate. If a method does not use an assumed share, a dashed line shows the estimate.
+#'   `"gold"`: for each system, three estimates: from gold cases (cases with known truth) only, from
+#'   ratings only, and from both. `"roc"`, `"reliability"`: curves of scores, see [score_curves].
 #' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves]. For `plot()`, arguments
-#'   of `autoplot()`.
+#'   that it passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -219,9 +222,9 @@ plot_differences <- function(object) {
         "on the same cases"),
       paste0(
         interval_title(object$options$conf_level), "s",
-        if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
+        if (object$options$simultaneous) ", all at once" else ", separate for each pair"
       ),
-      paste(compared_metric(object), "of the first less that of the second"),
+      paste(compared_metric(object), "of the first minus that of the second"),
       caption = if (n_hidden_pairs > 0L) {
         paste(number(n_hidden_pairs), if (is.null(object$options$against)) "smaller" else "more",
           "differences are not shown")

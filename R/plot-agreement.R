@@ -1,4 +1,7 @@
-#' Plots of agreement
+#' Plots of agreement between raters
+#'
+#' Draws measures of agreement with intervals, a heat map of pairs of raters, or an agreement chart,
+#' from an [agreement()] result.
 #'
 #' @param object An [agreement()] result.
 #' @param type `"measures"` (the default): estimates with intervals. Results by category are in one
@@ -9,7 +12,7 @@
 #'   shows the cases to which both raters gave the category. If rectangles leave the dashed
 #'   diagonal, one rater uses some categories more often than the other. The dark share of the area
 #'   of all rectangles is Bangdiwala's B.
-#' @param ... For `plot()`, arguments of `autoplot()`.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -27,7 +30,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
     if (about$by_category) "category"
   )
   abort_argument_if(is.null(about) || !has_columns(object, needed), "object",
-    "must have all columns of a result of {.fun agreement}.")
+    "must have all columns of a result of {.fun agreement}. Plot it before you drop columns.")
   type <- check_choice(
     type %||% if (about$pairwise) "pairs" else "measures", c("measures", "pairs", "chart"), "type"
   )
@@ -37,7 +40,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
     chart = plot_chart(about))
 }
 
-# Rows of `table` with an estimate. Fails if there are none; `arg` is the argument in the message.
+# Rows of `table` with an estimate. Fails if there are none. `arg`: argument that the message names.
 known_measures <- function(table, arg) {
   rows <- drop_missing(table, "estimate")
   abort_argument_if(nrow(rows) == 0L, arg,
@@ -83,9 +86,9 @@ plot_measures <- function(object, about) {
 }
 
 plot_pairs <- function(object, about) {
-  abort_argument_if(!about$pairwise, "type", "Only pairwise agreement has a map of pairs.",
+  abort_argument_if(!about$pairwise, "type", "A heat map of pairs needs pairwise agreement.",
     i = "Use {.code agreement(pairwise = TRUE)}.")
-  abort_argument_if(about$by_category, "type", "There is no map of pairs by category.",
+  abort_argument_if(about$by_category, "type", "A heat map of pairs cannot show categories.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
   has_several_measures <- length(titles) > 1L
@@ -123,9 +126,9 @@ plot_chart <- function(about) {
   left <- cumsum(widths) - widths
   bottom <- cumsum(heights) - heights
   agreeing <- diag(counts)
-  # A square is offset in its rectangle to the right. The offset is the number of cases to which the
-  # second rater gave this category and the first rater an earlier one. It is also offset upwards,
-  # by the same number with the raters exchanged.
+  # The square of a category is offset to the right in its rectangle. The offset is the number of
+  # cases to which the second rater gave this category and the first rater an earlier category. The
+  # upward offset is the same number with the raters exchanged.
   tiles <- data.frame(
     part = factor_in_order(rep(c("marginals", "agreement"), each = length(agreeing))),
     left = c(left, left + colSums(counts * upper.tri(counts))),
@@ -174,7 +177,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   about <- attr(object, "about")
   rows <- known_measures(plain_data_frame(object), "object")
   rows$title <- factor_from_top(measure_titles(rows$measure, about$scale_name)[rows$measure])
-  # The result of a comparison has columns `estimate1` and `estimate2`; that of a test has not.
+  # Only the result of a comparison has columns `estimate1` and `estimate2`.
   if (has_columns(rows, "estimate1")) {
     words <- paste0(about$caption, "with")
     return(picture(rows, "estimate", "title") +

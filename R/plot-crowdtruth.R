@@ -1,20 +1,21 @@
-#' Plots of CrowdTruth
+#' Plots of CrowdTruth metrics
 #'
-#' Draws scores of units, similarity of annotations, or metrics of workers, from a [crowdtruth()]
-#' result. For a [flag_workers()] result, draws a scatter plot of the first two metrics of its rule,
-#' with flagged workers in another colour. It is an error if the rule uses only one metric.
+#' Draws scores of units (cases), similarity of annotations (categories), or metrics of workers
+#' (raters), from a [crowdtruth()] result. For a [flag_workers()] result, draws a scatter plot of
+#' the first two metrics of its rule, with flagged workers in another colour. It is an error if the
+#' rule uses only one metric.
 #'
 #' @param object A [crowdtruth()] or [flag_workers()] result.
 #' @param type For a [crowdtruth()] result. `"scores"` (the default): a heat map of units and
 #'   annotations, shaded by unit-annotation score. The numbers in its cells are numbers of workers,
-#'   as in Figure 2 of Aroyo and Welty (2014); for version 2.0 of the metrics they are the scores.
-#'   `"similarity"`: a heat map of the similarity of annotations. `"workers"`: a scatter plot of two
-#'   metrics of the workers, with their flags.
-#' @param flags For `type = "workers"`, a [flag_workers()] result. `NULL`, the default, for
-#'   `flag_workers(object)`, which uses the standard-deviation rule.
+#'   as in Figure 2 of Aroyo and Welty (2014). For version 2.0 of the metrics, the numbers are the
+#'   scores. `"similarity"`: a heat map of the similarity of annotations. `"workers"`: a scatter
+#'   plot of two metrics of the workers, with flagged workers in another colour.
+#' @param flags For `type = "workers"`, a [flag_workers()] result. `NULL`, the default, uses
+#'   `flag_workers(object)`, which has the standard-deviation rule.
 #' @param max_units Largest number of units to draw, by default 25. If there are more, an evenly
 #'   spaced selection of them is drawn.
-#' @param ... For `plot()`, arguments of `autoplot()`.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @templateVar where Figure 2
@@ -42,7 +43,7 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
   )
 }
 
-# Colour of scores close to 0. Most scores are, and they should not attract attention.
+# Colour of scores close to 0. Most scores are close to 0, and they should not attract attention.
 nearly_white <- "#F7F4EC"
 
 plot_scores <- function(object, max_units) {
@@ -78,9 +79,9 @@ plot_similarity <- function(object) {
       judge1 = cells$other, judge2 = cells$annotation,
       value = ifelse(cells$similarity > 0, cells$similarity, NA)
     ),
-    annotations, "Which annotation goes with which", paste(
-      "How much more probable the annotation of a column becomes where that of the row is given;",
-      "no more or less is not shaded"
+    annotations, "Similarity of annotations", paste(
+      "How much the annotation of a row increases the probability of the annotation of a column;",
+      "not shaded if there is no increase"
     ),
     numbers = length(annotations) <= 16L, top = TRUE,
     scale = share_scale("causal power", low = nearly_white)

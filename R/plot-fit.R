@@ -25,7 +25,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
     plot_confusion(object, max_raters)
 }
 
-# Words for a subtitle if only some raters are drawn, NULL otherwise.
+# Words for a subtitle if only some of the raters are drawn, otherwise NULL.
 words_on_raters <- function(n_drawn, n_raters) {
   if (n_raters > n_drawn)
     paste0("; the ", n_drawn, " of ", n_raters, " raters with the most ratings")
@@ -55,7 +55,7 @@ plot_parameters <- function(object, max_raters) {
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
     share_axis() +
     plot_titles(
-      "What agreement says about raters",
+      "Parameters of raters and categories",
       if (object$identified == "yes") {
         paste0(
           "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance",
@@ -93,6 +93,9 @@ plot_confusion <- function(fit, max_raters) {
 
 #' Plots of posterior draws
 #'
+#' Draws posterior densities, traces and ranks of the draws of a Bayesian fit, or compares prior and
+#' posterior.
+#'
 #' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
 #' @param type `"density"` (the default): the posterior density of each parameter; a dashed line
@@ -102,7 +105,7 @@ plot_confusion <- function(fit, max_raters) {
 #'   parameter in the prior and in the posterior.
 #' @param terms Names of parameters, as in [draws()]. `NULL`, the default, for the first twelve of
 #'   the base rates and the accuracies of raters.
-#' @param ... For `plot()`, arguments of `autoplot()`.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -152,9 +155,9 @@ draw_densities <- function(object, table) {
     plot_titles("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
-# Layers with one panel for each term. Long names of terms are split into lines after commas and
-# spaces, and parts of more than 14 characters anywhere. `breaks`: breaks of the y axis, NULL for an
-# axis without labels.
+# Layers with one panel for each term (parameter). Long names of terms are split into lines after
+# commas and spaces. Parts of more than 14 characters are split anywhere. `breaks`: breaks of the y
+# axis, NULL for an axis without labels.
 facet_terms <- function(breaks = NULL) {
   name_on_lines <- function(terms) {
     parts <- gsub(",", ", ", sub("[", "\n[", terms, fixed = TRUE), fixed = TRUE)
@@ -211,7 +214,7 @@ draw_priors <- function(object, terms) {
   table <- rbind(quantile_table(quantiles, terms, "prior"), quantiles_of_draws(object, terms))
   colours <- c(prior = plot_colours$accent, posterior = plot_colours$main)
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
-    plot_titles("Before and after the ratings were seen", "Medians and 90% intervals")
+    plot_titles("Prior and posterior", "Medians and 90% intervals")
 }
 
 quantile_levels <- c(0.05, 0.5, 0.95)
@@ -246,7 +249,7 @@ plot_medians <- function(table, terms, colours, width) {
 #'   share of agreement of each pair of raters. Bars show the middle 90% of this share in ratings
 #'   that are simulated from the posterior. At most 20 pairs are drawn, those with the lowest
 #'   p-values. `"prior"`: median and middle 90% of each parameter in the prior and in the posterior.
-#' @param ... For `plot()`, arguments of `autoplot()`.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -276,7 +279,7 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   tables <- Map(quantiles_of_draws, unname(object$fits[models]), list(terms), models)
   plot_medians(stack_rows(tables), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
-    plot_titles("What each model says", "Medians and 90% intervals")
+    plot_titles("Estimates of each model", "Medians and 90% intervals")
 }
 
 #' @rdname tidy.ground_truth
@@ -322,7 +325,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @rdname calibration
 #' @order 2
 #' @param object A `calibration()` result.
-#' @param ... For `plot()`, arguments of `autoplot()`.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @return `autoplot()`: a ggplot with a point and an interval per bin. Points are on the diagonal
 #'   if probabilities equal the observed shares. The area of a point is proportional to `n`, the
 #'   number of probabilities in the bin.

@@ -1,5 +1,7 @@
 #' Plots of ratings
 #'
+#' Draws which rater gave which category to which case, or how often raters agree.
+#'
 #' @param object,x A [ratings()] object.
 #' @param type `"ratings"` (the default): one tile per rating, with cases in columns and raters and
 #'   systems in rows. If raters are not identified, a stacked bar shows the ratings of each case.
@@ -8,8 +10,9 @@
 #' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
 #'   If there are more cases, an evenly spaced selection of them is drawn. If there are more raters,
 #'   those with the most ratings are drawn. The subtitle gives the numbers.
-#' @param ... For `plot()`, arguments of `autoplot()`.
-#' @return A ggplot; `plot()` draws it and returns `x` invisibly. Needs \pkg{ggplot2}.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @return `autoplot()`: a ggplot. `plot()` draws it and returns its first argument invisibly. Both
+#'   need \pkg{ggplot2}.
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -37,8 +40,8 @@ plot.ratings <- function(x, ...) draw(x, ...)
 #' @export
 plot.ratings_labels <- plot.ratings
 
-# Positions of the `max_raters` raters with the most ratings, in their original order. If ratings
-# are counts, raters are not identified, and all positions are returned.
+# Positions of the `max_raters` raters with the most ratings, in their original order. All positions
+# are returned if ratings are counts, because raters are then not identified.
 most_active_raters <- function(x, max_raters) {
   if (has_counts(x)) return(seq_along(x$raters))
   sort(head(order(-ratings_of_raters(x)), max_raters))

@@ -1,5 +1,6 @@
-# Pictures of what shared errors can change: type "sensitivity" of autoplot() for estimates of
-# accuracy, bounds of accuracy, and correlations of errors.
+# Plots on shared errors (errors that a system makes on the same cases as raters): type
+# "sensitivity" of autoplot() for estimates of accuracy, bounds of accuracy, and correlations of
+# errors.
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
@@ -58,8 +59,9 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
   )
 }
 
-# Is the estimate a point on the line from `independent` (errors are independent) to `shared` (all
-# errors are shared)? It is not if gold cases or another method determine the estimate.
+# Is the estimate a point on the line from `independent` (accuracy if errors are independent) to
+# `shared` (accuracy if all errors are shared)? It is not if the estimate is computed from gold
+# cases, or by a method that does not use these two accuracies.
 estimate_is_on_line <- function(object) {
   table <- object$table
   is.null(object$gold) &&
@@ -108,7 +110,7 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
   paste0(
     "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
-      paste0("\nDashed, with its ", interval, ": what known cases measure")
+      paste0("\nDashed, with its ", interval, ": estimate with gold cases")
     } else if (!estimate_is_on_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
@@ -146,7 +148,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     plot_titles(
       "Lowest and highest accuracy",
       paste0(
-        "whatever errors are shared with the raters',\nif the fit is right about these",
+        "for any amount of errors shared with the raters,\nif the model of the raters is correct",
         if (facts$interval == "bootstrap") paste0("; thin: ", set_title(facts$conf_level))
       ),
       "probability of the correct category",

@@ -47,7 +47,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     percent_axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
     plot_titles(
-      "Estimated and true accuracy", "On the line estimates are right",
+      "Estimated and true accuracy", "On the line, estimates equal true accuracies",
       "true accuracy", "estimated accuracy", caption = if (any(is_missing)) {
         paste(
           number(sum(is_missing)), "of", count_noun(length(is_missing), "estimate"), "are missing"
@@ -180,9 +180,9 @@ plot_agreement_plan <- function(object) {
     plot_titles("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
-# Part that plots of all plans share: a line of `value` against `n` (number of cases) for each
-# `group` of `curve`, and a dashed line at `target`. `below`: a layer under the lines. `limits`:
-# limits of the y axis. `name`: title of the legend.
+# Draws the layers that plots of all plans have: a line of `value` against `n` (number of cases) for
+# each `group` of the data frame `curve`, and a dashed line at `target`. `below`: a layer under the
+# lines. `limits`: limits of the y axis. `name`: title of the legend.
 plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
   n_groups <- nlevels(curve$group)
   picture(curve, "n", "value", colour = "group") +
@@ -204,8 +204,9 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
 #' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
 #' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases.
-#'   It has a line for each estimate: from gold cases only, corrected by ratings, and combined with
-#'   the estimate from ratings only. A grey dashed line shows the required half-width.
+#'   It has a line for each kind of interval: from gold cases only (`"gold alone"`), from gold cases
+#'   and predictions by ratings (`"corrected"`), and with the estimate from ratings as a prior
+#'   (`"combined"`). A grey dashed line shows the required half-width.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
@@ -237,7 +238,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 #'   pair of raters. Pairs above the line agree more often than expected from their accuracies.
 #'   `"disagreements"`: for each pair of different categories, the observed number of disagreeing
 #'   pairs of ratings against the number that is expected if all errors are equally probable.
-#' @param ... For `plot()`, arguments of `autoplot()`.
+#' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(checks)
@@ -323,5 +324,5 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
     ) +
     flag_colours() +
     ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
-    plot_titles(title, "Above the line: more often than the fitted model says", x, y)
+    plot_titles(title, "Above the line: more often than the fitted model predicts", x, y)
 }

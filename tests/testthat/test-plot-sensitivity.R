@@ -59,5 +59,5 @@ test_that("what known cases measure is a band over all shares, and on no mark", 
   expect_setequal(layers[[2L]]$ymax, tidy(estimate)$conf.high)
   expect_setequal(layers[[3L]]$yintercept, tidy(estimate)$estimate)
   expect_true(all(is.na(sensitivity_marks(estimate)$low)))
-  expect_match(plot$labels$subtitle, "what known cases measure")
+  expect_match(plot$labels$subtitle, "estimate with gold cases")
 })
