@@ -1,4 +1,4 @@
-# Values of metrics for joint tables of truth and answer.
+# Computes metrics from joint tables of truth and answer.
 
 # The argument `tables` is a matrix with a row per table and a column per cell: first all answers
 # for the first truth, then for the second. Values are a matrix with a row per table and a column

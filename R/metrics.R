@@ -15,15 +15,15 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' probabilities of true positives, false negatives, false positives and true negatives of one
 #' category against the rest:
 #'
-#' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
-#'   `j_index`: their sum minus 1; `precision`: `tp / (tp + fp)`.
+#' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: `(sens + spec) /
+#'   2`; `j_index`: `sens + spec - 1`; `precision`: `tp / (tp + fp)`.
 #' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
 #'   sensitivity and specificity. Both are `NA` if sensitivity or specificity is undefined.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
-#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. Likelihood ratios and odds ratios have no
-#'   averages. A ratio `v` is estimated as `v / (1 + v)`, which is between 0 and 1, and transformed
-#'   at the end. Intervals are symmetric for the logarithm. If sensitivity or specificity is near 1,
+#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. Averages over categories are not computed. A
+#'   ratio `v` is estimated as `v / (1 + v)`, which is between 0 and 1, and transformed at the end.
+#'   Intervals are symmetric for the logarithm. If sensitivity or specificity is near 1,
 #'   intervals are wide, and can contain 1 although the interval of `j_index` excludes 0. To test
 #'   whether a system is better than chance, use `j_index`. If the denominator is 0, the estimate is
 #'   `Inf`. Estimates of 0 and `Inf` have neither a standard error nor an interval.
@@ -36,10 +36,10 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #'   system answered, so that its abstentions (`abstain` of [ratings()]) count as wrong.
 #' * `kap`: Cohen's kappa of truth and answer. `mcc`: Matthews' correlation, in Gorodkin's
 #'   definition for more than two categories. `loss`: `sum(cost * p)`.
-#' * `kap_linear`, `kap_quadratic`: kappa with weights by the number of steps between answer and
-#'   truth, and by its square. `mae`: mean number of steps. `within_one`: share of answers at most
-#'   one step from the truth. These four metrics need ordered categories (`ordered` of [ratings()])
-#'   or two categories, and are otherwise `NA`.
+#' * `kap_linear`, `kap_quadratic`: kappa with weights by the number of steps from answer to truth
+#'   in the order of categories, and by its square. `mae`: mean number of steps. `within_one`: share
+#'   of answers at most one step from the truth. These four metrics need ordered categories
+#'   (`ordered` of [ratings()]) or two categories, and are otherwise `NA`.
 #'
 #' If answers have several labels, [single_label()] selects one label.
 #'

@@ -23,7 +23,7 @@
 #' half-width in a share of .52 to .83 of simulated studies. Plan again after each round: in
 #' simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average, and 90%
 #' intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the plan
-#' has no combined interval.
+#' has no combined interval (see *Intervals*).
 #'
 #' Let `new` be `augment(plan)` with its column `truth` filled in. If the pilot and the new cases
 #' are both random samples, their union is a random sample, too. Then `update(estimate, known_truth

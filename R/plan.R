@@ -78,8 +78,8 @@
 #'   them may be left out; defaults are 0 and 1, so that the total cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], by default `"joint"`; an
 #'   [accuracy_estimator()]; or a function of ratings, as in [simulation_study()]. `"average"`, the
-#'   default of [estimate_accuracy()], may need many more cases, because it is corrected for shared
-#'   errors; its simulation takes minutes.
+#'   default of [estimate_accuracy()], may need many more cases, because it is corrected for errors
+#'   that systems and raters share. Its simulation takes minutes.
 #' @param runs Number of simulated panels for each number of cases, at least 20, by default 500. All
 #'   systems are evaluated on the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].

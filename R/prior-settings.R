@@ -1,16 +1,17 @@
 # Converts a prior, an object of class rater_prior, to parameters of the Gibbs sampler, given the
-# ratings. Probabilities of answers given the truth have Dirichlet distributions.
+# ratings. Probabilities of answers given the truth have Dirichlet distributions. The specification
+# of a single distribution by the user is called a "law"; check_rater_law() checks it.
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
 NULL
 
-# Returns a list with the fields
-# * raters: list named by rater, in the order of the ratings `x`, of Dirichlet parameters, matrices
-#   with the truth in rows. If errors are uniform, Beta parameters c(right, wrong). NULL for raters
-#   with a "partial" prior;
+# Returns the parameters of a prior for a model and ratings `x`, a list with the fields
+# * raters: list named by rater, in the order of the raters of `x`. Its elements are matrices of
+#   Dirichlet parameters with the truth in rows; Beta parameters c(right, wrong) if errors are
+#   uniform; or NULL for raters with a "partial" prior;
 # * system: the same for systems and for raters whose prior the user does not specify;
-# * others: kind of this prior: "vague", "flat", "partial" or, if user-defined, `"own"`;
+# * others: kind of the prior `system`: "vague", "flat", "partial" or, if user-defined, `"own"`;
 # * order: "mean", "each" or "none";
 # * base_rates: Dirichlet parameters, populations x categories;
 # * text: words for priors: `raters`, a list named by rater with a string per true category (or one
@@ -52,8 +53,8 @@ resolve_prior <- function(prior, x, model) {
   )
 }
 
-# Names of populations, the rows of `table`: its values, separated by commas. Values are quoted if
-# two names would otherwise be equal.
+# Names of populations, which are the rows of `table`. A name consists of the values in a row,
+# separated by commas. Values are quoted if two names would otherwise be equal.
 population_labels <- function(table) {
   if (is.null(table)) return(NULL)
   words <- lapply(unname(as.list(table)), as_label)

@@ -21,9 +21,9 @@
 #'   second is positive. If one of them is left out, it has the prior `others` (the vague prior, if
 #'   `others` is `"partial"`).
 #' * `list(right =)`: prior of the probability of a correct rating, the same for all true
-#'   categories. It is the only form for models with uniform errors. In models with free errors,
-#'   wrong ratings have equal shares, or shares proportional to `wrong`, a positive number per
-#'   category: `list(right =, wrong =)`.
+#'   categories. It is the only form for models with uniform errors (see `errors` of
+#'   [rater_model()]). In models with free errors, wrong ratings have equal shares, or shares
+#'   proportional to `wrong`, a positive number per category: `list(right =, wrong =)`.
 #' * A matrix of Dirichlet parameters, with the true category in rows. The row `c(8, 2, 2)` is a
 #'   flat prior updated with seven correct answers and one answer of each wrong category.
 #'
@@ -35,11 +35,11 @@
 #' * `"vague"`: equivalent to four ratings of each true category, 70% of them correct: Beta(2.8,
 #'   1.2), with equal shares of wrong ratings. It is equivalent to four ratings for any number of
 #'   categories.
-#' * `"flat"`: Dirichlet distributions with all parameters 1, so that all matrices are equally
-#'   probable. With two categories, sensitivity and specificity are uniform. The default of `order`
-#'   is then `"each"`.
-#' * `"partial"`: matrices of raters vary around a mean matrix of all raters, which is also
-#'   estimated.
+#' * `"flat"`: Dirichlet distributions with all parameters 1, so that all confusion matrices are
+#'   equally probable. With two categories, sensitivity and specificity are uniform. The default of
+#'   `order` is then `"each"`.
+#' * `"partial"`: confusion matrices of raters vary around a mean matrix of all raters, which is
+#'   also estimated (partial pooling).
 #' * The prior of a rater, in one of the forms above.
 #'
 #' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
@@ -110,10 +110,10 @@ check_proper <- function(parameters, subject) {
   parameters
 }
 
-# ---- One probability ----------------------------------------------------------------------------
+# ---- Prior of a probability ---------------------------------------------------------------------
 
-# Parameters c(a, b) of a Beta distribution that the user gave in any of its forms. `subject`: words
-# for the probability in messages.
+# Parameters c(a, b) of the Beta distribution `x`, which the user specifies in one of the forms of
+# rater_prior(). `subject`: words for the probability in messages.
 beta_law <- function(x, subject) {
   fields <- as.list(x)
   form <- toString(sort_strings(setdiff(names2(fields), "sure")))
@@ -134,7 +134,8 @@ beta_law <- function(x, subject) {
   beta_of_mode(fields$mode, fields$at_least, fields$at_most, fields$sure %||% 0.95, subject)
 }
 
-# Is `x` a list of numbers with the form of a Beta distribution?
+# Is `x` a list of numbers that specifies a Beta distribution? Its names are checked, but not their
+# combination.
 is_beta_list <- function(x) {
   names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
@@ -183,7 +184,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   if (low) parameters else rev(parameters)
 }
 
-# ---- A rater, base rates ------------------------------------------------------------------------
+# ---- Priors of raters and base rates ------------------------------------------------------------
 
 # Checks the prior of a rater. Returns a list of either Beta parameters (`sens`, `spec` or `right`)
 # with shares `wrong`, or a `matrix` of Dirichlet parameters.
@@ -227,8 +228,9 @@ check_rate_laws <- function(x) {
   lapply(x, check_rate_law)
 }
 
+# Printed words for the prior of other raters.
 others_words <- c(
-  vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
+  vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the mean of the raters"
 )
 
 # Rows of tidy(). `shapes`: parameters of the Beta distributions of the probabilities, a matrix with

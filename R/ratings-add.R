@@ -3,7 +3,7 @@
 add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} needs single cases")
   check_can_grow(x, "No ratings can be added to the ratings of the fit.",
-    c("Groups of raters, or reruns, have become one vote each." = !is.null(x$voted)))
+    c("The ratings of groups, or reruns, were replaced by votes." = !is.null(x$voted)))
   new <- new_ratings_long(replace_key_columns(new, names(x$keys)), x)
   x <- add_new_names(x, new)
   old_ratings <- unfold_ratings(x)
@@ -17,10 +17,11 @@ add_ratings <- function(x, new) {
   x
 }
 
-# Returns `new` as ratings. Data frames and matrices get the categories of `x`.
+# Converts `new` to ratings. Data frames and matrices get the categories of the ratings `x`.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
-  # Any kind is given, so that the user is not asked about the kind. It is then the kind in `x`.
+  # If no kind of raters is given, ask_who_rates() may ask the user. So an arbitrary kind is given
+  # here, and then replaced by the kind in `x`.
   new <- as_ratings(new, categories = x$categories, rater_kind = "expert", arg = arg)
   replace(new, "rater_kind", list(x$rater_kind))
 }
@@ -278,7 +279,8 @@ truth_to_keep <- function(input, x) {
   keep_truth(match(label, x$categories), x)
 }
 
-# A truth with the codes `category`. The accuracies of systems are unknown.
+# Creates the field `truth` from the codes `category` of true categories. The true accuracies of
+# systems (`expected`) are unknown.
 keep_truth <- function(category, x) {
   expected <- setNames(rep(NA_real_, n_systems(x)), x$systems)
   list(category = category, kept = TRUE, expected = expected)

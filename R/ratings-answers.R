@@ -31,7 +31,7 @@ add_confidence <- function(x, input) {
 }
 
 # Collects the positive codes of all columns: a list of `case`, `rater` and `code`, sorted by case
-# and rater. `codes`: a list of integer vectors. `place`: case and rater of each of their values.
+# and rater. `codes`: a list of integer vectors. `place`: case and rater of each code.
 collect_entries <- function(codes, place) {
   code <- unlist(codes, use.names = FALSE)
   positions <- which(code > 0L)
@@ -46,7 +46,7 @@ check_takes_confidence <- function(x, input) {
     "{.arg confidence} needs identified raters and at most one rating per rater and case."
   check_named_raters(x, "confidence", requirement)
   abort_argument_if(x$repeats != "error", "confidence", requirement,
-    x = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
+    x = "{.code repeats = \"{x$repeats}\"} allows several ratings by a rater on a case.",
     i = if (x$repeats == "labels") "Leave {.arg confidence} out." else
       "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
   abort_argument_if(length(raters) != length(confidence_columns), "confidence",
@@ -102,7 +102,7 @@ confidence_kind <- function(column) {
     if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
 }
 
-# ---- Use of confidence ---------------------------------------------------------------------------
+# ---- Codes, subsets and text of confidence -------------------------------------------------------
 
 # Code of the confidence of ratings, 0 if it is unknown. `case` and `rater`: case and rater of each
 # rating.
@@ -167,7 +167,8 @@ take_abstentions <- function(input, options) {
   table <- input$system_table
   if (!is.null(table)) input$system_table$silent <- code_abstentions(table$prediction)
   used_labels <- list_labels(c(input$columns, input$systems, table["prediction"]))
-  # If several variables share the labels, rate_variables() checks whether one of them has any.
+  # If several variables of a codebook share `abstain`, rate_variables() makes this check for all of
+  # them together.
   check_abstain_used(
     isTRUE(attr(options$abstain, "shared")) || any(text_labels %in% used_labels),
     options$abstain, used_labels
@@ -176,8 +177,8 @@ take_abstentions <- function(input, options) {
   relabel_input(input, text_labels, rep(NA, length(text_labels)))
 }
 
-# Fails if raters and systems never use the labels of `abstain`. `is_used`: do they, in any variable
-# of the codebook? `labels`: labels that they use.
+# Fails if raters and systems never use the labels of `abstain`. `is_used`: does a rater or system
+# use one of these labels, in any variable of the codebook? `labels`: all labels that they use.
 check_abstain_used <- function(is_used, abstain, labels) {
   abort_argument_if(!is_used && !all(is.na(abstain)), "abstain",
     "must be labels that raters or systems use.", x = "They use {.val {unique(labels)}}.")
@@ -197,10 +198,10 @@ check_takes_abstain <- function(input, options) {
   }
   obstacles <- c(
     "Counts of ratings do not show which rater abstained." = !input$layout$labels,
-    "{.code repeats = \"{options$repeats}\"} allows several on a case." =
+    "{.code repeats = \"{options$repeats}\"} allows several replies by a rater on a case." =
       options$repeats != "error",
     "Raters of a group count as one vote." = !is.null(input$groups),
-    "{.arg confidence} cannot be used together with it." = !is.null(input$confidence)
+    "{.arg confidence} and {.arg abstain} cannot be combined." = !is.null(input$confidence)
   )
   abort_argument_if(any(obstacles), "abstain",
     "{.arg abstain} needs one reply of each rater on a case.",
@@ -241,7 +242,7 @@ check_one_reply <- function(x) {
   )))
 }
 
-# ---- Use of abstentions --------------------------------------------------------------------------
+# ---- Patterns, numbers and text of abstentions ---------------------------------------------------
 
 has_abstentions <- function(x) !is.null(x$abstained)
 
@@ -291,7 +292,7 @@ format_abstentions <- function(x) {
 }
 
 # For each system, the number of its answers divided by the number of its answers and abstentions,
-# with weights of cases. NA for a system without either.
+# with weights of cases. NA for a system that has neither answers nor abstentions.
 share_answered <- function(x) {
   answered_weight <- colSums((pattern_answers(x) > 0L) * pattern_weights(x))
   ratio(answered_weight, answered_weight + weight_of_abstentions(x, x$silent_systems, n_systems(x)))

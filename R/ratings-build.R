@@ -103,9 +103,9 @@ check_case_and_rater <- function(input) {
 
 list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 
-# Returns the value of `x` for each of `cases`, NA if it is unknown. `x` has a value per row of long
-# data, and `case` is the number of the case of each row. Fails with `message` if rows of one case
-# have different known values. `column`: name of the column, for the message.
+# Returns the value of `x` for each case in `cases`, NA if it is unknown. `x` has a value per row of
+# long data, and `case` is the number of the case of each row. Fails with `message` if rows of the
+# same case have different known values. `column`: name of the column, for the message.
 values_by_case <- function(x, case, cases, column, message, topic = "case") {
   known_rows <- which(!is.na(x) & !is.na(case))
   first_row <- known_rows[match(seq_along(cases), case[known_rows])]

@@ -129,7 +129,8 @@ relabel_input <- function(input, old, new) {
 }
 
 # Applies the arguments `na` and `clean_labels` of ratings(). read_input() calls it twice, because
-# labels in list columns are known only after the first call; this repeats no change.
+# labels in list columns are known only after the first call. The second call leaves labels that
+# the first call has changed as they are.
 resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
@@ -147,17 +148,18 @@ resolve_input_labels <- function(input, options) {
   relabel_input(input, old, replace(new, is_missing, NA))
 }
 
-# Categories that the argument `categories` declares. Elements with names recode labels, and the
-# names are categories. NULL if all elements have names: other categories may exist in the data.
+# Categories that the argument `categories` declares. An element with a name recodes a label, and
+# its name is the category. NULL if all elements have names, because the data may then have other
+# categories, too.
 declared_categories <- function(categories) {
   is_named <- have_name(categories)
   if (all(is_named)) NULL else if (any(is_named))
     unique(ifelse(is_named, names(categories), as_label(categories))) else categories
 }
 
-# For each label, the frequent label of which it is probably a variant. This is the most frequent
-# label that differs only in capitals and blanks. If that label is a misspelling, it is the label
-# that is misspelt.
+# For each label, the frequent label of which it is probably a variant: the most frequent label that
+# differs only in capitals and blanks. If this most frequent label is probably a misspelling of
+# another label, the other label is returned.
 merge_variants <- function(labels, input) {
   code <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
   # as.integer() is for NULL: there may be no columns.
@@ -222,7 +224,7 @@ warn_guessed_order <- function(labels, input) {
     categories = labels)
 }
 
-# Warns of raters who use no category that any other rater uses. Their column then contains no
+# Warns of raters who use no category that another rater uses. Their column probably contains no
 # ratings, or has other words for the same labels. In long data, raters with fewer than 5 ratings
 # are not checked, because they may use only one category.
 warn_unshared_labels <- function(x, by_rating) {

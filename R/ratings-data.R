@@ -83,8 +83,8 @@
 #' Accuracies of systems in public data sets with known truth: estimates by [estimate_accuracy()]
 #' with default arguments, which did not use the truth, and true accuracies. The raters of most sets
 #' are crowds, some are experts, and none are language models. Raters who always give the same
-#' answer are excluded. Most systems are raters who were removed from the panel, some are
-#' classifiers.
+#' answer are excluded. Some systems are classifiers. Most are raters whose ratings were left out of
+#' the estimate and evaluated like the answers of a classifier.
 #'
 #' The numbers describe whole data sets. The table contains no cases and no labels. Each set belongs
 #' to a family of sets, which the same people collected in the same way.
@@ -102,10 +102,10 @@
 #'   \item{rater_error}{estimated share of wrong ratings}
 #'   \item{gap}{estimated accuracy if the system's errors are independent of those of the raters,
 #'     minus the estimate if all errors are shared}
-#'   \item{independence_weight}{weight in the average of the models in which the raters share no
-#'     errors, 0 to 1}
+#'   \item{independence_weight}{total weight, in the average over models, of the models in which the
+#'     errors of raters are independent, 0 to 1}
 #'   \item{dependence_weight}{prior weight of dependence, 0 to 1: how far the interval allows for
-#'     shared errors}
+#'     errors that raters and systems share}
 #'   \item{base_rate_range}{largest minus smallest accuracy over all base rates that fit the
 #'     ratings}
 #'   \item{open_share}{share of the cases whose truth was unknown to the estimate}

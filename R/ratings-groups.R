@@ -1,12 +1,12 @@
 # Groups of raters who share a source, and reruns of one rater. Both are combined into one vote of
 # each group and each rater.
 
-#' One vote per group and per rater
+#' Votes of groups of raters and of reruns
 #'
-#' Raters who share a source (a family of models, a laboratory, a training) make correlated errors,
-#' and so do reruns of one rater. If [ratings()] was called with `rater_groups`, or with `repeats =
-#' "reruns"`, fits use one vote per group and per rater. `as_ratings(x, votes = TRUE)` returns these
-#' votes.
+#' Raters who share a source (a family of models, a laboratory, a training) make correlated errors.
+#' The same is true of reruns: repeated answers of one rater, such as a language model, to the same
+#' case. If [ratings()] was called with `rater_groups`, or with `repeats = "reruns"`, fits use one
+#' vote per group and per rater. `as_ratings(x, votes = TRUE)` returns these votes.
 #'
 #' The vote of a group on a case is its most frequent category. If several categories are equally
 #' frequent, the group has no vote on that case. The same rule combines the reruns of a rater into
@@ -60,6 +60,8 @@ merge_reruns_with_message <- function(x) {
 
 reruns_message <- "Reruns of a rater count as one vote: the most frequent answer (none if tied)."
 
+# Replaces reruns of a rater, and ratings of a group of raters, by one vote on each case. The raters
+# of the result are the groups, if there are groups.
 with_votes <- function(x) {
   x <- merge_reruns(x)
   if (is.null(x$rater_groups)) return(x)
@@ -118,7 +120,7 @@ vote_as_fitted <- function(x, fitted) {
   as_ratings(x, votes = TRUE)
 }
 
-# ---- Declaration --------------------------------------------------------------------------------
+# ---- Argument `rater_groups` --------------------------------------------------------------------
 
 # Reads the argument `rater_groups` of ratings(): a data frame with columns `rater` and `group` (NA
 # for a rater without a group), or NULL. `rater_name`: name of the column of raters in long data.
@@ -168,7 +170,7 @@ groups_of_raters <- function(table, x) {
   replace(group, is.na(group), raters_without_group)
 }
 
-# ---- Text ---------------------------------------------------------------------------------------
+# ---- Printed lines and tables -------------------------------------------------------------------
 
 # Printed lines about the kinds and groups of raters.
 format_raters <- function(x) {
@@ -321,10 +323,11 @@ format_kinds <- function(x) {
   paste0(
     "Raters: ", toString(paste0(names(n_of_kind), " (", n_of_kind, ")")),
     if (kind_of_panel(kind) == "undeclared")
-      "; such a mixture counts as if nothing had been declared"
+      "; a mixture of people and machines is treated as undeclared"
   )
 }
 
+# Words for the kinds of raters that are machines, such as "language models and programs".
 machines_of <- function(x) {
   paste(kind_words[sort_strings(unique(rater_kind(x)))], collapse = " and ")
 }

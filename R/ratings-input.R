@@ -14,13 +14,13 @@ max_categories <- 1000L
 # are missing if the user did not give them:
 # * layout (its record, see new_layout()); rows (number of rows of the data);
 # * columns (list of the columns of ratings or counts); case, rater, weights (columns);
-# * keys (if several columns identify a case: for each, by name, is it numeric);
+# * keys (if several columns identify a case: a logical vector named by column, TRUE if numeric);
 # * row_case (identifier of the case of each row of the data; `case` has fewer rows after
 #   split_systems() and more after expand_answers());
 # * systems (list of columns), system_table and constant: the systems, see read_systems();
 # * groups (see read_groups()); truth (a list of one column); covariates, confidence (lists);
-# * ordered (is any column of ratings an ordered factor); na_given (did the user give `na`);
-# * is_file (was `data` read by read_ratings());
+# * ordered (TRUE if a column of ratings is an ordered factor);
+# * na_given (TRUE if the user gave `na`); is_file (TRUE if read_ratings() has read `data`);
 # * abstain (the argument), abstained and silent (see take_abstentions());
 # * extra (columns without a role, which may identify cases, see keys_of_repeats()).
 read_input <- function(data, quos, options) {

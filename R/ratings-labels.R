@@ -46,6 +46,8 @@ check_whole_answers <- function(input, is_row_per_label) {
   }
 }
 
+# Reads answers from a list column. Returns a list: `row` and `label`, vectors with an element per
+# label; `empty`, rows of answers without labels; and `missing`, rows of missing answers.
 read_label_lists <- function(x, column) {
   n_labels <- lengths(x)
   check_label_kinds(x[n_labels > 0L], column)
@@ -78,6 +80,7 @@ check_label_kinds <- function(x, column) {
     x = "Column {.val {column}} contains {.val {kinds}}.", arg = column)
 }
 
+# The same for columns of 0 and 1, one column per label.
 read_label_flags <- function(columns) {
   check_flags <- function(is_valid, column) {
     check_values(columns[[column]], is_valid, column, "flags",
@@ -112,11 +115,11 @@ check_label_once <- function(x) {
     i = "Drop repeated rows, for example with {.code unique(data)}.", case = case, rater = rater)
 }
 
-# ---- Single entries -----------------------------------------------------------------------------
+# ---- Labels of answers, one entry per label -----------------------------------------------------
 
-# The labels of all answers as input of the core: a list of vectors `unit`, `worker` and `label`
-# with an entry per label, sorted in this order, and of the numbers `units`, `workers` and `labels`.
-# Label 0 is an answer without labels.
+# Returns the labels of all answers as input of the C++ core: a list of vectors `unit` (case),
+# `worker` (rater) and `label` with an entry per label, sorted in this order. Its other elements are
+# the numbers `units`, `workers` and `labels`. Label 0 is an answer without labels.
 judgements <- function(x) {
   c(
     setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields),
@@ -159,20 +162,21 @@ format_answers <- function(x) {
   )
 }
 
-#' Ratings with one category from answers with several labels
+#' Single-category ratings from answers with several labels
 #'
-#' Converts answers with several labels to ratings with one category, which most methods require.
+#' Converts answers that may have several labels (multi-label answers) to ratings with one category,
+#' which most methods require.
 #'
-#' * Without `label`, the labels are the categories, and every answer must have one label. `several`
-#'   specifies what happens to other answers. An answer without a label becomes a missing
-#'   rating.
+#' * Without `label`, the labels are the categories, and every answer should have one label. The
+#'   argument `several` specifies what happens to answers with several labels. An answer without a
+#'   label becomes a missing rating.
 #' * With `label`, a rating is `"yes"` if the answer contains this label, and otherwise `"no"`, also
-#'   for an empty answer. To use all labels, make one such object per label.
+#'   for an empty answer. To use all labels, call `single_label()` once per label.
 #'
 #' @param x [ratings()] with `repeats = "labels"`, or a [crowdtruth()] result. Ratings with one
 #'   category are returned unchanged, unless `label` is given.
-#' @param label A label, for ratings `"yes"` and `"no"`. `NULL`, the default, for ratings with the
-#'   labels as categories.
+#' @param label A label, a string. Ratings are then `"yes"` if an answer contains it, and otherwise
+#'   `"no"`. With `NULL`, the default, the labels are the categories of the ratings.
 #' @param several What to do with answers with several labels if `label` is `NULL`. `"error"` (the
 #'   default): fail. `"omit"`: make them missing ratings.
 #' @param ... Not used.

@@ -244,7 +244,7 @@ summarise_ratings <- function(x) {
   )
 }
 
-# Words about raters for the reason or note of a result: Fleiss' kappa is not above 0.
+# Words about raters, for the reason or note of a result, if Fleiss' kappa is not above 0.
 agreement_by_chance_words <-
   "agree no better than by chance, given how often they use each category"
 

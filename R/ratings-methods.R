@@ -35,7 +35,7 @@ NULL
   abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
   abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
     raters = character())
-  abort_argument_if(anyDuplicated(keep_rater) > 0L, "j", "A rater can be taken only once.")
+  abort_argument_if(anyDuplicated(keep_rater) > 0L, "j", "A rater can be selected only once.")
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   pattern <- pattern_of_case(x)[keep_case]
@@ -66,7 +66,7 @@ NULL
 # Keeps the systems with the numbers `kept_systems`. Patterns that differ only in answers of dropped
 # systems are not joined; join_patterns() does that.
 keep_systems <- function(x, kept_systems) {
-  abort_argument_if(anyDuplicated(kept_systems) > 0L, "k", "A system can be taken only once.")
+  abort_argument_if(anyDuplicated(kept_systems) > 0L, "k", "A system can be selected only once.")
   new_number <- match(seq_along(x$systems), kept_systems, nomatch = 0L)
   x$silent_systems <- subset_case_entries(x$silent_systems, seq_along(x$cases), new_number, TRUE)
   x$systems <- x$systems[kept_systems]
@@ -263,7 +263,7 @@ format_header <- function(x) {
       count_noun(n_ratings(x), "rating"), ", ", format_range(ratings_per_case), " per case",
       count_clause(n_unrated, "case", "without any"),
       switch(x$repeats, reruns = "; reruns by a rater count as one vote",
-        ratings = "; repeats by a rater are ratings of their own")
+        ratings = "; repeats by a rater are separate ratings")
     ),
     format_raters(x), format_confidence(x), format_abstentions(x),
     format_covariates(x), format_truth(x),

@@ -50,7 +50,7 @@ test_that("kinds must be known words, for all raters", {
 
 test_that("mixtures are told as what they count for", {
   expect_output(print(panel_of(rater_kind = c(ann = "expert", bob = "expert", "gpt-4" = "model"))),
-    "experts (2), language models (1); such a mixture", fixed = TRUE)
+    "experts (2), language models (1); a mixture", fixed = TRUE)
   expect_output(print(panel_of(rater_kind = "tool")), "Raters are programs")
 })
 
