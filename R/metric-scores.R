@@ -129,8 +129,8 @@ score_order <- function(score) {
   list(at = at, end = which(c(sorted[-1L] != sorted[-length(sorted)], TRUE)))
 }
 
-# Sum of the weights of the cases with at least each distinct score, from the highest score.
-# `order`: result of score_order().
+# For each distinct score, from the highest: the sum of the weights of the cases with at least this
+# score. `order`: result of score_order().
 weight_above <- function(order, weight) cumsum(weight[order$at])[order$end]
 
 # Area under the ROC curve: probability that a positive case has a higher score than a negative one;
@@ -243,8 +243,8 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Computes the metrics of a plan (see metric_plan()), a number per row of the plan. `w`, `v`: see
-# above.
+# Computes the metrics of a plan (see metric_plan()), a number per row of the plan. `w` and `v`: see
+# the arguments of kernels above.
 score_values <- function(plan, score_data, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
@@ -267,12 +267,12 @@ score_averages <- function(plan, record) {
 }
 
 # Creates the record of a metric of scores: the fields of new_metric(), and
-# pairs: does it have a value for all categories together, a mean over pairs of categories?
-# probabilities: must scores be probabilities?
-# gaps: is it a sum of absolute gaps, which chance increases?
+# pairs: TRUE if it has a value for all categories together, the mean over pairs of categories;
+# probabilities: TRUE if scores must be probabilities;
+# gaps: TRUE if it is a sum of absolute gaps, which chance increases;
 # influence: function that returns the influence of each case (see metric-influence.R);
-# linear: do gold cases correct it only to first order, because it is not defined for weights far
-#   from [0, 1]?
+# linear: TRUE if gold cases correct it only to first order, because it is not defined for weights
+#   far from [0, 1].
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   c(

@@ -6,9 +6,9 @@
 
 metric_averages <- c("macro", "macro_weighted", "micro")
 
-# A plan is a list of the values to estimate. `rows`: a data frame with a row per metric and
-# category or average over categories (both NA for metrics of the whole table). `records`: the
-# record of each metric.
+# A plan is a list that specifies the values to estimate. `rows`: a data frame with a row per metric
+# and category, or average over categories (both NA for metrics of the whole table). `records`: the
+# record of each metric, see new_metric().
 metric_plan <- function(records, categories, averages, settings) {
   list(
     records = records, rows = stack_rows(unname(records), plan_rows, categories, averages),
@@ -56,7 +56,8 @@ values_of_tables <- function(record, plan, tables) {
   matrix(run_kernel(record, arguments, 1L, plan$settings))
 }
 
-# Values of a metric of one category: averages, then categories. `parts`: result of against_rest().
+# Values of a metric that is defined for one category against the rest: first its averages, then a
+# value per category. `parts`: result of against_rest().
 values_of_categories <- function(record, plan, parts) {
   value_of <- function(parts) {
     arguments <- list(unname(lapply(parts, as.vector)))
@@ -74,8 +75,8 @@ values_of_categories <- function(record, plan, parts) {
   do.call(cbind, c(averages, list(by_category)))
 }
 
-# Weight of each category in the mean, 0 for categories that are left out. For `drops`, see
-# new_metric().
+# Weight of each category in the mean over categories (tables x categories); 0 for categories that
+# are left out. For `drops`, see new_metric().
 weights_in_mean <- function(by_category, weighted, cases, drops) {
   is_left_out <- switch(drops, undefined = is.na(by_category), caseless = cases <= 0, never = FALSE)
   replace(if (weighted) cases else cases^0, is_left_out, 0)

@@ -350,8 +350,8 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   table <- stack_rows(intersect(names(engines), needs), function(need) {
     engines[[need]](estimate, plan_of(plan$records[needs == need], plan), interval, conf_level)
   })
-  # All answers of a constant system are of one category, so only its accuracy (pass rate) is
-  # useful.
+  # All answers of a constant system are of one category (see is_constant_system()), so only its
+  # accuracy (pass rate) is useful.
   is_undefined <- table$system %in% estimate$fit$x$constant &
     field_of_rows(plan, "share", table) != "cases"
   table[is_undefined, c("estimate", interval_columns)] <- NA_real_

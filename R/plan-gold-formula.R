@@ -128,8 +128,8 @@ planned_error <- function(gold, quantity, target) {
   if (target == "cases") error else pmin(error + 1 / cases, 1 / gold)
 }
 
-# Half-widths of `"corrected"` intervals with `gold` gold cases (one or more numbers), drawn at
-# random from the cases that count for the quantity.
+# Half-widths of `"corrected"` intervals for numbers `gold` of gold cases. Gold cases are drawn at
+# random from the cases that can be used for the quantity.
 corrected_half <- function(gold, quantity, settings) {
   error <- planned_error(gold, quantity, settings$target)
   if (settings$of == "difference") {
@@ -271,7 +271,7 @@ gold_curve <- function(quantity, settings) {
   })
 }
 
-# ---- Choice -------------------------------------------------------------------------------------
+# ---- Cases to label -----------------------------------------------------------------------------
 
 # Number of gold cases to draw: enough for the half-width even if errors are shared. If no number is
 # enough in that case, it is the number for the estimated worth of ratings. `rows`: see gold_rows().

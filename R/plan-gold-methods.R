@@ -62,9 +62,9 @@ augment.gold_plan <- function(x, ...) {
   tibble::as_tibble(x$chosen$new)
 }
 
-# The result of plan_gold(). `x`: a list of the tables `answer`, `curve` and `costs` (or NULL);
-# `chosen`, the drawn cases; `cases`, number of cases; `settings`; `in_database`, are the ratings in
-# a database? `raters`, number of raters; and `reruns`, a sentence on ratings by the same rater.
+# Creates the result of plan_gold(). `x`: a list of the tables `answer`, `curve` and `costs` (or
+# NULL); `chosen`, see choose_gold(); `cases`, number of cases; `settings`; `in_database`, TRUE if
+# the ratings are in a database; `raters`, number of raters; and `reruns`, a sentence on reruns.
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
@@ -94,8 +94,8 @@ new_gold_plan <- function(x) {
   ))
 }
 
-# The rows of the kind of interval to plan for; of `"corrected"` intervals if the chosen kind is not
-# available.
+# The rows for the kind of interval in the settings, or for `"corrected"` intervals if `table` has
+# no rows for that kind.
 settled_rows <- function(table, settings) {
   interval <- if (settings$interval %in% table$interval) settings$interval else "corrected"
   table[table$interval == interval, ]
@@ -204,9 +204,9 @@ cost_note <- function(costs) {
   )
 }
 
-# Numbers of labels and ratings with the lowest total cost, if cases have no cost and nothing is
-# labelled or rated yet (Angelopoulos et al. 2025). The number of ratings is 0 if labels without
-# ratings cost less.
+# Numbers of labels and ratings with the lowest total cost (Angelopoulos et al. 2025). Cases are
+# assumed to cost nothing, and none of them to be labelled or rated yet. The number of ratings is 0
+# if labels without ratings cost less.
 best_split <- function(quantity, raters, settings) {
   labels_only <- quantity$value * (1 - quantity$value) *
     (normal_quantile(settings$conf_level) / settings$half_width)^2

@@ -178,7 +178,8 @@ as_planned_estimate <- function(x) {
     "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x,
     i = "Plan each group of an estimate by itself. Differences between groups cannot be planned.")
   votes <- with_votes(x)
-  # With one rater there is no estimate without gold cases, but ratings predict the truth of cases.
+  # The accuracy of one rater is not identified without gold cases, so there is no estimate. The
+  # ratings still predict the truth of cases.
   if (n_raters(votes) == 1L) return(list(fit = list(x = votes)))
   without_warnings(estimate_accuracy(x))
 }

@@ -195,8 +195,8 @@ plan_notes <- function(x) {
   )
 }
 
-# Sentence on the numbers of raters whose costs differ from the lowest by at most two Monte Carlo
-# standard errors.
+# Sentence on the numbers of raters whose cost differs from the lowest cost by at most two Monte
+# Carlo standard errors.
 near_tie <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases

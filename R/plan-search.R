@@ -1,5 +1,5 @@
-# Search for the number of cases: the probability that estimates are within the required half-width
-# is simulated at a few numbers of cases, and a line is fitted to it.
+# Search for the number of cases. The probability that estimates are within the required half-width
+# is simulated for a few numbers of cases, and a line is fitted to its probit.
 
 # Returns a list with an element per number of raters. Each has `answer`, the required number of
 # cases (a row of the table that plan_cases() returns), and `curve`, a table with a row per
@@ -201,7 +201,7 @@ summarise_panels <- function(panels, settings) {
 }
 
 # Monte Carlo standard error of a mean share over panels. If the mean is 0 or 1, one half is added
-# to both counts, so that the error is not 0.
+# to the numbers of estimates within and outside the half-width, so that the error is not 0.
 share_error <- function(near) {
   runs <- length(near)
   share <- (0.5 + sum(near)) / (runs + 1)

@@ -287,7 +287,7 @@ keep_truth <- function(category, x) {
 }
 
 # Is the truth of `x` the argument `truth` of ratings()? Estimates use it only with
-# `known_truth = TRUE`. Otherwise the truth is that of a simulation or of with_truth().
+# `known_truth = TRUE`. Otherwise the truth is from a simulation or from with_truth().
 is_kept_truth <- function(x) isTRUE(x$truth$kept)
 
 format_truth <- function(x) {

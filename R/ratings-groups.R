@@ -1,5 +1,5 @@
-# Groups of raters who share a source, and reruns of one rater. Both are combined into one vote of
-# each group and each rater.
+# Groups of raters who share a source, and reruns (repeated answers) of one rater. The ratings of a
+# group, and the reruns of a rater, are combined into one vote on each case.
 
 #' Votes of groups of raters and of reruns
 #'
@@ -94,7 +94,8 @@ cast_votes <- function(x, unit_of_rater, names) {
   set_core_patterns(x, core)
 }
 
-# For each element of `x`: its number of occurrences if it is the first of them, otherwise 0.
+# For each element of `x`: the number of elements equal to it, if it is the first of them; otherwise
+# 0.
 count_at_first <- function(x) tabulate(match(x, x), length(x))
 
 # For each pattern and unit, returns the position of one of the ratings in the most frequent
@@ -240,8 +241,10 @@ rerun_agreement <- function(x) {
   )
 }
 
-# Kinds of raters, such as experts or language models. Ratings do not show shared errors, but the
-# typical size of shared errors depends on the kind of raters.
+# ---- Kinds of raters, such as experts or language models ----------------------------------------
+
+# Errors that raters share are not identified from ratings, but their typical number depends on the
+# kind of raters.
 
 kind_words <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
@@ -341,8 +344,8 @@ machine_name_pattern <- paste0(
 )
 
 # Asks the user, once per session, whether raters are machines, because intervals then differ. It
-# asks if no kind is declared, and if the names of raters look like machines or there are only two
-# raters.
+# asks only if no kind is declared, and if names of raters look like names of machines or there are
+# only two raters.
 ask_who_rates <- function(x) {
   names <- named_raters(x)
   machine_like <- if (length(names) == 2L) names else

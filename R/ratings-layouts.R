@@ -1,7 +1,8 @@
 # Guesses the roles of columns (case, rater, system and others) from their names and values, if the
 # user does not specify them.
 
-# Names of columns that identify cases, and of columns that may be raters or describe cases.
+# Regular expressions for names of columns that identify cases, and of columns that may be raters or
+# describe cases.
 
 identifier_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
 unusual_rater_names <- "^(epoch|run|model|population)$"
@@ -51,8 +52,8 @@ resolve_raters <- function(roles, data, arg) {
   roles
 }
 
-# Distinct labels of a column, without differences in capitals and blanks. Stops after one label
-# more than there can be categories.
+# Labels of a column, without differences in capitals and blanks. Uses at most `max_categories` + 1
+# distinct values, because a column of ratings cannot have more.
 distinct_labels <- function(x) {
   if (is.atomic(x)) plain_label(as_label(head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
