@@ -187,8 +187,8 @@ check_cost_matrix <- function(cost, categories) {
 #' @param bins For `ece`: number of bins of equal width from 0 to 1, by default 10; see
 #'   [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
-#'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases, one of
-#'   `r list_ids(gold_intervals)`.
+#'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases (cases with known truth),
+#'   one of `r list_ids(gold_intervals)`.
 #' @param conf_level Confidence level, in (0, 1); by default `NULL`, the level of the estimate.
 #' @param systems Names of the systems; by default `NULL`, all systems.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,

@@ -54,8 +54,8 @@
 #' ratings per case.
 #'
 #' @param design A [rater_design()] (its number of cases is ignored); or a function of the number of
-#'   cases; or [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`, the default, for a
-#'   design with five categories.
+#'   cases; or [ratings()] of a pilot study, or a [fit_raters()] result; or `NULL`, the default, for
+#'   a design with five categories.
 #' @param half_width Required half-width: the largest distance between an estimate and the true
 #'   accuracy, in (0, 1), that is not exceeded with probability `conf_level`. By default 0.1. With
 #'   `agreement`, half the width of the interval.
@@ -80,8 +80,8 @@
 #'   [accuracy_estimator()]; or a function of ratings, as in [simulation_study()]. `"average"`, the
 #'   default of [estimate_accuracy()], may need many more cases, because it is corrected for errors
 #'   that systems and raters share. Its simulation takes minutes.
-#' @param runs Number of simulated panels for each number of cases, at least 20, by default 500. All
-#'   systems are evaluated on the same panels.
+#' @param runs Number of simulated panels (sets of ratings and answers) for each number of cases, at
+#'   least 20, by default 500. All systems are evaluated on the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @param ... `agreement`: the name of a measure of [measures()], such as `"krippendorff_alpha"`.
 #'   The plan then reports the number of cases for which the interval of this measure has the given

@@ -1,10 +1,10 @@
 #' @rdname summary.simulation_study
 #' @param estimators Names of estimators to draw; `NULL`, the default, for all.
 #' @param type `"estimates"` (the default): estimated against true accuracy, with a facet for each
-#'   design. Each panel and system has up to two points: one at the expected accuracy of the system,
-#'   one at its accuracy in the sample of cases. `"performance"`: bias, root mean squared error
-#'   (RMSE) and coverage of each estimator, with the expected accuracy as truth. Lines extend two
-#'   Monte Carlo standard errors to either side.
+#'   design. Each simulated panel of raters has up to two points per system: one at the expected
+#'   accuracy of the system, one at its accuracy in the simulated cases. `"performance"`: bias, root
+#'   mean squared error (RMSE) and coverage of each estimator, with the expected accuracy as truth.
+#'   Lines extend two Monte Carlo standard errors to either side.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.

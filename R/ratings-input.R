@@ -175,7 +175,8 @@ find_layout <- function(data, quos) {
 # Names of the arguments in `quos` (a list of quosures) that the user gave.
 given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 
-# Do the arguments describe long data, with a row per rating? read_ratings() assumes this by default.
+# Do the arguments describe long data, with a row per rating? If neither `raters` nor `counts` is
+# given, read_ratings() assumes long data.
 describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))
 
 # Names of variables and strings in the expressions `quos`. Any of them may be the name of a column.
