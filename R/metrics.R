@@ -15,8 +15,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' probabilities of true positives, false negatives, false positives and true negatives of one
 #' category against the rest:
 #'
-#' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: `(sens + spec) /
-#'   2`; `j_index`: `sens + spec - 1`; `precision`: `tp / (tp + fp)`.
+#' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `precision`: `tp / (tp + fp)`;
+#'   `bal_accuracy`: `(sens + spec) / 2`; `j_index`: `sens + spec - 1`.
 #' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
 #'   sensitivity and specificity. Both are `NA` if sensitivity or specificity is undefined.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
