@@ -11,8 +11,8 @@
 #' * A **data frame** with the columns `case`, `rater` and `rating` has one row per rating, like the
 #'   results of [as.data.frame()][as.data.frame.ratings] and the files of [read_ratings()]. Any
 #'   other data frame has one row per case: columns whose names begin with `system` are systems, and
-#'   all others are raters. In both, columns called `case` and `weight` have these roles. A warning
-#'   lists columns that look like something else. See Identifiers.
+#'   all others are raters. In both, columns called `case` and `weight` have these roles; see
+#'   Identifiers for other names. A warning lists columns that share no label with other raters.
 #' * A **[table][base::table]** is the agreement matrix of two raters, with the same categories in
 #'   rows and columns; its cells are numbers of cases.
 #' * A **lazy table** of \pkg{dbplyr} is read like a data frame, in its database; see
@@ -200,13 +200,14 @@ check_several_raters <- function(x) {
   x
 }
 
-# The same for functions that accept answers with several labels, which are returned unchanged.
+# Converts `x` to ratings by at least two raters. Unlike as_ratings_of_several(), accepts answers
+# with several labels, and returns them unchanged.
 as_answers <- function(x) {
   if (inherits(x, "crowdtruth")) x <- x$ratings
   if (has_labels(x)) x else as_ratings_of_several(x)
 }
 
-# An agreement matrix as ratings: a row per cell, weighted by its count.
+# Converts an agreement matrix to ratings: each cell becomes a case, whose weight is its count.
 table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
   abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
@@ -235,7 +236,7 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
 # Hint on how to convert an object that as_ratings() does not accept; NULL if there is none.
 how_to_ratings <- function(x) {
   if (inherits(x, "formula")) {
-    "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
+    "Give columns as arguments, not as a formula: {.code ratings(data, raters = r1:r4)}."
   } else if (is.function(x)) {
     "There is no data object of this name, so that R found a function. Create the object with
      {.fun ratings}."
@@ -257,12 +258,12 @@ how_to_ratings <- function(x) {
 # Fails for results of package evaluatellm (formerly evalkit): their scores are not answers.
 refuse_evaluatellm <- function(x, arg) {
   abort_argument_if(any(grepl("^(evaluatellm|evalkit)_", class(x))), arg,
-    "must have answers or verdicts of raters, and scores are neither.", not = x,
+    "must have answers or verdicts of raters, but it has scores.", not = x,
     i = "Give the answers, or the verdicts of judges, to {.fun ratings}.")
 }
 
-# Calls ratings() on `columns`. `...`: arguments that are found in the object. `args`: arguments of
-# the user, which have precedence.
+# Calls ratings() on `columns`. `...`: arguments of ratings() that were read from the object.
+# `args`: arguments that the user gave; they have precedence.
 ratings_of_object <- function(columns, args, ...) {
   roles <- list(...)
   inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
@@ -270,8 +271,8 @@ ratings_of_object <- function(columns, args, ...) {
 
 # ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
 
-# Ratings with a rater for each run. `dots`: a list of runs (the first is the user's `x`), and of
-# arguments of ratings(). `rating`: quosure of the variable.
+# Returns ratings with a rater for each run. `dots`: a list that contains the runs (the first is the
+# user's `x`) and arguments of ratings(). `rating`: quosure of the name of the variable.
 ratings_of_runs <- function(dots, rating, arg) {
   is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]
@@ -286,7 +287,7 @@ ratings_of_runs <- function(dots, rating, arg) {
   run_names <- make.unique(ifelse(nzchar(run_names), run_names, run_facts$name), " ")
   is_gold <- run_facts$gold & length(runs) > 1L
   abort_argument_if(sum(is_gold) > 1L || all(is_gold), arg,
-    "must have at most one run that is gold.")
+    "must have at most one run that is marked as gold, and a run that is not.")
   cases <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
   codes <- lapply(runs, function(run) run[[variable]][match(cases, run$.id)])
   columns <- list2DF(c(setNames(codes, run_names), list(.id = cases)))
@@ -295,8 +296,9 @@ ratings_of_runs <- function(dots, rating, arg) {
     rater_kind = setNames(run_facts$kind, run_names)[!is_gold])
 }
 
-# Names of the variables to read: those that the user names, otherwise the only variable of codes in
-# all runs. A column of strings that all differ is not such a variable, but explanations of codes.
+# Returns the names of the variables to read: those that the user gave in `quo`, otherwise the only
+# variable that all runs have. A column of strings that are all different is not a variable; it
+# contains explanations of codes.
 coded_variables <- function(runs, quo) {
   names <- Reduce(intersect, lapply(runs, names))
   names <- grep("^[.]|_tokens$|^cost$", names, value = TRUE, invert = TRUE)
@@ -308,15 +310,16 @@ coded_variables <- function(runs, quo) {
     selected <- select_columns(runs[[1L]], quo, "rating")
     return(if (length(selected) > 1L) intersect(selected, codings) else selected)
   }
-  abort_argument_if(length(codings) != 1L, "rating", "must name variables of the codebook.",
+  abort_argument_if(length(codings) != 1L, "rating", "must name a variable of the codebook.",
     x = "The variables are {.val {names}}.",
     i = "For example {.code rating = {names[[1L]]}}, or {.code rating = everything()} for a list
          with ratings of each.")
   codings
 }
 
-# Data frame with a row: `name`, `gold` (is the run marked as gold?) and `kind` of a run. They are
-# in the attribute "meta" or, before version 0.3 of quallmer, in the attribute "run".
+# Returns the properties of a run, a data frame with one row: `name`, `gold` (is the run marked as
+# gold?) and `kind` (of the rater). They are stored in the attribute "meta" or, before version 0.3
+# of quallmer, in the attribute "run".
 read_run <- function(run) {
   old_meta <- attr(run, "run")
   new_meta <- attr(run, "meta")
@@ -336,9 +339,9 @@ is_vitals <- function(x) {
       has_columns(x, c("task", "id", "score", "metadata"))
 }
 
-# Ratings from tasks. `dots`: a list of tasks (the first is the user's `x`), and of arguments of
-# ratings(). If all tasks have the same answers, their scorers are raters of the same cases.
-# Otherwise each answer of each task is a case.
+# Returns ratings from tasks. `dots`: a list that contains the tasks (the first is the user's `x`)
+# and arguments of ratings(). If all tasks have the same answers, their scorers are raters of the
+# same cases. Otherwise each answer of each task is a case.
 ratings_of_samples <- function(dots, arg) {
   is_task <- map_lgl(dots, is_vitals)
   tasks <- dots[is_task]

@@ -8,7 +8,8 @@
 # * weight: sum of the weights of the cases of each pattern;
 # * values: a list of vectors with an entry per pattern, by which patterns are split (covariates by
 #   name, `.truth`, `.confidence`, `.abstained` or `.posterior`);
-# * kind: with values, a number for each combination of values.
+# * kind: for each pattern, the number of its combination of values, see set_patterns(); NULL if
+#   patterns are not split by values.
 # Other files access these fields only with the functions below. The argument `x` of these functions
 # is a ratings object or its patterns.
 
@@ -29,13 +30,13 @@ n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 # Number of ratings of each pattern.
 pattern_lengths <- function(x) diff(patterns_of(x)$start)
 
-# Patterns with at least one rating.
+# Does each pattern have at least one rating?
 rated_patterns <- function(x) pattern_lengths(x) > 0L
 
-# Patterns x systems: category of the system's answer, 0 without an answer.
+# Matrix of patterns x systems: number of the category that the system answered, 0 if none.
 pattern_answers <- function(x) patterns_of(x)$answer
 
-# Pattern, rater and category of every rating.
+# Three vectors with an element per rating: the numbers of its pattern, rater and category.
 rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
 
 rating_rater <- function(x) patterns_of(x)$rater
@@ -53,7 +54,8 @@ pattern_of_case <- function(x) x$index
 
 case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
 
-# One entry per rating: a list of `row` (position of the case in `pattern`), `rater` and `category`.
+# Lists the ratings of all cases. Returns a list of vectors with an element per rating: the numbers
+# of its case (`row`), `rater` and `category`.
 unfold_ratings <- function(x) {
   pattern <- pattern_of_case(x)
   positions <- rating_positions(x, pattern)
@@ -64,9 +66,9 @@ unfold_ratings <- function(x) {
   )
 }
 
-# Adds entries that have no category, such as abstentions, to `ratings` from unfold_ratings(), and
-# sorts all of them by case and rater. `entries`: a list of `case` and `rater`. `category`: code
-# that they get as category.
+# Adds entries without a category, such as abstentions, to `ratings` from unfold_ratings(), and
+# sorts all entries by case and rater. `entries`: a list of vectors `case` and `rater`. `category`:
+# code that replaces the category of the added entries.
 add_entries <- function(ratings, entries, category) {
   n_entries <- length(entries$case)
   if (n_entries == 0L) return(ratings)
@@ -85,17 +87,17 @@ pattern_times <- function(x) {
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
-# Cases x systems: category of the system's answer, 0 without an answer.
+# Matrix of cases x systems: number of the category that the system answered, 0 if none.
 case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALSE]
 
-# Patterns x categories: number of ratings in the category.
+# Matrix of patterns x categories: number of ratings of the pattern that are this category.
 pattern_counts <- function(x) {
   n <- n_patterns(x)
   matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * n, n * n_categories(x)), n)
 }
 
-# For vectors of length n, a logical vector of length n - 1: is entry i equal to entry i + 1, in all
-# vectors?
+# Compares neighbouring elements of vectors of length n. Returns a logical vector of length n - 1:
+# are elements i and i + 1 equal, in all vectors?
 equals_next <- function(...) Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
 
 # Raters with more than one rating of a case: a data frame of `pattern` and `rater`.
@@ -149,10 +151,11 @@ order_of_patterns <- function(x, truth) {
   ))
 }
 
-# ---- New patterns -------------------------------------------------------------------------------
+# ---- Changes of patterns ------------------------------------------------------------------------
 
-# Sets the fields `patterns` and `index` from a result of the core. Its patterns are not split by
-# values. The numbers of raters and categories are added, because the core does not return them.
+# Replaces the fields `patterns` and `index` of `x` by `core`, the patterns that the C++ core found.
+# They are not split by values. The core does not return the numbers of raters and categories,
+# which are added.
 set_core_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
@@ -292,9 +295,9 @@ pattern_cases <- function(x) {
 # Number of cases in the given patterns, by default in all.
 count_cases <- function(x, patterns = TRUE) sum(pattern_cases(x)[patterns])
 
-# Table with a row per pattern. Its columns are a factor for each rater; if raters are exchangeable
-# or rate a case more than once, the number of ratings in each category instead. A factor for each
-# system, the covariates, and `n` (weight of the pattern) follow.
+# Table with a row per pattern. Columns: a factor for each rater; a factor for each system; the
+# covariates; and `n`, the weight of the pattern. If raters are exchangeable or rate a case more
+# than once, the number of ratings in each category replaces the factors of raters.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
   ratings <- if (rates_once(x)) {

@@ -5,7 +5,7 @@
 #' and a case `007` stays `"007"`.
 #'
 #' @section Formats:
-#' | `format` | is | `case`, `rater`, `rating` by default |
+#' | `format` | kind of file | `case`, `rater`, `rating` by default |
 #' |---|---|---|
 #' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
 #' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
@@ -27,7 +27,7 @@
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
 #' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
-#' formats except tables need the package \pkg{jsonlite}. The package's format is a folder with
+#' formats except tables need the package \pkg{jsonlite}. `path` may also be a folder with the files
 #' `ratings.csv` (columns `case`, `rater`, `rating`) and optionally `systems.csv` (`case`, `system`,
 #' `prediction`). Prodigy names sessions without a name by the time of their start. A file with such
 #' sessions, or an old file without sessions, is read as one annotator. Other columns can be used
@@ -47,8 +47,8 @@
 #' @section Cases in several files:
 #' An identifier is the same case in all files in three situations: the tool has unique identifiers
 #' (annotation tools and crowdsourcing), the column is called `case`, or each file is a rater.
-#' Results of evaluations are identified by the sample or the run. Sample 1 of two tasks is
-#' therefore two cases, and samples that were scored again are the same cases. If other files share
+#' In results of evaluations, a case is identified by its run and its sample. Therefore sample 1 of
+#' two tasks is two cases, and a sample that was scored again is the same case. If other files share
 #' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
 #' `file = list(same_cases = TRUE)`.
 #'
@@ -206,9 +206,10 @@ check_file_settings <- function(file, na) {
   file
 }
 
-# Returns a function that selects from names of columns those that are read. To save memory, these
-# are only the columns that the arguments name. All columns are read if an argument calls a function
-# (such as starts_with()), or if the columns of rater and rating are not given.
+# Returns a function that takes the names of all columns of a file, and returns the names of the
+# columns to read. To save memory, these are only the columns that the arguments name. All columns
+# are read if an argument calls a function (such as starts_with()), or if the columns of rater and
+# rating are not given.
 keep_columns <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named <- names_in(quos)
@@ -377,7 +378,7 @@ find_systems <- function(quo, contents, mapping, how) {
   list(columns = if (is_constant_system(value) || (is_long && !is.null(value))) value else quo)
 }
 
-# Replaces empty fields of cases and raters by NA. ratings() then fails, with their rows.
+# Replaces empty fields of cases and raters by NA. ratings() then fails, and reports their rows.
 blank_ids_to_na <- function(table, columns) {
   ids <- c(columns$case, columns$rater)
   table[ids] <- lapply(table[ids], function(x) {
@@ -387,5 +388,3 @@ blank_ids_to_na <- function(table, columns) {
   })
   table
 }
-
-# ---- Labels ---------------------------------------------------------------------------------

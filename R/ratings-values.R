@@ -14,20 +14,23 @@
 #' errors in the sample. Formulas, intervals and missing values are explained in the section of the
 #' same name in [fit_raters()]. `method` and `interval` of the result are `"calibrated"`; the
 #' argument `interval` can only be `"none"`. With `by`, all groups have the same sample. The
-#' estimate assumes that the rater makes the same errors on these cases as on the sample. The print
-#' shows how far a different leaning of 5 in 100 cases would move it. In public results of language
-#' models as judges, 90% intervals from one subset of a benchmark for another covered .51 of 135
-#' shares; 25 random labels of the subset itself covered .89. Systems whose answers differ between
-#' cases are an error: the sample does not show which errors rater and system share.
+#' estimate assumes that the rater makes the same errors on these cases as on the sample. The
+#' printed result shows the error of the estimate if the rater chose the category in 5 of 100 more
+#' of these cases, whatever their truth. In public results of language models as judges, 135 pass
+#' rates were estimated with a calibration sample from another subset of the benchmark: 90%
+#' intervals covered .51 of them. With 25 random labels of the same subset, they covered .89.
+#' Systems whose answers differ between cases are an error: the sample does not show which errors
+#' rater and system share.
 #'
 #' @section Groups and clusters:
 #' With `by`, every group of cases is fitted separately; groups share neither raters' accuracy nor
-#' base rates. In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
-#' squared error if groups were the same. One fit for all groups cost up to 45% if they differed. If
-#' only some parameters differ, a formula of covariates needs fewer parameters: see [rater_model()].
-#' The result is a list; see [accuracy_by_group]. If package \pkg{future} has a plan that is not
-#' sequential, its workers fit the groups, with the same results. A worker that dies is an error of
-#' class `fallible_error_worker`, whose field `finished` has the other groups.
+#' base rates. In simulations of four groups of 50 or 200 cases, separate fits increased the root
+#' mean squared error by at most 7% if groups were the same. One fit for all groups increased it by
+#' up to 45% if they differed. If only some parameters differ, a formula of covariates needs fewer
+#' parameters: see [rater_model()]. The result is a list; see [accuracy_by_group]. If package
+#' \pkg{future} has a plan that is not sequential, its workers fit the groups, with the same
+#' results. If a worker dies, there is an error of class `fallible_error_worker`. Its field
+#' `finished` contains the results of the other groups.
 #'
 #' Cases of one patient, or passages of one document, are not independent. With `cluster`, a
 #' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
@@ -50,8 +53,8 @@ NULL
 # the covariates.
 columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 
-# The group of each case of `x`. `by`: quosure of the argument. If all its variables are covariates,
-# it is evaluated with the covariates, otherwise in the environment of the user.
+# Returns the group of each case of `x`. `by`: quosure of the argument `by`. If all its variables
+# are covariates, it is evaluated with the covariates, otherwise in the environment of the user.
 by_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
   variables <- all.vars(quo_get_expr(by))
@@ -97,8 +100,8 @@ check_case_values <- function(value, x, arg) {
   value
 }
 
-# Reason why a vector without names cannot be matched to the cases of `x` by position; NULL if it
-# can be. `has_right_type`: does it have a type that the argument accepts?
+# Returns the reason why a vector without names cannot be matched to the cases of `x` by position;
+# NULL if it can be matched. `has_right_type`: does the argument accept vectors of this type?
 why_no_order <- function(value, x, has_right_type = is.atomic(value)) {
   if (!has_right_type || !is.null(dim(value)) || length(value) != nrow(x)) {
     escape_braces("It is ", describe(value),
@@ -119,8 +122,9 @@ case_vector <- function(table, arg) {
   setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
 }
 
-# The value of each case of `x`, NA for cases without a value. `case`: labels of the cases of the
-# vector `value`. Fails for cases that are not in `x`, and for different values of a case.
+# Returns the value of each case of `x`, NA for cases without a value. `case`: identifier of the
+# case of each element of `value`. Fails for cases that are not in `x`, and for different values of
+# the same case.
 look_up_cases <- function(case, value, x, arg) {
   cases <- as_label(x$cases)
   unknown <- if (!is.null(x$rows)) setdiff(case, cases)
@@ -188,7 +192,7 @@ add_covariates <- function(x, input) {
     if (!is.null(x$confidence)) "confidence", if (has_abstentions(x)) "abstained"))
   abort_if(reserved_columns, "columns",
     "{.arg covariates} must not have names that tables of ratings use for other columns.",
-    x = "{.val {reserved_columns}} {?is/are} such {?a name/names}.",
+    x = "{?This name is/These names are} reserved: {.val {reserved_columns}}.",
     i = c("Give the columns other names.", if (any(reserved_columns %in% x$systems)) "Or give the
         system another name, such as {.code systems = c(passes = \"pass\")}."),
     arg = "covariates")

@@ -11,7 +11,7 @@
 #' * **Wide**: a data frame with one row per case. `raters` names the columns of the raters;
 #'   `systems` and `case` are optional.
 #' * **Long**: a data frame with one row per rating, and the columns `case`, `rater` and `rating`.
-#'   Use it for sparse crowds, where each rater rates only a few cases.
+#'   Use it if each rater rates only a few cases, as in crowdsourcing.
 #' * **Matrix**: cases in rows, raters in columns; row names, if any, name the cases.
 #' * **Table**: an agreement matrix of class [table][base::table]. Rows are the categories of one
 #'   rater, columns those of another, and cells are numbers of cases; see [as_ratings()].
@@ -31,7 +31,7 @@
 #' @section Identical cases:
 #' Cases with the same ratings and the same answers are stored once, as a *pattern*. Ten million
 #' cases rated by three raters in five categories have at most 125 patterns, if no rating is missing
-#' and there are no systems. The time for a fit grows with the number of patterns, not of cases.
+#' and there are no systems. The time for a fit depends on the number of patterns, not of cases.
 #'
 #' @section Keys of several columns:
 #' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier
@@ -93,14 +93,15 @@
 #' @param ordered Is the order of the categories meaningful? The default is `TRUE` if the ratings
 #'   are ordered factors. If the labels are words, also give `categories` in their order; otherwise
 #'   they are sorted as text, with a warning.
-#' @param weights A column of non-negative case weights: frequencies, or exact probabilities. If
-#'   weights are not whole numbers, cases cannot be resampled, and standard errors and intervals are
-#'   `NA`. In long data, all rows of a case have the same weight.
+#' @param weights A column of non-negative case weights: numbers of identical cases, or
+#'   probabilities. If weights are not whole numbers, they are probabilities: cases cannot be
+#'   resampled, and standard errors and intervals are `NA`. In long data, all rows of a case have
+#'   the same weight.
 #' @param repeats Meaning of several rows of one rater on one case. `"error"`: a mistake in the
 #'   data, which is an error. `"ratings"`: independent ratings; two ratings by the same rater do not
 #'   count as agreement between raters, but each is evidence about the case. `"reruns"`: the same
-#'   question asked again (for example of a language model); all answers of the rater count as one
-#'   vote with less noise, see [rater_groups]. `"labels"`: one answer with several labels, for
+#'   question asked again (for example of a language model); the most frequent answer of the rater
+#'   counts as one vote, see [rater_groups]. `"labels"`: one answer with several labels, for
 #'   [crowdtruth()]; for other methods, see [single_label()]. Answers of different systems or
 #'   versions are different cases, not reruns.
 #' @param rater_groups Groups of raters who share a source: a family of models, a laboratory, a
@@ -119,8 +120,8 @@
 #' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
 #'   models) or `"tool"` (other programs). Give one word for all raters, or a vector of words named
 #'   by rater (or by group); `NULL` if unknown. Intervals of [estimate_accuracy()] are wider for
-#'   machines, which share errors that ratings do not show. For people, results are the same as for
-#'   `NULL`. So are those of a panel of people and machines.
+#'   machines, which share errors that ratings do not show. People, and a panel of people and
+#'   machines, have the same results as `NULL`.
 #' @param scores Scores of the systems for each category, in addition to their answers. In wide
 #'   data, a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,
@@ -139,9 +140,9 @@
 #'   counts, repeats and lazy tables.
 #' @param abstain Labels of raters and systems that mean "no opinion", such as `"?"` or `"cannot
 #'   tell"`. Include the label `NA` if missing ratings (in long data, rows without a rating) are
-#'   also abstentions. This is only right for labelling functions and tools that processed every
-#'   case. Otherwise a missing rating means that the rater was not asked. Failed calls of a tool are
-#'   not abstentions. Consensus labels and [dawid_skene()] can use abstentions; see Abstentions in
+#'   also abstentions. This is only right for programs and tools that processed every case.
+#'   Otherwise a missing rating means that the rater was not asked. Failed calls of a tool are not
+#'   abstentions. Consensus labels and [dawid_skene()] can use abstentions; see Abstentions in
 #'   [ground_truth()]. Not for counts, repeats, groups of raters, `confidence` and lazy tables.
 #'
 #' @return An object of class `ratings`. For counts, it also has the class `ratings_counts`. For
@@ -207,7 +208,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
   )
-  abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
+  abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be a vector of labels.", not = na)
   check_text(na, "na")
   variables <- variables_of_columns(data, columns, repeats)
   if (length(variables) > 0L) return(rate_variables(variables, options, columns, match.call()))
@@ -255,7 +256,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   declared <- declared_categories(options$categories)
   check_long(layout$by_rating, options$repeats)
   categories <- find_categories(input, declared)
-  # Before the ratings, so that its error is the one that the user sees if both have errors.
+  # Called before ratings are encoded, so that errors in systems are reported first.
   systems <- list_systems(input, categories)
   x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
@@ -284,24 +285,24 @@ check_long <- function(is_long_data, repeats) {
 }
 
 # Creates a ratings object, a list with these fields (NULL if they were not given):
-# * patterns (see patterns_of()); index (number of the pattern of each case); cases (identifiers);
-#   weights (of cases; NULL if each counts once); raters (names); categories (labels); systems
-#   (names); ordered, repeats (arguments of ratings());
-# * rows ("cases" if the rows of the data are the cases in this order, otherwise "ratings"; NULL
-#   after cases were removed or reordered);
-# * empty (case and rater of each answer without labels); keys (if several columns identify a case:
-#   for each, by name, is it numeric); constant (names of constant systems); times and database
-#   (for lazy tables);
-# * rater_groups (group of each rater); rater_kind (see resolve_kinds()); voted (a list of what
-#   with_votes() has combined: `groups`, the group of each rater, and `reruns`, TRUE);
+# * patterns (see ratings-patterns.R); index (number of the pattern of each case); cases
+#   (identifiers); weights (of cases; NULL if each counts once); raters (names); categories
+#   (labels); systems (names); ordered, repeats (arguments of ratings());
+# * rows: "cases" if the rows of the data are the cases in this order, otherwise "ratings"; NULL
+#   after cases were removed or reordered;
+# * empty (case and rater of each answer without labels); keys (a logical for each column that
+#   identifies cases, with its name: is it numeric?); constant (names of the systems that give the
+#   same answer to all cases, see is_constant_system()); times and database (see database.R);
+# * rater_groups (group of each rater); rater_kind (see resolve_kinds()); voted (what with_votes()
+#   has combined, a list: `groups`, the group of each rater; `reruns`, TRUE after merging reruns);
 # * truth (see subset_truth()); covariates (a tibble with a row per case); scores (see
 #   add_scores()); confidence; abstained and silent_systems (see take_abstentions());
-# * panel: if the object is a group of cases, properties of all cases: `used` (number of used
-#   categories), `constant` (raters with one category only), how raters lean (core_rater_leans())
-#   and the decision `abstain`;
+# * panel: if the object is a group of cases, a list of properties of the ratings of all cases:
+#   `used` (number of used categories), `constant` (see constant_raters()), `leans` (see
+#   panel_leans()) and `abstain` (see decide_abstain());
 # * whole: if there are abstentions, the ratings before constant raters were removed;
-# * kinds (of the workers of a simulated crowd).
-# Counts and answers with several labels have further classes.
+# * kinds: kinds of the workers of a simulated crowd.
+# Ratings that are counts and answers with several labels have additional classes.
 new_ratings <- function(fields, class = "ratings") {
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)
@@ -316,7 +317,8 @@ has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
 
 has_reruns <- function(x) x$repeats == "reruns"
 
-# Checks of a ratings object that need several of its fields.
+# Fails if the fields of a new ratings object contradict each other or do not suffice for estimates.
+# Warns about fields that are probably mistakes.
 check_built <- function(x, input) {
   is_counts <- has_counts(x)
   has_enough_raters <- n_raters(x) >= if (is_counts || has_labels(x)) 2L else 1L
@@ -340,8 +342,8 @@ check_built <- function(x, input) {
   if (x$repeats == "error") check_repeats(x, input)
   possible_keys <- if (has_reruns(x)) keys_of_repeats(input)
   warn_if(possible_keys, "reruns",
-    "Runs of one rater and one case differ in {.val {possible_keys}}, which may identify cases.",
-    i = "If rows are answers of different systems or versions, they are different cases. Then give
+    "Reruns of one rater and case have different values of {.val {possible_keys}}.",
+    i = "If these rows are answers of different systems or versions, they are different cases: give
         {.code case = c(..., {toString(possible_keys)})}.", columns = possible_keys)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
@@ -382,9 +384,9 @@ check_repeats <- function(x, input = NULL) {
       {.code repeats = \"labels\"}.", case = case, rater = rater)
 }
 
-# Names of columns that may identify cases together with `case`. They have no role, their values
-# differ between rows of one rater and one case, and each value occurs in two rows on average.
-# Columns of run numbers are excluded by name.
+# Returns the names of columns that may identify cases together with `case`. These columns have no
+# role, their values differ between rows of the same rater and case, and each value occurs in at
+# least two rows on average. Columns of run numbers are excluded by name.
 keys_of_repeats <- function(input) {
   rows <- input$source %||% seq_along(input$case)
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))

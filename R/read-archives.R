@@ -46,8 +46,8 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# Number of lines of a text. Fails if it has too many lines, or bytes that no text has. Lines may
-# end in "\n", in "\r" or in both.
+# Number of lines of a text. Fails if it has too many lines, or zero bytes, which no text contains.
+# Lines may end in "\n", in "\r" or in both.
 check_lines <- function(input) {
   byte_counts <- count_bytes(file(input$plain, "rb"))
   abort_file_if(byte_counts[[1L]] > 0, input, "is not text: it contains zero bytes.")
@@ -66,9 +66,9 @@ check_table_size <- function(input, lines) {
   check_cells(max(separator_counts + 1, length(first) / 1000, na.rm = TRUE), lines, input)
 }
 
-# Adds the number of cells of a JSON text to `input$spent`, and fails if all texts of the file
-# together have too many. In memory, an object or array is as large as ten fields of a table, and is
-# counted as ten cells.
+# Adds the number of cells of a JSON text to `input$spent`, and fails if all JSON texts of the file
+# together have too many cells. A field counts as one cell. An object or array counts as ten,
+# because it needs as much memory as ten fields of a table.
 spend_cells <- function(text, input) {
   bracket_counts <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
   input$spent <- input$spent + sum(bracket_counts * c(10, 10, 1)) + 10

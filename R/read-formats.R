@@ -135,7 +135,7 @@ abort_format <- function(input) {
   } else {
     paste0("text that begins \"", shorten_text(input$first[[1L]]), "\"")
   }
-  abort_file(input, "is in no format that `read_ratings()` knows.",
+  abort_file(input, "is in no format that `read_ratings()` can read.",
     x = "It looks like {appearance}.",
     i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
@@ -143,8 +143,9 @@ abort_format <- function(input) {
     ))
 }
 
-# Arguments of ratings() that the files imply: covariates, categories, truth and rater_kind. Those
-# that the user gave (names in `given`) are left out. `systems`: names of raters that are systems.
+# Returns the arguments of ratings() that the files imply: covariates, categories, truth and
+# rater_kind, except arguments that the user gave (names in `given`). `got`: result of read_files().
+# `systems`: names of raters that are systems.
 known_settings <- function(got, table, columns, systems, given) {
   labels <- setdiff(distinct(table[columns$rating]), NA)
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
@@ -163,13 +164,13 @@ known_settings <- function(got, table, columns, systems, given) {
   if (!is.null(settings$rater_kind)) {
     judges <- map_chr(split(raters, kind_words[kinds]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
-    inform_fallible("Raters are read as {judges}, as judges in such logs usually are.",
+    inform_fallible("Raters are read as {judges}, as usual in logs of evaluations.",
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   settings
 }
 
-# Text of a note about the rows or answers that `is_dropped` marks; NULL if there are none.
+# Text of a note about the rows or answers for which `is_dropped` is TRUE; NULL if there are none.
 left_out <- function(is_dropped, noun, description, verb = "Left out") {
   if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
 }

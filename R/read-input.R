@@ -41,7 +41,7 @@ open_input <- function(path, how) {
 # Adds notes on rows that a reader dropped or changed. A warning of read_ratings() lists them.
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
-# Does a file begin with these bytes, in hexadecimal digits? `hex` may have several elements.
+# Does a file begin with the bytes `hex`, such as "1f 8b"? `hex` may have several elements.
 begins_with <- function(path, hex) startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
 
 # Unpacks a gzip file, and converts UTF-16 (detected by its first bytes) to UTF-8. Returns the path

@@ -65,8 +65,8 @@ read_prodigy <- function(input) {
   time_pattern <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   case <- if (has_options) "_input_hash" else "_task_hash"
   has_rater <- !is.na(rater) && !all(is.na(table[[rater]]))
-  # In both situations the file is the rater. Without sessions, this needs tasks that differ: an
-  # annotator does each task once.
+  # In both situations, the whole file is read as the answers of one annotator. Without sessions,
+  # tasks must not repeat, because an annotator does each task once.
   uses_file_name <- if (has_rater) all(grepl(time_pattern, table[[rater]])) else
     !anyDuplicated(table[[case]])
   list(
@@ -154,8 +154,8 @@ find_lookalikes <- function(labels) {
 
 usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
 
-# Returns the labels that look like codes for missing ratings. "None" is a constant of Python and
-# such a code, but "none" may be a category.
+# Returns the labels that look like codes for missing ratings. "None", a constant of Python, is a
+# code, but "none" may be a category.
 missing_codes <- function(labels) {
   plain <- plain_label(labels)
   labels[

@@ -134,7 +134,7 @@ scores_of_system <- function(system, x, table, scale) {
   unscored <- setdiff(x$categories, scored)
   is_one_of_two <- n_categories(x) == 2L && length(unscored) == 1L
   abort_if(length(unscored) > 0L && !is_one_of_two, "scores", "Every category needs a score.",
-    x = "System {.val {system}} has none for {length(unscored)} of them: {.val {unscored}}.",
+    x = "System {.val {system}} has no scores of {length(unscored)} of them: {.val {unscored}}.",
     i = "Add the scores of these categories. If there are only two categories, scores of one are
         enough.", system = system, row = integer())
   values <- matrix(NA_real_, length(x$cases), length(scored), dimnames = list(NULL, scored))
@@ -183,7 +183,7 @@ check_scores <- function(values, x, scale, system) {
   )
 }
 
-# Warns of scores that are valid but probably mistakes: answers without scores, and equal scores.
+# Warns about probable mistakes: answers without scores, and systems whose scores are all equal.
 warn_scores <- function(x) {
   answered <- case_answers(x) > 0L
   values <- x$scores$values
@@ -193,7 +193,7 @@ warn_scores <- function(x) {
   n_without <- n_without[n_without > 0L]
   warn_if(n_without, "scores",
     "Some cases that systems answered have no scores, and are left out of metrics of scores.",
-    x = "Cases of {shorten(paste0(names(n_without), ': ', number(n_without)))}",
+    x = "Cases without scores: {shorten(paste0(names(n_without), ' ', number(n_without)))}.",
     systems = names(n_without), cases = unname(n_without))
   constant <- names(Filter(function(v) {
     all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))

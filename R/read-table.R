@@ -126,9 +126,10 @@ abort_encoding <- function(input, where) {
 skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
 
 # Finds the fault of a table that scan() cannot read. If the only fault is that some rows lack their
-# last fields, adds a note; otherwise fails with the number of the faulty line. If a quote spans
-# several lines, count.fields() returns NA for all lines but the last. A row that is too short and
-# ends such a quote is a fault. `has_open_quote`: does the file end within a quote?
+# last fields, adds a note; otherwise fails with the number of the faulty line. `has_open_quote`:
+# does the file end within a quote? If a quote spans several lines, count.fields() returns NA for
+# all of its lines but the last. If the last line is then too short, the quote is probably wrong,
+# and the line is reported as faulty.
 check_csv <- function(input, has_open_quote) {
   n_columns <- length(input$header)
   n_fields <- utils::count.fields(
@@ -160,15 +161,15 @@ check_csv <- function(input, has_open_quote) {
     shorten(dQuote(lacks, FALSE)), "), which are read as empty."))
 }
 
-# ---- Crowds ---------------------------------------------------------------------------------
+# ---- Crowdsourcing platforms ----------------------------------------------------------------
 
-# Returns a function that reads results of a crowdsourcing platform, without assignments with a
-# value of the column `status` that is in `dropped_status` (`reason`: words for the note). `case`:
-# the column that identifies cases. If it does not exist, the input columns of Toloka do so
-# together. `answers`: pattern of the names of columns that may be the rating. If it is NULL, these
-# are the columns for which there is a column of known answers, and several answers are separate
-# lines of a field. `gold`: function of the name of a column of answers that returns the name of its
-# column of known answers.
+# Returns a function that reads results of a crowdsourcing platform. Assignments are dropped if
+# their value in the column `status` is in `dropped_status`; `reason` is the text of the note.
+# `case`: column that identifies cases. Files of Toloka may lack it; all input columns together then
+# identify cases. `answers`: pattern for the names of columns that may be the rating. If it is NULL,
+# these are the columns that have a column of known answers, and a field may contain several
+# answers, one per line. `gold`: function that returns the name of the column of known answers,
+# given the name of the column of answers.
 read_crowd <- function(case, rater, status, dropped_status, reason, answers, gold = toupper) {
   function(input) {
     table <- read_csv(input)

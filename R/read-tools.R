@@ -251,8 +251,8 @@ task_records <- function(task) {
   )
 }
 
-# Labels in the value of a control; NULL if it has no categories. For a taxonomy, a tree of
-# categories, a label is the path to the category.
+# Labels in the value of a control (input element of Label Studio); NULL if it has no categories.
+# For a taxonomy, a tree of categories, a label is the path to the category.
 value_label <- function(value) {
   if (!is.null(value$taxonomy))
     return(map_chr(value$taxonomy, function(path) paste(unlist(path), collapse = " / ")))
@@ -268,7 +268,8 @@ flat_label <- function(value) {
   unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else v))
 }
 
-# Converts a column of CSV: cells that contain such objects as JSON become labels.
+# Converts a column of CSV: cells that contain values of controls as JSON text (objects or arrays)
+# become labels.
 choices_of_cells <- function(x, input) {
   is_object_text <- grepl(
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
