@@ -50,7 +50,8 @@ gold_unused <- "from ratings alone: "
 
 # Adds columns std.error, conf.low and conf.high to a table with columns estimate and reason. If an
 # estimate has no interval, `reason` gets the reason. `intervals`: a list of vectors from the core,
-# with an element per row of `table`. `intervals$lack` is the code of the reason.
+# with an element per row of `table`. `intervals$lack` is a code of the reason: "failed" or, if
+# nearly all replicates are equal, "constant" (`same` is their share, `value` their value).
 add_intervals <- function(table, intervals) {
   has_estimate <- !is.na(table$estimate)
   columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
@@ -73,7 +74,7 @@ without_interval <- function(table, reason) {
   table
 }
 
-# Warns about all `names` whose `share` is above `least`, in one warning with a line per name.
+# Gives one warning about all `names` whose `share` is above `least`, with a line per name.
 # `unit`: text after the share, such as " of replicates". `topic`: the topic of the warning's class.
 warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) {
   above <- which(share > least)
@@ -121,7 +122,7 @@ why_of <- function(table) {
 # share exceeds the probability of that tail, (1 - conf_level) / 2, the interval can be too narrow.
 warn_failed <- function(names, share, conf_level, why) {
   warn_above("bootstrap",
-    "Many bootstrap replicates gave no estimate, so intervals are too short.",
+    "Many bootstrap replicates gave no estimate, so intervals may be too short.",
     names, share, " of replicates", (1 - conf_level) / 2, why)
 }
 

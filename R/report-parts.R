@@ -22,8 +22,8 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     )
   }
   order_unknown <- fill(
-    "; ratings do not show which of the two is better: by the model %s, by counting votes %s or
-    both", system1, system2
+    "; ratings do not show which of the two is better: the model favours %s, counts of votes favour
+    %s or neither", system1, system2
   )
   sentences <- ifelse(
     is.na(table$estimate),
@@ -124,8 +124,8 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
   )
 }
 
-# The methods paragraph for a Bayesian fit. It contains the items that STARD-BLCM, a reporting
-# standard for Bayesian latent class models, asks for.
+# Methods of say_methods() for a Bayesian fit. The paragraph contains the items that STARD-BLCM, a
+# reporting standard for Bayesian latent class models, asks for.
 
 #' @export
 say_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
@@ -207,12 +207,13 @@ shift_sentence <- function(checks) {
 
 # Methods for results in documents: flextable::as_flextable() and report::report().
 
-#' Results as tables of flextable, and as sentences of easystats
+#' Tables for Word and PowerPoint, and sentences for reports
 #'
-#' `flextable::as_flextable()` makes a table for Word, PowerPoint or a web page from any result of
-#' this package. The table has the rows that `print()` shows, a title, and the notes as a footer.
-#' `report::report()` returns the sentences of [may_say()] that the result supports, and the
-#' paragraph on the method.
+#' `flextable::as_flextable()` converts any result of this package to a table for Word, PowerPoint
+#' or a web page, of the package \pkg{flextable}. The table has the rows that `print()` shows, a
+#' title, and the notes as a footer. `report::report()`, of the package \pkg{report}, returns the
+#' sentences of [may_say()] that a result supports, and the paragraph on the method. It accepts the
+#' results of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] and [agreement()].
 #'
 #' @name as_flextable
 #' @return `as_flextable()` returns a `flextable`. `report()` returns a string of class

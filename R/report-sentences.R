@@ -71,16 +71,16 @@ print.said_sentences <- function(x, ...) {
 
 say_sentences <- function(x) UseMethod("say_sentences")
 
-# Generic that returns the methods paragraph, a string, and references of measures that it cites. It
-# cites works by author and year. may_say() appends the full reference if author and year are a name
-# of `references`.
+# Generic that returns a character vector: the methods paragraph, then the full references of cited
+# measures. The paragraph cites other works by author and year, which are names of `references`;
+# may_say() appends their full references.
 say_methods <- function(x) UseMethod("say_methods")
 
 # Shortens references of measures, such as "Cohen (1960), Journal 20" to "Cohen 1960".
 cite_short <- function(full) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", full)
 
-# The references of measures that a paragraph cites by author and year, and that `references` does
-# not contain.
+# Selects those references of measures (`full`) that a paragraph cites by author and year, and that
+# `references` does not contain.
 cited_works <- function(full) {
   unique(unname(full[!cite_short(full) %in% c(full, names(references))]))
 }

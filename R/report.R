@@ -1,11 +1,12 @@
 #' Report of the accuracy of systems
 #'
 #' Writes a report about the systems of `x` for readers who do not use R. The report contains
-#' estimates with intervals and assumptions, and the range of estimates between shared and
-#' independent errors. It lists sentences that the results support, and sentences that they do not
-#' support. It also describes the raters and their agreement, comparisons of systems, metrics,
-#' checks, methods with references, versions and seed. If raters are language models, it adds their
-#' shared errors, the effective number of raters, the alternative annotator test, and cases to read.
+#' estimates with intervals and assumptions, and their range: from the estimate if a system shares
+#' all errors of the raters to the estimate if its errors are independent. It lists sentences that
+#' the results support, and sentences that they do not support. It also describes the raters and
+#' their agreement, comparisons of systems, metrics, checks, methods with references, versions and
+#' seed. If raters are language models, it adds their [shared_errors()], the effective number of
+#' raters, the alternative annotator test ([alt_test()]), and the [disputed_cases()].
 #'
 #' An HTML report is one file that loads nothing from the network. A Word report can be edited. The
 #' source of the report is the R Markdown template `accuracy-report` of this package;
@@ -113,8 +114,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
 hint_of_tests <- "For the accuracy of raters, such as diagnostic tests, use {.fun test_accuracy} and
   {.code may_say(check_fit(fit), \"methods\")}, where {.arg fit} is a fit by {.fun fit_raters}."
 
-# Returns the lines of the template. The lines between the two comments "<!-- sections" are repeated
-# for each variable, with a heading and the number of the variable.
+# Returns the lines of the report for several variables. The lines of the template `text` between
+# the two comments "<!-- sections" are repeated for each variable, below a heading with its name.
 repeat_sections <- function(text, variables) {
   if (is.null(variables)) return(text)
   marks <- grep("^<!-- sections", text)
@@ -185,9 +186,10 @@ report_format <- function(file) {
 
 #' Cases with the least certain labels
 #'
-#' Lists the cases with the least certain labels, with all their ratings and answers. Labels are
-#' those of [ground_truth()]: by model averaging for ratings, and by the model for a fit. The case
-#' whose label has the lowest posterior probability is first.
+#' Lists the cases with the least certain labels, with all their ratings and the answers of systems.
+#' Labels are computed by [ground_truth()]. If `x` is a fit, they come from its model; if `x` is
+#' ratings, from an average over models. The case whose label has the lowest posterior probability
+#' is first.
 #'
 #' @param x A [ratings()] object or a [fit_raters()] result.
 #' @param most Largest number of cases to list; by default 15.
@@ -196,8 +198,8 @@ report_format <- function(file) {
 #'   and a column for each rater and each system. Raters have no columns if they are not identified
 #'   or rate a case more than once. `print()` leaves out the columns of raters and systems if there
 #'   are more than eight. Cases with fewer than two ratings are left out, and so are cases on which
-#'   all raters agree. If labels are not identified, they are `NA`. The first case is then the one
-#'   whose most frequent category has the smallest share of the ratings.
+#'   all raters agree. If the ratings do not identify labels, labels are `NA`. The first case is
+#'   then the one whose most frequent category has the smallest share of the ratings.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)

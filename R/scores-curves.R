@@ -111,8 +111,9 @@ judged_scores <- function(x, systems, category) {
 }
 
 # Binds the tables that `make_table` returns for all systems and `categories`. A category of NA is
-# the category with the highest score of each case. `judged`: result of judged_scores(). Arguments
-# of `make_table`: the scores of the system, and the number of the category.
+# the category with the highest score of each case. `judged`: result of judged_scores().
+# `make_table`: a function of the input for a system (see score_panel()) and of the number of a
+# category.
 table_of_judges <- function(judged, categories, make_table) {
   stack_rows(names(judged$judges), function(system) {
     stack_rows(categories, function(category) {
@@ -137,9 +138,10 @@ roc_points <- function(scored_system, k) {
   )
 }
 
-# Adds columns to the list `columns`: the values of `measure`, their standard errors and bootstrap
-# intervals, `n` and `reason`. `measure` is a function that returns a value in [0, 1] for each row.
-# Its arguments are w, the weights of truths (cases x categories), and v, the weights of cases.
+# Returns a tibble of `columns`, the values of `measure`, their standard errors and bootstrap
+# intervals, `n` (numbers of cases) and `reason`. `measure` is a function that returns a value in
+# [0, 1] for each row. Its arguments are w, the weights of truths (cases x categories), and v, the
+# weights of cases; see score_panel().
 add_score_intervals <- function(columns, n, judged, scored_system, measure) {
   estimate <- judged$estimate
   value <- na_real(measure(scored_system$w, scored_system$v))

@@ -1,7 +1,7 @@
 # Scores as evidence about the truth: the joint model of ratings and scores, or scores that are used
 # as probabilities of the truth.
 
-#' Fit ratings and scores together
+#' Joint model of ratings and scores
 #'
 #' Estimates the probability that each category is true, for each case, from ratings and the scores
 #' of all systems together. If `trust` is given, the scores of the systems that it names are used as
@@ -38,9 +38,9 @@
 #' @param trust Names of systems whose scores are probabilities. Their mean is used as the
 #'   probability of the truth. `NULL`, the default, fits the joint model.
 #' @param ... Not used.
-#' @return An object of class `rater_fit`, as returned by [as_rater_fit()]. The joint model is
-#'   refitted in bootstrap replicates, unless the number of ratings and scores times the number of
-#'   categories is above 1e5.
+#' @return An object of class `rater_fit`, as returned by [as_rater_fit()]. Bootstrap intervals of
+#'   other functions refit the joint model in each replicate, unless the number of ratings and
+#'   scores times the number of categories is above 1e5.
 #' @family estimation
 #' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
 #'   *Journal of the American Statistical Association*, 80, 209-214.
@@ -159,11 +159,12 @@ equal_bins <- function(score, weight) {
   list(code = match(bin, unique(bin))[tie_group], place = place[tie_group])
 }
 
-# Interpolation of the log probability of a score between the middles of neighbouring bins, so that
-# the cases of a bin have different probabilities. Returns a function of `tables` (the tables of the
-# fit: categories x bins, for each source) and of the number of categories. It returns a matrix
-# (rows of `codes` x categories): the change of the log probability relative to that of the bin.
-# `first`: number of tables before those of systems.
+# Interpolates the log probability of a score between the middles of neighbouring bins, so that the
+# cases of a bin have different probabilities. Returns a function. Its arguments are `tables` (the
+# probabilities of the fit: a matrix of categories x bins for each source) and `n` (number of
+# categories). Its value is a matrix (rows of `codes` x categories): the interpolated log
+# probability minus the log probability of the bin. `first`: number of raters, whose tables precede
+# the tables of systems.
 within_bins <- function(codes, weight, first) {
   systems <- lapply(seq_len(ncol(codes$code)), function(s) {
     scored_rows <- which(codes$place[, s] > 0)
@@ -186,8 +187,9 @@ within_bins <- function(codes, weight, first) {
   }
 }
 
-# For each place: its bin (`from`), a neighbouring bin (`to`), and the share of the distance between
-# the middles of the two bins. Between a middle and the limit of the outermost bin, the share is
+# Finds the two bins between which each place (position of a score) is interpolated. Returns a list:
+# `from`, its bin; `to`, a neighbouring bin; and `share`, its distance from the middle of its bin as
+# a share of the distance between both middles. In the outer half of an outermost bin, the share is
 # negative, so the line is extrapolated.
 bin_steps <- function(place, code, centre, group) {
   n <- length(centre)

@@ -78,9 +78,9 @@ score_panel <- function(estimate) {
 }
 
 # Position of system `s` between independent errors (0) and shared errors (1). It is 1 for the
-# method that assumes shared errors, and otherwise the share that the user gave in `common`. Without
-# these, it is 0: the typical share for answers is not used, because it is the frequency of two
-# wrong answers being the same, and wrong scores are never the same.
+# method that assumes shared errors. Otherwise it is the share of shared errors that the user gave
+# as `common` in estimate_accuracy(), and 0 by default. The typical share for answers is not used:
+# it is the frequency with which two wrong answers are equal, and scores of two systems never are.
 shared_position <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
   back <- if (has_fixed_common(estimate$options)) estimate$details$common[[s]] else 0
@@ -92,7 +92,7 @@ score_weights <- function(scored_system, p = scored_system$p, v = scored_system$
   truth_weights(p, scored_system$known, v, back)
 }
 
-# Rows of the table for one system, without intervals.
+# Returns the rows of the table of metrics for one system, without intervals.
 score_point <- function(estimate, plan, scored_system) {
   rows <- metric_rows(estimate, plan, scored_system$s, sum(scored_system$v), scored_system$lack,
     score_values(plan, scored_system$book, scored_system$w, scored_system$v))
@@ -124,6 +124,9 @@ draw_scores <- function(estimate, panel, scored_systems, n_values, measure) {
   })
 }
 
+# Adds intervals to the rows of a system. `draws`: values in bootstrap replicates (replicates x
+# metrics). `record`: record of the kind of interval. Percentile intervals contain sampling error
+# only; in other intervals, standard errors also contain the hidden error (see hidden_of_scores()).
 score_intervals <- function(rows, estimate, plan, scored_system, draws, record, conf_level) {
   ends <- ranges_of_plan(plan)
   values <- centre_on_estimate(to_unit(draws, ends), to_unit(rows$estimate, ends), plan)
@@ -166,10 +169,10 @@ centre_on_estimate <- function(values, estimate, plan) {
 
 # Standard deviation of the bias that shared errors may cause in each metric without being visible
 # in the ratings (the hidden error). hidden_in_all() combines two parts. The first is for the
-# unknown position between shared and independent errors: `at_end(0) - at_end(1)`. The second is for
-# raters who make the same errors, which moves weight to the category with the highest score:
-# `top_shift`. The weight of dependence is set to 1, because independent answers do not imply
-# independent scores.
+# unknown position between independent (0) and shared errors (1): `at_end(0) - at_end(1)`. The
+# second is for raters who make the same errors, which moves weight to the category with the highest
+# score: `top_shift`. `dependence_weight`, the weight of shared errors in the interval, is set to 1,
+# because independent answers do not imply independent scores.
 hidden_of_scores <- function(estimate, plan, scored_system) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   v <- scored_system$v

@@ -52,8 +52,8 @@
 NULL
 
 # Makes the result of shared_errors(). `pairs`: table of the pairs with a common case; tidy() adds
-# the other pairs when it is called. `raters`: table of raters. `about`: one row with the results
-# for all raters together. `judges`: names of raters, then of systems.
+# the other pairs when it is called. `raters`: table of raters. `about`: list of results for all
+# raters together, from panel_summary(). `judges`: names of raters, then of systems.
 new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
   facts <- c(counts, about, conf_level = options$conf_level)
   has_truth <- facts$known > 0
@@ -172,7 +172,7 @@ limits_in_words <- function(limits) from_to(min(limits[, 1L]), max(limits[, 2L])
 # Shared errors if the truth is known: correlations, and the effective number of raters.
 
 # Lists all answers to cases with known truth. `cells`: rows of known_cells(), groups of cases with
-# the same pattern of ratings and the same truth. Fields with an element per answer:
+# the same pattern of ratings and the same truth. Returns a list. Fields with an element per answer:
 # * row: number of the cell
 # * judge: number of the rater; systems are numbered after the raters
 # * right: is the answer right?
@@ -232,7 +232,7 @@ add_correlations <- function(table, share, counted) {
   )
   table$reason <- if (counted) NA_character_ else
     paste0(no_interval, "weights are not counts, so there is no number of cases")
-  table$reason[!has_error] <- paste0(no_interval, "they are right and wrong together")
+  table$reason[!has_error] <- paste0(no_interval, "the correlation is exactly 1 or -1")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
   table$reason[table$known == 0] <- no_common_truth
   table

@@ -60,8 +60,8 @@
 #'   the default, is 1 / (number of categories - 1). With two categories it is always 1.
 #' @param conf_level Confidence level of the intervals, in (0, 1).
 #' @param ... Not used.
-#' @return An object of class `shared_errors`; see [tidy()][tidy.shared_errors] and
-#'   [fallible_result].
+#' @return An object of class `shared_errors`. [tidy()][tidy.shared_errors] returns its tables, with
+#'   a row per pair or per rater. [fallible_result] lists the methods of all results.
 #' @references Kish, L. (1965). *Survey sampling*. Wiley.
 #' @family shared errors
 #' @seealso [accuracy_bounds()] for the effect of shared errors on a system's accuracy.
@@ -178,8 +178,8 @@ ratings_per_case <- function(x) {
   sum(weight * n_ratings) / sum(weight)
 }
 
-# The table of pairs before correlations are estimated. `judges`: names of raters, then of systems.
-# `raters`: number of raters. `pairs$one` and `pairs$two`: positions of the pair in `judges`.
+# Returns the table of pairs, in which correlations are still NA. `judges`: names of raters, then of
+# systems. `raters`: number of raters. `pairs$one`, `pairs$two`: positions of the pair in `judges`.
 shared_table <- function(pairs, judges, raters, conf_level) {
   n_systems_in_pair <- (pairs$one > raters) + (pairs$two > raters)
   columns_tibble(
@@ -348,7 +348,7 @@ mean_of_known <- function(x, weight) {
   na_real(stats::weighted.mean(x[is_used], weight[is_used]))
 }
 
-# One row with results for all raters together: the mean correlation, the effective number of
+# Returns a list of results for all raters together: the mean correlation, the effective number of
 # raters, and their intervals or ranges. `mean_ratings`: mean number of ratings per case.
 panel_summary <- function(table, answers, raters, mean_ratings) {
   rater_pairs <- table[table$kind == "raters", ]

@@ -1,9 +1,8 @@
 # The checkpoint file, in which a running study is saved, so that it can continue after an
 # interrupt.
 
-# Error about the checkpoint file. Arguments are those of abort_if(). The default hint is for a file
-# that exists and cannot be used.
-
+# Fails if `wrong`, with an error about the checkpoint file. Arguments are those of abort_if(). The
+# default hint `i` is for a file that exists and cannot be used.
 abort_checkpoint_if <- function(wrong, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.",
                                 .envir = parent.frame()) {
@@ -35,8 +34,8 @@ hashes_of_parts <- function(study) {
   map_chr(parts, function(part) rlang::hash(text_of(study[[part]])))
 }
 
-# Text of an object, for its hash: of lists, vectors and functions. Environments, byte code and
-# source references are excluded, because they differ between R sessions.
+# Converts an object (list, vector or function) to text, from which its hash is computed.
+# Environments, byte code and source references are excluded, because they differ between sessions.
 text_of <- function(x) {
   if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
   kept_attributes <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]

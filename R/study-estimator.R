@@ -1,7 +1,7 @@
-#' An estimator for simulation studies
+#' Estimators for simulation studies
 #'
 #' Returns a function that takes a [ratings()] object and calls [estimate_accuracy()] with the given
-#' options. [simulation_study()] runs most of these functions in compiled code.
+#' options. [simulation_study()] compares such estimators; most of them run in compiled code.
 #'
 #' @inheritParams estimate_accuracy
 #' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
@@ -49,7 +49,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   )
 }
 
-# Known truths of a random sample of the rated cases.
+# Draws a random sample of at most `n_gold` rated cases, and returns their rows of truth(x).
 random_gold <- function(x, n_gold) {
   truths <- truth(x)
   rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(truths$category))
@@ -210,11 +210,13 @@ abort_world <- function(world, demand, fault, ...) {
     design = world$label, ..., call = NULL)
 }
 
-# Seed of R's generator for a world. It is from another part of the random stream than the seeds of
-# estimators, so that panels and estimators use independent random numbers.
+# Seed of R's generator for a user-defined design, which draws the panel number `item`. It is from
+# another part of the random stream than the seeds of estimators, so that panels and estimators use
+# independent random numbers.
 world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 
-# True accuracies of a panel `x`, and the agreement of its raters. All are NA if `x` is an error.
+# Returns the true accuracies of systems in a panel `x` (`expected` and `sample`, see
+# true_accuracy()), and the agreement of its raters. All are NA if `x` is an error.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
     unknown <- rep(NA_real_, length(systems))

@@ -47,8 +47,9 @@ check_fixed <- function(design) {
     arg = "design")
 }
 
-# Returns ratings with a case for each possible pattern of answers, weighted by its probability. The
-# design has one system. `truth`: confusion matrices and base rates of the design.
+# Returns ratings with a case for each possible combination of answers of raters and system. The
+# weight of a case is its probability. The design has one system. `truth`: confusion matrices and
+# base rates of the design, from draw_panel().
 exact_panel <- function(design, truth) {
   n <- n_categories(design)
   raters <- n_raters(design)
@@ -77,7 +78,7 @@ exact_panel <- function(design, truth) {
 }
 
 # Joint probabilities of all answers, before raters copy answers. An array with a dimension for each
-# rater and system.
+# rater and system. Effects of cases, such as their difficulty, are integrated out by quadrature.
 joint_answers <- function(design, truth) {
   strata <- nrow(design$strata)
   judges <- seq_along(design$loading)
@@ -97,8 +98,8 @@ joint_answers <- function(design, truth) {
 }
 
 # Joint probabilities of all answers, after raters copy answers. `probability`: an array with a
-# dimension for each rater, then for each system. Each row of `copying` is a rater `to` who replaces
-# the answer by that of the rater `from`, with the given probability.
+# dimension for each rater, then for each system. `copying`: a data frame. In each row, rater `to`
+# replaces its answer by the answer of rater `from`, with probability `probability`.
 copy_answers <- function(probability, copying) {
   judges <- seq_along(dim(probability))
   for (i in seq_len(nrow(copying))) {

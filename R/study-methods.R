@@ -15,7 +15,8 @@
 #'   * `design`, `n` (number of cases), `system`, `run` (number of the panel), `estimator`
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`
 #'   * `expected` and `sample`: true accuracy of the system, see [true_accuracy()]
-#'   * `agreement`, `chance_kappa` and `rater_accuracy` of the raters, computed with the K-model
+#'   * `agreement`, `chance_kappa` and `rater_accuracy` of the raters, computed with the K-model, in
+#'     which all raters have the same accuracy; see [k_model()]
 #'   * `seed`: seed of R's random number generator for the estimator
 #'   * `reason`: why the estimate or its interval is `NA`
 #'   * `condition`: the error of an estimator that failed, otherwise `NULL`
@@ -77,7 +78,8 @@ summarise_errors <- function(target, group, margin) {
   compared <- !is.na(group$estimate) & !is.na(truth)
   has_interval <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
   error <- (group$estimate - truth)[compared]
-  # Mean of `x` and its Monte Carlo standard error. `known`: the rows of `group` that `x` is from.
+  # Mean of `x` and its Monte Carlo standard error, a list with names that begin with `name`.
+  # `known`: for each row of `group`, has it a value in `x`?
   mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
       panels <- length(unique(group$panel[known]))
@@ -104,10 +106,12 @@ summarise_errors <- function(target, group, margin) {
   ))
 }
 
-# Monte Carlo standard error of the mean of `x`. Panels are random; cells (combinations of design,
-# number of cases and system) are fixed. Values are first summed within panels, because values of
-# the same panel are not independent. Each cell contributes its number of panels times the variance
-# of the panels' sums of deviations. A panel without a value contributes a sum of zero.
+# Monte Carlo standard error of the mean of `x`. `known`: for each row, has it a value in `x`?
+# `cell`, `panel`: numbers of the cell and the panel of each row. Panels are random; cells
+# (combinations of design, number of cases and system) are fixed. Deviations from the mean are
+# first summed within panels, because values of the same panel are not independent. Each cell
+# contributes the variance of these sums times its number of panels. A panel without a value has a
+# sum of zero.
 mean_mcse <- function(x, known, cell, panel) {
   if (length(x) == 0L) return(NA_real_)
   deviation <- replace(double(length(known)), known, x - mean(x))

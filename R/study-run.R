@@ -163,7 +163,7 @@ estimator_globals <- function(estimators) {
   needed
 }
 
-# Results of a block: a list of columns, with an element for each estimator, system and run.
+# Runs a block. Returns a list of columns, with an element for each estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   item <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, item, block$runs)
@@ -209,8 +209,8 @@ bootstrap_seeds <- function(estimators, seeds) {
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 
-# Results of an estimator in compiled code: a list of columns, with an element per system and run,
-# sorted by system, then by run.
+# Converts `result`, the result of an estimator in compiled code, to a list of columns, with an
+# element per system and run, sorted by system, then by run.
 compiled_results <- function(result, estimator, block) {
   columns <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(columns$estimate) / block$runs
@@ -226,9 +226,10 @@ compiled_results <- function(result, estimator, block) {
   columns
 }
 
-# Results of estimators that run in R. Returns a list: `results`, with a list of columns for each
-# estimator; `facts`, the true accuracies and the agreement of the panels. `facts` is NULL unless a
-# user-defined design draws the panels, because the core computes it for other designs.
+# Applies estimators that run in R to the panels of a block. Returns a list: `results`, with a list
+# of columns for each estimator; `facts`, the true accuracies and the agreement of the panels.
+# `facts` is NULL unless a user-defined design draws the panels, because the core computes it for
+# other designs.
 interpreted_results <- function(block, estimators, seed, seeds) {
   if (length(estimators) == 0L) return(list()) # panels are not needed
   systems <- names(block$design$systems)

@@ -103,8 +103,9 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   continue_study(study, threads, checkpoint)
 }
 
-# A study without results. Fields: the arguments; `seed`; `results`, a list of columns; and `done`,
-# the number of finished runs of each cell (see study_cells()).
+# Creates a study without results, a list. Fields: the arguments; `results`, a list of columns with
+# an element per panel, system and estimator; and `done`, the number of finished runs of each cell
+# (see study_cells()).
 new_study <- function(designs, estimators, runs, n, panels, seed) {
   study <- list(
     designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,

@@ -13,15 +13,16 @@
 # * rho, votes: default correlation of errors, and default weight of vote shares
 # * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings
 # * reason: why labels are NA; NULL if they are not
-# * worth: effective number of ratings of each pattern; NULL if abstentions are not used
+# * worth: effective number of ratings of each pattern (see replies_worth()); NULL if abstentions
+#   are not used
 # * by_replies: are labels identified by abstentions only? NULL if abstentions are not used
 # * gold: gold cases for the calibration; NULL if labels are not calibrated
-# * blind: the same list for labels that do not use the gold cases
-# * one_judge: has no case two ratings? Then vote shares are not used.
+# * blind: a list like this one, for labels that were computed without the gold cases
+# * one_judge: is TRUE if no case has two ratings. Then vote shares are not used.
 labels_of <- function(x, known_truth, gold_sample, votes) UseMethod("labels_of")
 
-# Labels of a fitted model: its posterior, which is neither flattened nor mixed with vote shares.
-# `x`: the ratings, with separate patterns for gold cases.
+# Returns the labels of a fitted model, in the form of labels_of(): its posterior, which is neither
+# flattened nor mixed with vote shares. `x`: the ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- matching_patterns(fit$x, x)
   list(
@@ -140,8 +141,8 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 
 # ---- The average --------------------------------------------------------------------------------
 
-# Labels from ratings after step 1, in the form of labels_of(). Patterns of `x` must be split by
-# known truth. The posterior is NA if labels are not identified.
+# Computes labels from ratings (step 1), and returns them in the form of labels_of(). Patterns of
+# `x` must be split by known truth. The posterior is NA if labels are not identified.
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) return(labels_of_model(fit_raters(x), x = x))
   has_known_truth <- knows_some(known)
@@ -186,9 +187,10 @@ identified_for_labels <- function(fit) {
   shown_by_association(fit$x, fit$identified)
 }
 
-# Fits the two models of the raters, and returns them as a list. One has a confusion matrix for each
-# rater; the other (`one_coin`) is centred at equally probable errors. Both use abstentions if
-# `decision`, the result of decide_abstain(), does. It may already contain the first fit.
+# Fits the two models of the raters, and returns the fits as a list. Both shrink the confusion
+# matrices of raters towards a common matrix, the centre. In the centre of the second model
+# (`one_coin`), all errors are equally probable. `decision`: result of decide_abstain(). It
+# determines whether both models use abstentions, and may already contain the first fit.
 average_members <- function(x, known, decision) {
   use_abstentions <- isTRUE(decision$depends)
   first_fit <- if (!knows_some(known)) decision$fits[1L + use_abstentions]
@@ -225,8 +227,8 @@ fit_around_centre <- function(one_coin, x, known, parts) {
   )
 }
 
-# Weights of patterns as numbers of cases. Weights that are probabilities are scaled so that their
-# sum is the number of cases.
+# Returns the weights of patterns as numbers of cases. Weights that are probabilities are scaled, so
+# that their sum is the number of cases.
 weights_of_labels <- function(x) {
   weight <- pattern_weights(x)
   if (weights_are_counts(x)) weight else weight * sum(x$weights > 0) / sum(weight)

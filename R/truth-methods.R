@@ -1,4 +1,4 @@
-#' Tables of ground truth
+#' Tables and plot of consensus labels
 #'
 #' `tidy(x)` returns the labels as a long table, and `tidy(x, "categories")` a summary of each
 #' category. `glance()` returns a summary of all labels, and `autoplot()` draws the probabilities.
@@ -34,10 +34,10 @@
 #' @name tidy.ground_truth
 NULL
 
-# Makes the result of ground_truth() in wide format. `posterior`: probabilities, a row per pattern
-# of `x`. `about`: labels from finish_labels(), whose other fields describe how they were computed.
-# The result has the attributes `truth`, the true categories if `x` contains them, and `known`: is
-# the truth of the case known?
+# Makes the result of ground_truth() in wide format. `posterior`: probabilities (patterns of `x` x
+# categories). `about`: result of finish_labels(), whose fields describe how labels were computed.
+# The result has two attributes: `truth`, the true categories if `x` contains them, and `known`,
+# which is TRUE for cases whose known truth was used.
 new_ground_truth <- function(x, posterior, about) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
@@ -59,8 +59,8 @@ new_ground_truth <- function(x, posterior, about) {
   out
 }
 
-# Makes the object. `probability`: the distinct rows of probabilities in `table`. `times`: the
-# number of cases with each of these rows.
+# Makes the `ground_truth` object from the wide table. `probability`: the distinct rows of
+# probabilities in `table`. `times`: the number of cases with each of these rows.
 label_table <- function(table, about, probability = probability_matrix(table, "x"),
                         times = rep_len(1L, nrow(table))) {
   facts <- label_facts(probability, times, sure_enough(about))
@@ -94,8 +94,8 @@ tidy_labels <- function(x) {
   long_truth(x$case, factor_in_order(colnames(probability)), probability)
 }
 
-# The columns of glance(). Each row of `probability` represents the number `times` of cases. A label
-# is unsure if its probability is below `sure`.
+# Returns the columns of glance(). `times`: number of cases that each row of `probability`
+# represents. A label is unsure if its probability is below `sure`.
 label_facts <- function(probability, times, sure) {
   with_label <- !is.na(probability[, 1L])
   n_cases <- times[with_label]

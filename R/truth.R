@@ -294,7 +294,8 @@ known_codes <- function(truth_table, case, categories, arg) {
   replace(code, is.na(code), 0L)
 }
 
-# Converts true categories to their numbers. Fails if one is not among `categories`; NA stays NA.
+# Converts true categories to their numbers. NA stays NA; a category that is not among `categories`
+# is an error.
 truth_codes <- function(truth, categories, arg) {
   code <- match(truth, categories)
   invalid <- which(is.na(code) & !is.na(truth))
@@ -340,8 +341,8 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
 
-# Renames the column of cases to `case`. It is recognised if it is the only column that is not
-# called truth, category or probability.
+# Renames the column that identifies cases to `case`, if it is the only column with a name other
+# than truth, category and probability.
 name_cases <- function(table) {
   other_columns <- if (is.data.frame(table))
     setdiff(names(table), c("truth", "category", "probability"))

@@ -225,7 +225,7 @@ test_that("what has no correlation says why", {
   expect_match(found$reason[[1]], "always right") # a is
   last <- found[found$rater1 == "c" & found$rater2 == "e", ]
   expect_identical(last$estimate, 1)
-  expect_match(last$reason, "right and wrong together")
+  expect_match(last$reason, "exactly 1 or -1")
   nothing <- found[found$known == 0, ]
   expect_identical(nrow(nothing), 0L)
 })
