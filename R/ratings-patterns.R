@@ -48,8 +48,8 @@ rating_positions <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# Number of the pattern of each case, and the identifier of the first case of a pattern. `x` must be
-# a ratings object.
+# Number of the pattern of each case (pattern_of_case), and the identifier of the first case of a
+# pattern (case_of_pattern). `x` must be a ratings object.
 pattern_of_case <- function(x) x$index
 
 case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
@@ -68,7 +68,7 @@ unfold_ratings <- function(x) {
 
 # Adds entries without a category, such as abstentions, to `ratings` from unfold_ratings(), and
 # sorts all entries by case and rater. `entries`: a list of vectors `case` and `rater`. `category`:
-# code that replaces the category of the added entries.
+# code that is stored as their category.
 add_entries <- function(ratings, entries, category) {
   n_entries <- length(entries$case)
   if (n_entries == 0L) return(ratings)
@@ -76,8 +76,8 @@ add_entries <- function(ratings, entries, category) {
   lapply(all_entries, `[`, order(all_entries$row, all_entries$rater))
 }
 
-# Number of cases, in total and by pattern, without weights. If a database has counted the cases,
-# each entry of `x$index` represents `x$times` cases.
+# Number of cases (n_cases) and number of cases of each pattern (pattern_times), without weights. If
+# a database has counted the cases, each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
 pattern_times <- function(x) {
@@ -138,7 +138,7 @@ ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
 # Order of the patterns, as from order(). It depends only on their content, so that results do not
-# depend on the order of cases. `truth`: a number for each pattern, or empty.
+# depend on the order of cases. `truth`: number of the true category of each pattern, or empty.
 order_of_patterns <- function(x, truth) {
   patterns <- seq_len(n_patterns(x))
   ratings <- split(

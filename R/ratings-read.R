@@ -220,7 +220,7 @@ keep_columns <- function(mapping, dots) {
     function(names) intersect(names, c(named, "case", "rater", "rating")) else identity
 }
 
-# ---- Files ----------------------------------------------------------------------------------
+# ---- Finding and reading files --------------------------------------------------------------
 
 find_files <- function(path) {
   if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
@@ -281,7 +281,7 @@ read_file <- function(file, how) {
   c(contents, list(name = input$name, format = format, path = file))
 }
 
-# ---- Contents -------------------------------------------------------------------------------
+# ---- Roles of columns, identifiers of cases, and systems ------------------------------------
 
 # Adds the default columns of the format to `mapping` for `case`, `rater` and `rating`, if the user
 # did not give them. Wide tables and counts have no defaults.

@@ -2,25 +2,26 @@
 #' `interval = "profile"`, for method `"joint"`, fixes the accuracy of the system at a value and
 #' maximises the log posterior over all other parameters. The interval ends where this maximum is
 #' below the overall maximum by half the `conf_level` quantile of chi-squared with one degree of
-#' freedom. Nothing is drawn at random. It is several times faster than a bootstrap, and one-sided
-#' if an end is 0 or 1. `std.error` is that of a normal interval with the same width. The interval
-#' is `NA`, with a reason, if the prior is estimated from the same ratings (`prior = "pooled"`) or
-#' weights are not counts. Like a bootstrap, it contains only sampling error.
+#' freedom. It uses no random numbers, and is several times faster than a bootstrap. If a limit is 0
+#' or 1, the interval is one-sided. `std.error` is the standard error of a normal interval with the
+#' same width. The interval is `NA`, with a reason, if the prior is estimated from the same ratings
+#' (`prior = "pooled"`) or weights are not counts. Like a bootstrap, it contains only sampling
+#' error.
 #'
 #' @section Calibration samples:
-#' The accuracy of constant systems, such as `systems = c(app = "pass")`, can be estimated from one
-#' rater (or the vote of one of the [rater_groups]) and a calibration sample from other data,
-#' `known_raters = list(judge = counts)`. It is the base rate of their category, corrected for the
-#' errors in the sample. Formulas, intervals and missing values are explained in the section of the
-#' same name in [fit_raters()]. `method` and `interval` of the result are `"calibrated"`; the
-#' argument `interval` can only be `"none"`. With `by`, all groups have the same sample. The
-#' estimate assumes that the rater makes the same errors on these cases as on the sample. The
-#' printed result shows the error of the estimate if the rater chose the category in 5 of 100 more
-#' of these cases, whatever their truth. In public results of language models as judges, 135 pass
-#' rates were estimated with a calibration sample from another subset of the benchmark: 90%
-#' intervals covered .51 of them. With 25 random labels of the same subset, they covered .89.
-#' Systems whose answers differ between cases are an error: the sample does not show which errors
-#' rater and system share.
+#' Constant systems give the same answer to all cases, such as `systems = c(app = "pass")`. Their
+#' accuracy can be estimated from one rater (or the vote of one of the [rater_groups]) and a
+#' calibration sample from other data, `known_raters = list(judge = counts)`. The estimate is the
+#' base rate of this answer, corrected for the rater's errors in the sample. Formulas, intervals and
+#' missing values are explained in the section of the same name in [fit_raters()]. `method` and
+#' `interval` of the result are `"calibrated"`; the argument `interval` can only be `"none"`. With
+#' `by`, all groups have the same sample. The estimate assumes that the rater makes the same errors
+#' on these cases as on the sample. The printed result shows the error of the estimate if the rater
+#' chose the category in 5 of 100 more of these cases, whatever their truth. In public results of
+#' language models as judges, 135 pass rates were estimated with a calibration sample from another
+#' subset of the benchmark: 90% intervals covered .51 of them. With 25 random labels of the same
+#' subset, they covered .89. Systems whose answers differ between cases are an error: the sample
+#' does not show which errors rater and system share.
 #'
 #' @section Groups and clusters:
 #' With `by`, every group of cases is fitted separately; groups share neither raters' accuracy nor
@@ -139,7 +140,7 @@ look_up_cases <- function(case, value, x, arg) {
   value[match(cases, case)]
 }
 
-# ---- Keys of several columns ------------------------------------------------------------------
+# ---- Identifiers of cases in several columns ("keys") -----------------------------------------
 
 # Joins several columns that identify cases to one identifier, with slashes between the values. A
 # slash in a value becomes "%2F", so that different cases have different identifiers.
@@ -200,7 +201,7 @@ add_covariates <- function(x, input) {
   without_row <- setdiff(seq_along(x$cases), case)
   abort_if(without_row, "case",
     "With {.arg covariates}, all cases of {.arg systems} must be in {.arg data}.",
-    x = "Case {.val {as_label(x$cases[without_row[[1L]]])}} is not, and has no covariates.",
+    x = "Case {.val {as_label(x$cases[without_row[[1L]]])}} is only in {.arg systems}.",
     i = "Leave such cases out of {.arg systems}.", row = without_row)
   x$covariates <- tibble::as_tibble(Map(function(column, name) {
     check_covariate(column, name)

@@ -4,7 +4,7 @@
 
 # ---- Limits ---------------------------------------------------------------------------------
 
-# help("fallible-limits") explains them.
+# Default limits of files. help("fallible-limits") explains them.
 usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
 
 # Limits of files, a list: `most` (largest allowed numbers, with the names of `usual_file_limits`),

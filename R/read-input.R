@@ -69,7 +69,7 @@ abort_file_if <- function(wrong, ...) {
   if (is_wrong(wrong)) abort_file(..., .envir = parent.frame())
 }
 
-# ---- Kinds ----------------------------------------------------------------------------------
+# ---- Kinds of files -------------------------------------------------------------------------
 
 # Descriptions of binary files, with their first bytes as names. A description may contain an R
 # function that reads the file.

@@ -37,8 +37,8 @@ add_scores <- function(x, options, data, by_rating) {
 }
 
 # ---- Layouts -------------------------------------------------------------------------------------
-# Both functions return a list of vectors with an entry per score: `at` (number of the case),
-# `system`, `category` (label) and `score`.
+# The two functions of this section return a list of vectors with an element per score: `at` (number
+# of the case), `system`, `category` (label) and `score`.
 
 # Scores in columns of wide data. `scores`: for each system, a character vector of columns of
 # `data`, with the categories as names.
@@ -90,7 +90,7 @@ table_of_scores <- function(x, scores) {
   check_scored_systems(unique(system), x)
   at <- match(as_label(table$case), as_label(x$cases))
   abort_if(anyNA(at), "case", "{.arg scores} must name cases of {.arg data}.",
-    x = "{sum(is.na(at))} row{?s} {?is/are} not, first row {which(is.na(at))[[1L]]} of case
+    x = "{sum(is.na(at))} row{?s} name{?s/} other cases, first row {which(is.na(at))[[1L]]}: case
         {.val {as_label(table$case)[is.na(at)][[1L]]}}.", row = which(is.na(at)))
   list(
     at = at, system = system, category = as_label(table$category),
@@ -122,8 +122,8 @@ scores_of_system <- function(system, x, table, scale) {
   cells <- cbind(table$at[row], match(table$category[row], scored))
   repeated_row <- anyDuplicated(cells)
   abort_if(repeated_row > 0L, "repeat", "A system can give one score per case and category.",
-    x = "Row {row[[repeated_row]]} of {.arg scores} repeats that of system {.val {system}}, case
-        {.val {as_label(x$cases[[cells[repeated_row, 1L]]])}},
+    x = "Row {row[[repeated_row]]} of {.arg scores} is a second score of {.val {system}} for case
+        {.val {as_label(x$cases[[cells[repeated_row, 1L]]])}} and category
         {.val {scored[[cells[repeated_row, 2L]]]}}.",
     case = x$cases[[cells[repeated_row, 1L]]], rater = system)
   unknown <- setdiff(scored, x$categories)

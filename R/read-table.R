@@ -81,8 +81,9 @@ empty_rows <- function(table, columns, sparse) {
   Reduce(`&`, lapply(table[columns], is_blank))
 }
 
-# Drops empty rows, and in tables with a row per case exact copies of a row. (In long data, a copy
-# may be a second rating.) Warns of all that was left out. `columns`: as in empty_rows().
+# Drops empty rows and, in tables with a row per case, exact copies of a row. (In long data, a copy
+# may be a second rating.) Gives one warning about all rows that were dropped, here or by the reader
+# of the format. `columns`: as in empty_rows().
 drop_rows <- function(table, contents, columns) {
   is_empty <- empty_rows(table, columns, isTRUE(contents$sparse))
   repeats_case <- length(columns$rating) == 0L &&

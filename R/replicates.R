@@ -49,9 +49,9 @@ no_interval <- "no interval: "
 gold_unused <- "from ratings alone: "
 
 # Adds columns std.error, conf.low and conf.high to a table with columns estimate and reason. If an
-# estimate has no interval, `reason` gets the reason. `intervals`: a list of vectors from the core,
-# with an element per row of `table`. `intervals$lack` is a code of the reason: "failed" or, if
-# nearly all replicates are equal, "constant" (`same` is their share, `value` their value).
+# estimate has no interval, the reason is stored in `reason`. `intervals`: a list of vectors from
+# the core, with an element per row of `table`. `intervals$lack` is a code of the reason: "failed"
+# or, if nearly all replicates are equal, "constant" (`same`: their share; `value`: their value).
 add_intervals <- function(table, intervals) {
   has_estimate <- !is.na(table$estimate)
   columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")

@@ -169,7 +169,7 @@ in_sentence <- function(titles) {
   ifelse(to_lower_case, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
 }
 
-# ---- Accuracy ------------------------------------------------------------------------------------
+# ---- Sentences and methods paragraph: accuracy ---------------------------------------------------
 
 say_sentences.accuracy_estimate <- function(x) {
   table <- tidy(x)
@@ -287,7 +287,7 @@ say_methods.accuracy_estimate <- function(x) {
   )
 }
 
-# ---- Metrics -------------------------------------------------------------------------------------
+# ---- Sentences and methods paragraph: metrics ----------------------------------------------------
 
 say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
@@ -334,12 +334,12 @@ say_methods.metric_estimate <- function(x) {
   ), cited_works(works))
 }
 
-# ---- Agreement -----------------------------------------------------------------------------------
+# ---- Sentences and methods paragraph: agreement --------------------------------------------------
 
 say_sentences.agreement <- function(x) {
   about <- attr(x, "about")
   title <- in_sentence(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
-  # "Krippendorff's alpha (ordinal)"
+  # "Krippendorff's alpha, ordinal" becomes "Krippendorff's alpha (ordinal)".
   title <- sub(", ([^,]*)$", " (\\1)", title) # nolint: nonportable_path.
   rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
     map_chr(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {

@@ -73,7 +73,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   x <- Map(function(x, name) {
     name_variable_in_conditions(if (nzchar(name)) name, check_input(x))
   }, variables, names2(variables))
-  # Groups have names, because long data cannot be matched by position.
+  # The names of `groups` are the cases, because long data cannot be matched by position.
   by <- lapply(x, function(x) {
     groups <- by_of_cases(dots$by %||% rlang::quo(NULL), x)
     if (!is.null(groups)) setNames(groups, as_label(x$cases))

@@ -81,7 +81,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   truth <- if (is.null(known_truth)) integer(length(x$index)) else truth_of_patterns(x)[x$index]
   codes <- if (joint) score_codes(x)
   values <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
-  # Cases with different scores or known truths get separate patterns.
+  # Cases with different scores or known truths get separate patterns. -1 means no score.
   values[is.na(values)] <- -1
   x <- split_patterns(
     x, c(list(.truth = truth), split_columns(values, paste0(".score", seq_len(ncol(values)))))
@@ -103,7 +103,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     scored = list(raters = if (joint) sum(is_used) else 0L))
 }
 
-# ---- Codes ---------------------------------------------------------------------------------------
+# ---- Codes of scores: bins and positions ---------------------------------------------------------
 
 # Turns scores and answers into codes for the joint model. Returns a list of two matrices, cases x
 # systems. `code`: number of the bin of the score, or answer of a system without scores; 0 if the
@@ -205,9 +205,10 @@ bin_steps <- function(place, code, centre, group) {
   )
 }
 
-# ---- Fits ----------------------------------------------------------------------------------------
+# ---- Fits of the joint model, and trusted scores -------------------------------------------------
 
-# Weight of the distribution towards which each row of a table is shrunk, as a number of cases.
+# Each row of a table (the distribution of ratings or scores in one true category) is shrunk towards
+# the distribution over all cases. This is the weight of that distribution, as a number of cases.
 table_mass <- 1
 
 # Fits the joint model with the EM algorithm. Returns a list:

@@ -214,8 +214,8 @@ min_eigenvalue <- 0.01
 
 # Probabilities of the true categories, from raters only. A list:
 # * posterior: a function of weights of cases that refits the raters and returns probabilities
-#   (cases x categories). It returns those of the original fit if the weights are NULL, if the fit
-#   cannot be repeated, or if fits are slow (`max_refitted`).
+#   (cases x categories). It returns the probabilities of the original fit if the weights are NULL,
+#   if the fit cannot be repeated, or if fits are slow (`max_refitted`).
 # * known: is the truth of the case known?
 posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)

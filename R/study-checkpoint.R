@@ -116,8 +116,9 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
 
 lock_store <- new.env()
 
-# Returns the study with the results and the seed from the checkpoint file. Fails if the `parts` of
-# the study in the file differ, or if it has more runs. Without a file, returns the study unchanged.
+# Returns the study with the results and the seed from the checkpoint file. Fails if the study in
+# the file has other values of the fields `parts`, or more runs. Without a file, returns the study
+# unchanged.
 resume <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
   saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)

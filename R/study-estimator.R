@@ -106,7 +106,7 @@ as_estimator <- function(x) {
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   abort_argument_if(bad, arg, "must have a different name for each element.",
-    x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
+    x = if (bad[[1L]] == "") "One element has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
 # Applies an estimator to a panel `x`. If the panel could not be drawn, `x` is the error. Returns a

@@ -79,7 +79,7 @@ summarise_errors <- function(target, group, margin) {
   has_interval <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
   error <- (group$estimate - truth)[compared]
   # Mean of `x` and its Monte Carlo standard error, a list with names that begin with `name`.
-  # `known`: for each row of `group`, has it a value in `x`?
+  # `known`: does each row of `group` have a value in `x`?
   mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
       panels <- length(unique(group$panel[known]))
@@ -106,7 +106,7 @@ summarise_errors <- function(target, group, margin) {
   ))
 }
 
-# Monte Carlo standard error of the mean of `x`. `known`: for each row, has it a value in `x`?
+# Monte Carlo standard error of the mean of `x`. `known`: does each row have a value in `x`?
 # `cell`, `panel`: numbers of the cell and the panel of each row. Panels are random; cells
 # (combinations of design, number of cases and system) are fixed. Deviations from the mean are
 # first summed within panels, because values of the same panel are not independent. Each cell

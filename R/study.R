@@ -135,7 +135,7 @@ as_designs <- function(x, n = NULL) {
     x[is_function] <- Map(new_world, x[is_function], labels[is_function], n[[1L]])
   without_system <- labels[lengths(lapply(x, `[[`, "systems")) == 0L]
   abort_if(without_system, "system", "A design must have a system whose accuracy is estimated.",
-    x = "There is none in {.val {without_system}}.",
+    x = "There is no system in {.val {without_system}}.",
     i = "Give {.arg systems} to {.fun rater_design}.", system = character())
   setNames(x, labels)
 }

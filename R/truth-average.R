@@ -4,7 +4,7 @@
 # 3. It is mixed with smoothed vote shares.
 # 4. It is calibrated on gold cases (cases with known truth), if these are a random sample.
 
-# ---- Labels before flattening and votes ---------------------------------------------------------
+# ---- Step 1: labels of a model or of an average of models ---------------------------------------
 
 # Generic that returns the labels after step 1, for ratings, fits and estimates. Returns a list:
 # * x: the ratings
@@ -48,7 +48,7 @@ split_gold_patterns <- function(x, gold) {
 # Number of the true category of each pattern, 0 if it is not known. Patterns were split by truth.
 truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
-# ---- Flattening, votes and calibration ----------------------------------------------------------
+# ---- Steps 2 to 4: flattening, votes and calibration --------------------------------------------
 
 # Computes the final labels (steps 2 to 4). `labels`: result of labels_of(). `rho`, `votes`: NULL
 # for their defaults. Returns `labels` with the final `posterior` and two more fields: `base_rates`,
@@ -139,7 +139,7 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
   softmax(power * log(probability) + rep(log(rates), each = nrow(probability)))
 }
 
-# ---- The average --------------------------------------------------------------------------------
+# ---- Average of two models of the raters --------------------------------------------------------
 
 # Computes labels from ratings (step 1), and returns them in the form of labels_of(). Patterns of
 # `x` must be split by known truth. The posterior is NA if labels are not identified.
