@@ -20,8 +20,9 @@
 #' be the same in all panels. To find their names, the function is called up to five times before
 #' the study. One of these calls must return a panel. If the function fails during the study, the
 #' estimates of that run are `NA`, and their `condition` is an error of class
-#' `fallible_error_design`. If the function does not return `expected` accuracies, `print()` and
-#' [plan_cases()] compare estimates with the share of correct answers in the panel.
+#' `fallible_error_design`. If the returned truth has no true accuracies (argument `expected` of
+#' [with_truth()]), `print()` and [plan_cases()] compare estimates with the share of correct answers
+#' in the panel.
 #'
 #' @section Random numbers:
 #' A study draws one seed from R's generator, so that [set.seed()] makes it reproducible. Each panel
