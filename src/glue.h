@@ -18,9 +18,9 @@
 namespace glue {
 
 fallible::PatternView view(const Rcpp::List& patterns);
-// The same, with the parts of `model` that refer to single ratings. If the model uses confidence:
-// `levels`, the number of levels, and `level`, the level of each rating (0 for none). If the model
-// uses abstentions: `abstained`, a list of `start` and `rater` as in patterns.
+// Like view(patterns), with the fields of `model` that refer to single ratings. If the model uses
+// confidence: `levels`, the number of levels, and `level`, the level of each rating (0 for none).
+// If the model uses abstentions: `abstained`, a list of `start` and `rater` as in patterns.
 fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model);
 std::vector<double> doubles(const Rcpp::NumericVector& x);
 // Conversions from and to a vector that contains a matrix row by row.
@@ -42,7 +42,7 @@ T choice(const std::string& name, std::initializer_list<std::pair<const char*, T
   for (const auto& choice_pair : choices) {
     if (name == choice_pair.first) return choice_pair.second;
   }
-  throw std::invalid_argument("the core does not know \"" + name + "\"");
+  throw std::invalid_argument("internal error, please report it: unknown option \"" + name + "\"");
 }
 
 // Returns one field of all rows as a vector, a column of a table.
@@ -59,9 +59,10 @@ fallible::LatentModel latent_model(const Rcpp::List& x);
 fallible::LatentPrior latent_prior(const Rcpp::List& x);
 // `method` is "likelihood" or "pairs".
 fallible::Fitting latent_fitting(const std::string& method);
-// Converts a list of `truth` (known category of each pattern, or empty), `raters` (known confusion
-// matrices, NULL for a rater without) and `counts` (of calibration samples, likewise). May also
-// contain `population`, `design` and `report` for covariates.
+// Converts a list with what is known in addition to ratings. `truth`: known category of each
+// pattern, or empty. `raters`: known confusion matrix of each rater, or NULL. `counts`: counts of
+// each rater's calibration sample, or NULL. With covariates also `population`, `design` and
+// `report`.
 fallible::Known known(const Rcpp::List& x);
 // Converts the list `setup` that core_estimator() describes.
 fallible::EstimatorOptions estimator_options(const Rcpp::List& setup);

@@ -74,6 +74,7 @@ List core_agreement(List patterns, NumericVector weight, List selection, List op
   return out;
 }
 
+// Returns the estimates for bootstrap resamples of the cases, one per replicate.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List selection,
                                        List options, int replicates, int threads,

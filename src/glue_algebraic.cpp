@@ -30,6 +30,7 @@ KFit k_fit(const List& fit) {
 
 }  // namespace
 
+// Fits the K-model. `covariance`: covariance matrix of rater accuracy and base rates.
 // [[Rcpp::export(rng = false)]]
 List core_fit_algebraic(List patterns, NumericVector weight) {
   const auto data = tallies(patterns, weight);
@@ -40,6 +41,8 @@ List core_fit_algebraic(List patterns, NumericVector weight) {
                       _["covariance"] = wrap(covariance(data, fit)));
 }
 
+// Returns the posterior probabilities of the K-model: patterns x categories. `fit`: result of
+// core_fit_algebraic().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_posterior_algebraic(List patterns, NumericVector weight, List fit) {
   const auto data = tallies(patterns, weight);

@@ -21,8 +21,8 @@ NumericVector values(const KStatistics& x) {
 
 }  // namespace
 
-// Returns true if all parameters of a model are identified. Raters are judges and so is the system,
-// unless `system` is -1. Identification depends on which judges rated the same cases.
+// Returns true if all parameters of a model of the raters, and of the system unless it is -1, are
+// identified. Identification depends on which judges (raters, system) rated the same cases.
 // [[Rcpp::export(rng = false)]]
 bool core_identified(List patterns, NumericVector weight, int system, List model) {
   return identified_judges(joined_rows(patterns, weight, system), glue::latent_model(model),

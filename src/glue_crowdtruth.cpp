@@ -33,6 +33,8 @@ LogicalVector flags(const std::vector<char>& x) { return {x.begin(), x.end()}; }
 
 }  // namespace
 
+// Returns the votes and the unit-annotation score, one entry per unit and label, and the similarity
+// of labels (labels x labels).
 // [[Rcpp::export(rng = false)]]
 List core_crowd_units(List x) {
   const auto votes = count_votes(judgements(x));
@@ -43,6 +45,8 @@ List core_crowd_units(List x) {
   return out;
 }
 
+// Returns the scores of version 1, one entry per worker. `tick` receives the number of workers
+// done.
 // [[Rcpp::export(rng = false)]]
 List core_crowd_workers(List x, Function tick) {
   const auto data = judgements(x);
@@ -54,6 +58,7 @@ List core_crowd_workers(List x, Function tick) {
                       _["compared"] = scores.compared);
 }
 
+// Returns the quality scores of version 2.0 (struct Quality).
 // [[Rcpp::export(rng = false)]]
 List core_crowd_quality(List x, List options, Function tick) {
   const auto data = judgements(x);

@@ -95,12 +95,12 @@ SEXP tag() { return Rf_install("fallible_estimator"); }
 
 double tolerance(bool iterated) { return iterated ? iteration_tolerance : rounding_tolerance; }
 
-// The fitted estimator behind an external pointer. If the pointer was saved and read again, its
-// address is null, and the function stops with an error.
+// Returns the fitted estimator of an external pointer. If the pointer was saved and read again, its
+// address is null. The function then stops with an error.
 const Estimator& estimator(const SEXP pointer) {
   const bool is_estimator = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
   const void* address = is_estimator ? R_ExternalPtrAddr(pointer) : nullptr;
-  if (!address) stop("this estimator is not of this session");
+  if (!address) stop("the estimator was made in another R session; fit it again");
   return *static_cast<const Estimator*>(address);
 }
 
@@ -192,7 +192,7 @@ NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, F
   const auto quantity = glue::choice<Quantity>(
       what, {{"accuracy", Quantity::accuracy}, {"counts", Quantity::counts}});
   const std::size_t numbers = numbers_of(fitted, quantity);
-  if (numbers == 0) stop("this method has no confusion matrix");
+  if (numbers == 0) stop("no counts available: this method estimates no confusion matrix");
   const auto options = glue::bootstrap_options(resampling);
   const auto values =
       glue::interruptible([&] { return bootstrap(fitted, quantity, options, glue::host(tick)); });
@@ -252,8 +252,9 @@ NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
   return out;
 }
 
-// Centre, standard error and hidden error of robust intervals, for each system, by robust_error().
-// `kind` is "people", "machines" or "undeclared": one value per system, or one for all.
+// Returns the centre, standard error and hidden error (standard deviation of the bias from shared
+// errors) of the robust interval of each system, see robust_error(). `kind` is "people", "machines"
+// or "undeclared": one value per system, or one for all.
 // [[Rcpp::export(rng = false)]]
 List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap,
                        NumericVector dependence, NumericVector rater_error, NumericVector range,
@@ -303,10 +304,10 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
   return out;
 }
 
-// Combines the estimates from gold cases (`stated`) with the estimates from ratings only (`prior`),
-// one row each. Columns of `prior`: centre, sd and vague (probability of the flat part). Columns of
-// `stated`: value; for shares also size; for differences also error, freedom and end, see
-// blend.hpp.
+// Combines estimates from gold cases (`stated`, cases with known truth) with estimates from ratings
+// only (`prior`). Both have one row per estimate. Columns of `prior`: centre, sd and vague
+// (probability of the flat part). Columns of `stated`: value; for shares also size; for differences
+// also error, freedom and end, see blend.hpp.
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],

@@ -59,7 +59,9 @@ std::vector<int> from_zero(SEXP positions) {
 
 const int* integers(SEXP x) {
   if (Rf_xlength(x) == 0) return nullptr;
-  if (TYPEOF(x) != INTSXP) throw std::invalid_argument("the core needs a vector of integers");
+  if (TYPEOF(x) != INTSXP)
+    throw std::invalid_argument(
+        "internal error, please report it: a vector is not of type integer");
   return INTEGER(x);
 }
 
@@ -96,9 +98,12 @@ List as_list(const Patterns& x, int systems) {
 
 }  // namespace
 
+// Highest number of ratings of a case.
 // [[Rcpp::export(rng = false)]]
 int core_max_ratings() { return max_ratings_per_case; }
 
+// Makes patterns from one vector of category codes per rater and per system. Returns their arrays
+// (struct PatternView), and `index`, the pattern of each case.
 // [[Rcpp::export(rng = false)]]
 List core_patterns_wide(List raters, List systems, double cases) {
   const auto x =
@@ -106,6 +111,7 @@ List core_patterns_wide(List raters, List systems, double cases) {
   return as_list(x, static_cast<int>(systems.size()));
 }
 
+// Makes patterns from vectors with one entry per rating. The result is as above.
 // [[Rcpp::export(rng = false)]]
 List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVector category,
                         List systems, double cases) {
@@ -115,6 +121,7 @@ List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVe
   return as_list(x, static_cast<int>(systems.size()));
 }
 
+// Makes patterns from one vector of numbers of ratings per category. The result is as above.
 // [[Rcpp::export(rng = false)]]
 List core_patterns_counts(List categories, List systems, double cases) {
   const auto x =
@@ -122,6 +129,7 @@ List core_patterns_counts(List categories, List systems, double cases) {
   return as_list(x, static_cast<int>(systems.size()));
 }
 
+// Makes patterns of a subset of cases and raters, see patterns_subset(). The result is as above.
 // [[Rcpp::export(rng = false)]]
 List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_rater) {
   const auto view = glue::view(patterns);
@@ -129,6 +137,7 @@ List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_
   return as_list(x, view.systems);
 }
 
+// Returns the total weight of the cases of each pattern. `weight`: weight of each case, or NULL.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> weight,
                                    int patterns) {
@@ -138,6 +147,7 @@ NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> 
                               index.size(), patterns));
 }
 
+// Numbers the distinct pairs of `index` and `code`, see number_pairs().
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_split(IntegerVector index, IntegerVector code, int codes) {
   IntegerVector out(index.size());
@@ -145,6 +155,7 @@ IntegerVector core_split(IntegerVector index, IntegerVector code, int codes) {
   return out;
 }
 
+// Returns the matrices `pairs` and `agreeing` (judges x judges), see pair_counts().
 // [[Rcpp::export(rng = false)]]
 List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_of, int judges) {
   const auto x = pair_counts(glue::view(patterns), glue::doubles(weight), judge_of.begin(), judges);
@@ -152,6 +163,7 @@ List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_o
                       _["agreeing"] = glue::square(x.agreeing, x.judges));
 }
 
+// Returns the numbers of ratings, pairs and agreeing pairs of each rater, see rater_counts().
 // [[Rcpp::export(rng = false)]]
 List core_rater_counts(List patterns, NumericVector weight) {
   const auto x = rater_counts(glue::view(patterns), glue::doubles(weight));

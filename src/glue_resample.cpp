@@ -33,7 +33,7 @@ SEXP core_resampler(NumericVector weight, SEXP clusters) {
 
 // Returns how often each unit is drawn in a replicate. `replicate`: number of the replicate, from
 // 0. Estimators of the core use the same draws for the same seed and number. `size`: number of
-// draws; NaN for the number of cases or clusters in the data.
+// draws; NaN to draw the number of cases (or clusters) in the data.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
   const XPtr<Resampler> pointer(resampler);

@@ -73,6 +73,7 @@ Design design(const List& x) {
 
 }  // namespace glue
 
+// Returns a confusion matrix (truths x answers) with random errors.
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates, double dispersion,
                                     double error_range, std::string normalise, IntegerVector seed) {

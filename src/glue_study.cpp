@@ -104,6 +104,7 @@ List core_study(List design, List options, Function tick) {
                       _["sample"] = sample, _["estimators"] = estimators);
 }
 
+// Returns a seed for each run of a study, see run_seed(). `first`: number of the first run.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_run_seeds(IntegerVector seed, double first, int runs) {
   IntegerVector out(runs);

@@ -20,9 +20,9 @@ test_that("a fitted estimator is asked again and again", {
 
 test_that("an estimator of another session, or none, is an error and not a crash", {
   pointer <- unserialize(serialize(fitted(setup), NULL))
-  expect_error(core_estimate(pointer), "not of this session")
-  expect_error(core_replicates(pointer, "accuracy", list(), identity), "not of this session")
-  expect_error(core_estimate(NULL), "not of this session")
+  expect_error(core_estimate(pointer), "another R session")
+  expect_error(core_replicates(pointer, "accuracy", list(), identity), "another R session")
+  expect_error(core_estimate(NULL), "another R session")
 })
 
 test_that("methods without a confusion matrix have no replicates of it", {

@@ -76,9 +76,8 @@ class SystemAverage {
     }
   }
 
-  // Computes the weights after all members are fitted, and the quantities of the average. Only
-  // quantities that are computed from the raters without the system are left to the caller. Empty
-  // without cases.
+  // Computes the weights of the fitted members and returns the quantities of the average. The
+  // caller adds the quantities that are computed from the raters only. Empty if there are no cases.
   std::optional<AverageParts> average() {
     if (family_.empty()) return {};
     AverageParts out = average_members(family_, data_, posterior_);
@@ -112,7 +111,7 @@ class SystemAverage {
         to_refit.insert({member.get(), member->base()});
     }
     Family refitted;
-    // Base in the first fit -> base in this fit.
+    // Maps each base of the first fit to its refitted version.
     std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};
     for (const auto& member : family_) {
       if (to_refit.count(member.get()) == 0) continue;
@@ -227,7 +226,7 @@ class AverageEstimator : public Estimator {
     const LatentRows raters =
         latent_rows(ratings_.patterns, ratings_.weight, -1, {ratings_.known.truth, {}});
     shared_ = fit_shared(raters, options.ordered);
-    // Averages and the roots of their trees of members.
+    // All trees of members: the average to which a tree belongs, and its root.
     std::vector<std::pair<SystemAverage*, const Member*>> trees;
     for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
     for (SystemAverage& system : averages_) {
@@ -289,8 +288,8 @@ class AverageEstimator : public Estimator {
   // Sets the shared estimate and the correction in `parts`, and returns the corrected estimate. The
   // size of the correction is computed from the raters only, so that it does not depend on the
   // systems. `panel`: average for the raters only, empty if the user gave the correction. Cases
-  // with known truth have no shared errors. For them both estimates differ only by the effect of
-  // the system's prior, which is kept.
+  // with known truth have no shared errors. For these cases, both estimates differ only by the
+  // effect of the system's prior. This difference is kept.
   double correct(AverageParts& parts, const std::vector<double>& weight, int system,
                  const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;

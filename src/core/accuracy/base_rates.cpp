@@ -12,6 +12,7 @@ namespace {
 constexpr int grid_size = 201;
 constexpr double least_kappa = 1e-9;
 
+// Number of ratings of this category in a case of the pattern.
 double ratings_of(const PatternView& patterns, int pattern, int category) {
   const int* ratings = patterns.category;
   return static_cast<double>(std::count(ratings + patterns.start[pattern],
@@ -68,9 +69,11 @@ double base_rate_range(double share, double kappa, double answers, double covari
   double least = 1, most = 0;
   for (int i = 0; i < grid_size; ++i) {
     const double t = ends.first + i * (ends.second - ends.first) / (grid_size - 1);
+    // Variance of the indicator that the true category is this one.
     const double of_truth = t * (1 - t);
     // Sensitivity + specificity - 1 of a rater, if the base rate is t.
     const double informed = of_truth > 0 ? std::sqrt(kappa * share * (1 - share) / of_truth) : 1;
+    // Probability that the answer and the true category are both this one, within its bounds.
     const double joint =
         std::min(std::max(answers * t + covariance / informed, std::max(0.0, answers + t - 1)),
                  std::min(answers, t));

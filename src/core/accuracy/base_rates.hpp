@@ -23,19 +23,20 @@ struct LeadingCategory {
 std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
                                                 const std::vector<double>& weight);
 
-// Lowest and highest base rate of the category for which raters could have this share and kappa.
-// Assumes that raters have equal sensitivity and specificity, and are independent given the truth.
+// Lowest and highest base rate of a category with which raters could have produced this share and
+// kappa (see LeadingCategory). Assumes that raters have equal sensitivity and specificity, and are
+// independent given the truth.
 std::pair<double, double> possible_base_rates(double share, double kappa);
 
-// Highest minus lowest accuracy of a system over these base rates. Assumes that the system is
-// independent of the raters given the truth. `answers`: share of the system's answers that are the
-// category. `covariance`, over cases: between the indicator that the system's answer is the
-// category and the share of the ratings of the case that are the category.
+// Highest minus lowest accuracy of a system over the base rates in possible_base_rates(). Assumes
+// that the system is independent of the raters given the truth. `answers`: share of the system's
+// answers that are the category. `covariance`, over cases: between the indicator that the system's
+// answer is the category and the share of the ratings of the case that are the category.
 double base_rate_range(double share, double kappa, double answers, double covariance);
 
-// Computes this difference for a system from the data, over cases that it answered and that have a
-// rating. Returns the maximum over `leading`, which may be computed from more cases. NaN if kappa
-// or the answers are unknown.
+// The same difference, computed from the cases that have a rating and an answer of the system.
+// Returns the maximum over the categories in `leading`, whose shares may be computed from more
+// cases. NaN if kappa or the answers are unknown.
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<LeadingCategory>& leading);
 

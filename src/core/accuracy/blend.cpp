@@ -31,7 +31,7 @@ double quantile_position(const Row& density, double total, double p) {
 
 // Computes the posterior on the grid. `at` maps a position on the grid, from 0 to 1, to a value of
 // the parameter. `value` and `slope`: value at the centre of each cell, and derivative of `at`
-// there.
+// there. `likelihood`: logarithm of the likelihood of each value, up to a constant.
 template <class At>
 Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
             const BlendPrior& prior, double conf_level) {

@@ -12,11 +12,11 @@ namespace fallible {
 
 enum class Quantity { accuracy, counts };
 
-// How many numbers a replicate has: one per system for accuracy, systems x truths x answers for
-// counts. 0 if the estimator computes no confusion matrix.
+// Number of quantities in a replicate: one per system for accuracy, systems x truths x answers for
+// counts. 0 for counts if the estimator computes no confusion matrix.
 std::size_t numbers_of(const Estimator& estimator, Quantity quantity);
 
-// Returns replicates x numbers (see numbers_of()), column by column. NaN if a resample has no
+// Returns replicates x quantities (see numbers_of()), column by column. NaN if a resample has no
 // estimate. Weights must be whole numbers of cases. Cases with neither a rating nor a known truth
 // are not drawn, because they have no effect.
 std::vector<double> bootstrap(const Estimator& estimator, Quantity quantity,

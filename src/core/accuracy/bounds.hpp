@@ -1,6 +1,6 @@
 // Lowest and highest accuracy of a system that are possible for the given data, if the dependence
-// between the system's errors and the raters' errors is not restricted. Known are the joint
-// distribution of truth and ratings, and the joint distribution of ratings and answers.
+// between the system's errors and the raters' errors is not restricted. Two joint distributions are
+// treated as known: of truth and ratings, and of ratings and answers.
 //
 // Consider cases with the same ratings. P_k is the probability that category k is true, S_k the
 // share of the answers that are k. The highest possible accuracy is `sum_k min(P_k, S_k)`: each

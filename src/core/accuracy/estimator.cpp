@@ -58,7 +58,7 @@ std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const Estimato
     case Method::shared:
       return make_latent(ratings, options);
   }
-  throw std::invalid_argument("no such method");
+  throw std::invalid_argument("internal error, please report it: unknown method");
 }
 
 }  // namespace fallible

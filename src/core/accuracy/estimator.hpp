@@ -23,6 +23,7 @@ namespace fallible {
 //     its answers, as if it had no information beyond the raters'.
 //   joint: the system is one more rater, whose errors are independent of the raters' errors.
 enum class Method { average, binned, unbinned, joint, shared };
+// Estimates that are clipped to [0, 1]: the estimate of each bin, the overall estimate, or none.
 enum class Clip { bin, overall, none };
 
 struct EstimatorOptions {
@@ -33,8 +34,8 @@ struct EstimatorOptions {
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  // For method joint. If positive, also searches for a higher maximum along a profile down to this
-  // deviance.
+  // For method joint. If positive, the fit also searches for a higher maximum along the profile
+  // likelihood of the system's accuracy, up to this deviance from the maximum.
   double deviance = 0;
   // Correction for shared errors in method average, from 0 (the independent estimate) to 1 (the
   // shared estimate). Empty for the typical correction (AverageParts::typical).
@@ -50,6 +51,7 @@ struct KModelFit {
   KFit fit;
 };
 
+// Fits the K-model (model/algebraic.hpp). `weight`: weight of each pattern.
 KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& weight);
 
 // The data of an estimator. The arrays of `patterns` must exist longer than the estimator.
@@ -103,11 +105,13 @@ struct Bin {
 // Properties of a model in the average, as users see them.
 struct MemberLabel {
   std::string accuracy;  // "common" (one accuracy for all raters) or "rater"
-  // `"uniform"`, `"distance"`, `"own"` (error rates per judge) or `"matrix"` (per judge).
+  // Probabilities of wrong answers: `"uniform"` (equal), `"distance"` (depend on the distance from
+  // the truth), `"own"` (separate rates per judge) or `"matrix"` (separate confusion matrix per
+  // judge).
   std::string errors;
   double difficulty = 0;  // difference in accuracy between strata of difficulty; 0 without strata
-  // Size of the Dirichlet prior that shrinks the errors of each judge towards common errors. NaN if
-  // the model has no such prior.
+  // Concentration (prior sample size) of the Dirichlet prior that shrinks the error probabilities
+  // of each judge towards those of a one-coin model. NaN if the model has no such prior.
   double concentration = not_a_number;
 };
 
@@ -158,8 +162,8 @@ struct SystemEstimate {
 };
 
 // How cases are binned by the probability of their most probable category. Each bin has a separate
-// estimate (table 4 of Lehner, 2015). If the width is 0, there are no bins: all cases are used at
-// once, and each category counts with its probability.
+// estimate (table 4 of Lehner, 2015). If the width is 0, there are no bins: one estimate is
+// computed from all cases, with each category weighted by its probability.
 struct BinningRule {
   Clip clip = Clip::bin;
   double width = 0;
@@ -207,8 +211,7 @@ class Estimator {
   // where the fit to the data ended. NaN for a system without cases.
   virtual std::vector<double> with_weights(const std::vector<double>& weight) const = 0;
   // counts_with_weights(): expected numbers of cases for other weights of the cells, systems x
-  // truths x answers. Empty if the method has no confusion matrix. counts(): how many numbers these
-  // are.
+  // truths x answers. Empty if the method has no confusion matrix. counts(): length of this vector.
   virtual std::vector<double> counts_with_weights(const std::vector<double>&) const { return {}; }
   virtual std::size_t counts() const { return 0; }
   // Estimates that differ by less count as equal.

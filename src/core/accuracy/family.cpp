@@ -10,7 +10,8 @@ namespace fallible {
 
 namespace {
 
-// Concentrations of separate error rates around the common ones.
+// Concentrations of the Dirichlet priors that shrink the error rates of each judge towards those of
+// the base. One member has each concentration.
 constexpr double error_concentrations[] = {30, 8};
 // Larger panels have no members with separate error rates, which would be too slow.
 constexpr int most_raters = 120;
@@ -23,9 +24,9 @@ const One* add(Family& family, const Arguments&... arguments) {
   return out;
 }
 
-// Adds one-coin members, one for each shift in accuracy between strata. Each starts from the fit of
-// the one before it. If `separate_errors` is true, also adds members that extend it by separate
-// error rates. Returns the first one-coin member.
+// Adds one-coin members, one for each shift in accuracy between strata. The fit of a member starts
+// from the fit of the member before it. If `separate_errors` is true, also adds members that extend
+// them by separate error rates. Returns the first one-coin member.
 const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool separate_errors) {
   const auto variants = static_cast<int>(std::size(error_concentrations));
   const OneCoin *first = nullptr, *last = nullptr;
@@ -94,6 +95,8 @@ double JointData::mean_posterior(const std::vector<double>& posterior) const {
 
 double JointData::conditional_error(const std::vector<double>& posterior) const {
   const double p = mean_posterior(posterior), variance = p * (1 - p);
+  // Part of `variance` that is lost because only probabilities of the truth are known. At least 5%
+  // of the variance is kept, so that the error is finite.
   double missing = 0;
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;

@@ -12,7 +12,7 @@ namespace {
 
 // A curvature below this share of the largest one counts as zero.
 constexpr double least_curvature_share = 1e-8;
-// Limit for patterns x systems, numbers in memory at a time.
+// Highest number of influences (patterns x systems) that are in memory at the same time.
 constexpr std::size_t most_numbers = 1e7;
 
 // Returns curvature^-1 * slope. Directions without curvature get step 0, because they are not
@@ -51,8 +51,8 @@ Eigen::VectorXd gradient_of_right(const LatentClass& model, const Eigen::VectorX
   return out;
 }
 
-// Estimate of a system by method joint. Also writes to `influence` by how much the estimate changes
-// with one more case of each pattern, to first order.
+// Returns the estimate of a system by method joint. Writes to `influence` the change of the
+// estimate, to first order, if each pattern has one more case.
 double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, int system,
                       Eigen::VectorXd& influence) {
   LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);

@@ -1,6 +1,6 @@
-// Models that method average combines. Such a model is a member of the family. All are models of
-// raters and system together, and each relaxes some of the K-properties. A new member needs a
-// header with its class and a line in family.cpp.
+// Models that method average combines, called members of the family. All are models of raters and
+// system together. Each relaxes some of the K-properties, the assumptions of the K-model (Lehner,
+// 2015). A new member needs a header with its class and a line in family.cpp.
 #pragma once
 
 #include <cmath>

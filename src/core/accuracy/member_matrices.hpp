@@ -1,5 +1,6 @@
-// The member with most freedom, the hierarchical Dawid-Skene model: each judge has a separate
-// confusion matrix. The prior of the matrices is around those of a one-coin model, the base.
+// The most flexible member, the hierarchical Dawid-Skene model: each judge has a separate confusion
+// matrix. The matrices have a Dirichlet prior, whose mean is the matrix of a one-coin model (the
+// base).
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 namespace fallible {
 
-// Concentration of this prior: larger values make matrices more similar.
+// Concentration of the Dirichlet prior: larger values make matrices more similar.
 constexpr double matrix_concentration = 4;
 
 class Matrices : public Member {

@@ -8,8 +8,8 @@ namespace fallible {
 
 namespace {
 
-// Prior of the shift in accuracy between strata: probability 1/3 of shift 0; the other shifts share
-// 2/3 in proportion to a half-normal density with this standard deviation.
+// Prior of the shift in accuracy between strata. Shift 0 has probability 1/3. The other shifts have
+// 2/3, in proportion to a half-normal density with standard deviation `shift_sd`.
 constexpr double shift_sd = 0.2;
 constexpr double prior_of_shift_zero = 1.0 / 3;
 

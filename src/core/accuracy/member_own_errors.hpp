@@ -48,8 +48,8 @@ class OwnErrorRows : public Member {
   }
 
  private:
-  // Fits the model with the base `base_member`. Starts from the expected numbers of the member
-  // `start_`, which has another concentration, and from the parameters of the base.
+  // Fits the model with the base `base_member`. Starts from the parameters of the base, and from
+  // the expected numbers of ratings of the member `start_`, which has another concentration.
   void fit_from(const JointData& data, const OneCoin& base_member, double log_weight_limit) {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;

@@ -11,8 +11,8 @@ struct ProfileInterval {
   double low = not_a_number;
   double high = low;
   bool converged = true;
-  // The fit. If `moved`, the maximum is one that was found along the profile and is higher than the
-  // first one.
+  // Fit at the highest maximum. `moved`: true if this maximum was found along the profile, and is
+  // higher than the maximum of the first fit.
   LatentFit top;
   bool moved = false;
 };

@@ -9,10 +9,10 @@ namespace fallible {
 
 namespace {
 
-// Standard deviation of the bias of estimates from human raters. Its parts: a constant, a part per
-// share of wrong ratings, and a part per distance to the estimate with shared errors. The values
-// were chosen on 24 families of public data sets with known truth, and the first two increased
-// after 7 more families.
+// Parts of the standard deviation of the bias of estimates from human raters. One part is constant;
+// the others are per unit of the share of wrong ratings, and of the distance to the estimate with
+// shared errors. The values were chosen on 24 families of public data sets with known truth. The
+// first two were increased after 7 more families.
 constexpr double least_bias = 0.04;
 constexpr double bias_per_error = 0.25;
 constexpr double bias_per_gap = 0.5;

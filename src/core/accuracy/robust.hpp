@@ -3,8 +3,8 @@
 // In real data, raters are often wrong in the same cases, and systems in the same cases as raters.
 // This biases all estimates, and the ratings do not identify the size of the bias. It is typically
 // larger if more ratings are wrong, if many base rates are possible, and if the estimates with
-// independent and with shared errors differ more. There is no sign of bias if the data support
-// simple models: equally difficult cases, and no separate error rates of raters.
+// independent and with shared errors differ more. No bias is assumed if the data support simple
+// models: equally difficult cases, and no separate error rates of raters.
 #pragma once
 
 #include "bootstrap.hpp"

@@ -1,5 +1,5 @@
 // Agreement measures: selection of the answers that are compared, and the interface of a measure.
-
+//
 // A measure is a kernel: a function of the weights of the distinct rows of ratings. Its standard
 // error is computed from the change of the estimate if a row has one case more or less. Time is
 // proportional to the number of distinct rows, not of cases.
@@ -23,7 +23,8 @@ struct Selection {
   int judges = 0;
   std::vector<int> category;  // new number of each category, from 1; several may become one
   int categories = 0;
-  // True: which judge gave a rating is ignored, except in cases that a judge answers twice.
+  // True to ignore which judge gave an answer. Cases that a judge answered twice still distinguish
+  // judges, because answers of the same judge are not compared.
   bool exchangeable = false;
   int least = 1;  // cases with answers of fewer judges than this are left out
 };
@@ -33,7 +34,13 @@ struct Selection {
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection);
 
-// Reason why a measure has no value; `no` if it has one.
+// Reason why a measure has no value; `no` if it has a value.
+// no_pairs: no case has answers of two judges.
+// certain: agreement expected by chance is 1.
+// unused: no answer is in the category for which specific agreement is computed.
+// zero_cells: both products in Yule's Y are 0.
+// no_entropy: a judge uses only one category.
+// unshared: two judges have no common case.
 enum class Undefined { no, no_pairs, certain, unused, zero_cells, no_entropy, unshared };
 
 // Name of the reason in R; "" for `no`.

@@ -99,8 +99,8 @@ struct Observed {
   double influence(int i) const { return weight(i) * (share_of_row(i) - value()) / pairs; }
 };
 
-// How agreement expected by chance is computed: none (0), uniform (random guesses), shares (sum of
-// squared category shares, with weights), or gwet (Gwet's AC).
+// Agreement expected by chance: none (0), uniform (mean agreement weight, for random guesses),
+// shares (sum of squared category shares, with agreement weights), or gwet (Gwet's AC).
 enum class Chance { none, uniform, shares, gwet };
 
 using KernelPointer = std::unique_ptr<Kernel>;

@@ -9,6 +9,9 @@ namespace fallible {
 
 namespace {
 
+// The share of equal answers expected by chance is computed from pairs of wrong answers to
+// different cases. True categories with at most this weight of pairs are left out of the
+// comparison.
 constexpr double least_pair_weight = 0.5;
 
 // All answers in one list, sorted by cell and within a cell by judge. `of_cell` contains the
@@ -113,7 +116,7 @@ class EqualErrors {
         if (answers->first == answers->second) out.equal += answers->weight;
       }
     }
-    // Counts each wrong answer of the first judge once, then clears it.
+    // Each wrong category of the first judge is counted once, because its weight is then set to 0.
     for (Place answers = from; answers != to; ++answers) {
       products += first_weight_[answers->first] * second_weight_[answers->first];
       first_weight_[answers->first] = 0;

@@ -23,8 +23,8 @@ struct Cell {
 struct SharedPair {
   int one = 0, two = 0;
   double n = 0, agreeing = 0;
-  // Weight of the cases with known truth, and of those in which both judges, judge one, or judge
-  // two are right.
+  // Weight of the cases with known truth, and of the cases among them in which both judges, judge
+  // `one`, or judge `two` are right.
   double known = 0, both_right = 0, one_right = 0, two_right = 0;
   double both_wrong = 0;
   // Among cases that both answered wrongly: share with equal answers (`coinciding`), share expected

@@ -20,12 +20,14 @@ constexpr int backtracks = 30;
 // The search has converged after this number of consecutive small gains.
 constexpr int most_small_gains = 3;
 
+// A recent step, from which L-BFGS estimates the curvature along it.
 struct Pair {
   Eigen::VectorXd step;
   Eigen::VectorXd change;  // decrease of the gradient in the step
   double weight;           // 1 / (step . change)
 };
 
+// Returns the search direction: an approximate inverse of the negative Hessian times the gradient.
 Eigen::VectorXd search_direction(const std::deque<Pair>& pairs, const Eigen::VectorXd& gradient,
                                  const Metric& metric) {
   Eigen::VectorXd out = gradient;
@@ -81,7 +83,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       accepted = std::isfinite(value) && value >= out.value + armijo_share * step * slope;
     }
     if (!accepted) {
-      // Even along the gradient no step increases the value within rounding: a maximum.
+      // No step along the gradient increases the value by more than rounding error: a maximum.
       if (pairs.empty()) {
         out.converged = true;
         break;

@@ -49,10 +49,11 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
-// Newton's method near the maximum, where gains are too small to change the value. Moves the point
-// in `top` as long as the gradient decreases. All digits of the estimate then agree for different
-// starts and orders of the data. Steps along eigenvectors of the Hessian are clipped, and are zero
-// in directions without curvature, where the maximum may be infinitely far away.
+// Improves the maximum in `top` by Newton's method, as long as the gradient decreases. All digits
+// of the estimate then agree for different starts and orders of the data. maximise() cannot do
+// this, because near the maximum its gains are too small to change the value. Steps along
+// eigenvectors of the Hessian are clipped, and are zero in directions without curvature, where the
+// maximum may be infinitely far away.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top);
 

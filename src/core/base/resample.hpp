@@ -22,9 +22,9 @@ struct Clusters {
 
 // Draws cases with replacement. Cases with equal ratings form a cell, and a resample is the number
 // of cases drawn from each cell. If there are clusters, all cases of a drawn cluster enter the
-// resample. Clusters with the same number of cases in each cell are of one kind, and only kinds are
-// counted. So time depends on the number of kinds, not of clusters. Clusters of one case each give
-// the same draws as cases without clusters.
+// resample. Clusters with the same number of cases in each cell are one kind, and draws are counted
+// per kind. Time therefore depends on the number of kinds, not of clusters. Clusters of one case
+// each give the same draws as cases without clusters.
 class Resampler {
  public:
   // `cases`: number of cases in each cell, a whole number; empty cells are never drawn.

@@ -34,7 +34,7 @@ int RowSet::insert(const int* row, std::size_t length) {
     }
   }
   if (size() == std::numeric_limits<int>::max()) {
-    throw std::length_error("more distinct rows than an integer can count");
+    throw std::length_error("there are more than 2147483647 distinct combinations of ratings");
   }
   slot_[at] = size();
   value_.insert(value_.end(), row, row + length);

@@ -6,7 +6,7 @@
 
 namespace fallible {
 
-// Draws a number from the interval [low, high] whose log density is at least `level`. A candidate
+// Draws a number with a log density of at least `level` from the interval [low, high]. A candidate
 // below the level becomes the new end of the interval on its side of `current`, the current value
 // of the chain. The last call of `log_density` is at the returned value, so that side effects of
 // the function refer to it.

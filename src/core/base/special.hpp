@@ -28,8 +28,8 @@ inline double clip_probability(double p) {
 // precision.
 inline double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// The range begin ... end contains logarithms of positive numbers. Replaces each logarithm by the
-// number's share of the total. Returns the logarithm of the total. Does not overflow.
+// Replaces logarithms of positive numbers, in the range begin ... end, by the numbers' shares of
+// their total. Returns the logarithm of the total. Does not overflow.
 template <class Place>
 double softmax(Place begin, Place end) {
   const double most = *std::max_element(begin, end);
@@ -54,9 +54,10 @@ inline double largest_change(const std::vector<double>& before, const std::vecto
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// Logarithm of the gamma function, and below it the derivative, for x > 0. A recurrence raises x to
-// 8 or more, where Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and
-// 6.3.18). std::lgamma() writes a global variable, so threads cannot use it.
+// Logarithm of the gamma function for x > 0. The next function, digamma(), is its derivative. A
+// recurrence raises x to 8 or more, where Stirling's series is exact to 1e-13 (Abramowitz and
+// Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma() writes a global variable, so threads cannot use
+// it.
 inline double log_gamma(double x) {
   double product = 1;
   for (; x < 8; x += 1) product *= x;
@@ -129,9 +130,9 @@ struct DigammaDifference {
   }
 };
 
-// One Newton step for the logarithm of a concentration `size`. `slope` and `bend` are the first and
-// second derivative of the log density with respect to the concentration. A fixed-point iteration
-// would need thousands of rounds if raters have few ratings each.
+// Returns the concentration `size` after one Newton step for its logarithm. `slope` and `bend` are
+// the first and second derivative of the log density with respect to the concentration. A
+// fixed-point iteration would need thousands of rounds if raters have few ratings each.
 inline double newton_concentration(double size, double slope, double bend) {
   const double value = size * slope, derivative = value + size * size * bend;
   const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;

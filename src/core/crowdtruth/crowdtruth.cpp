@@ -13,7 +13,7 @@ namespace fallible {
 Judgements make_judgements(const int* unit, const int* worker, const int* label,
                            std::size_t entries, int units, int workers, int labels) {
   if (entries >= static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw std::length_error("more than 2^31 - 1 labels given");
+    throw std::length_error("judgements contain more than 2147483646 labels; use fewer units");
   }
   Judgements out;
   out.units = units;
@@ -23,14 +23,15 @@ Judgements make_judgements(const int* unit, const int* worker, const int* label,
   for (std::size_t e = 0; e < entries; ++e) {
     const int u = unit[e] - 1, i = worker[e] - 1;
     if (u < 0 || u >= units || i < 0 || i >= workers || label[e] < 0 || label[e] > labels) {
-      throw std::out_of_range("a judgement has an unknown unit, worker or label");
+      throw std::out_of_range("the number of a unit, worker or label is outside its range");
     }
     const bool same = e > 0 && unit[e] == unit[e - 1] && worker[e] == worker[e - 1];
     const bool sorted =
         e == 0 || unit[e] > unit[e - 1] ||
         (unit[e] == unit[e - 1] && (same ? label[e] > label[e - 1] : worker[e] > worker[e - 1]));
     if (!sorted || (same && label[e - 1] == 0)) {
-      throw std::invalid_argument("judgements are not sorted by unit, worker and label");
+      throw std::invalid_argument(
+          "judgements must be sorted by unit, worker and label, and be distinct");
     }
     if (!same) {
       if (e > 0) out.end_row(out.label.size());

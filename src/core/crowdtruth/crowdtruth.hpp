@@ -49,7 +49,7 @@ struct WorkerScores {
   // Mean of 1 - cosine with the votes of the other workers on the unit.
   std::vector<double> unit_disagreement;
   std::vector<double> worker_disagreement;  // 1 - mean kappa with other workers
-  // 1 - mean share of the worker's labels that the other worker gave too.
+  // 1 - share of the worker's labels that another worker gave too, averaged over other workers.
   std::vector<double> overlap_disagreement;
   std::vector<double> annotations_per_unit;
   std::vector<int> compared;  // number of units that enter `unit_disagreement`

@@ -10,9 +10,9 @@ namespace {
 
 double ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
-// Which workers gave which label to a unit. Row v contains the workers of entry v of the votes,
-// which is a label of a unit.
-struct LabelGivers : Ragged {  // a row for each entry of the votes
+// Workers who gave each label to a unit. Row v contains the workers of entry v of the votes, which
+// is a label of a unit.
+struct LabelGivers : Ragged {
   std::vector<int> worker;
   std::vector<int> vote;  // for each label given: its entry of the votes
 };
@@ -109,14 +109,16 @@ class Iteration {
   // Positions of each label in the list of labels given, sorted by worker.
   std::vector<std::vector<int>> by_label_;
   std::vector<int> judgement_;  // judgement of each label given
-  std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities
+  std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities.
+  // Running sums over the workers of a unit for each label (`cosine_sum_`, `vote_sum_`), and their
+  // values before the worker of each label given (`before_cosine_`, `before_vote_`).
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_weight_, given_weight_;
 
-  // A cosine is the product of two vectors of length 1. Therefore sums of cosines over pairs of
-  // workers are products with a sum over workers, which saves a loop. A sum over all other workers
-  // is computed as the sum over the workers before plus the sum over the workers after. Subtracting
-  // the worker from the total would lose digits.
+  // `q`: quality of each annotation. A cosine is the product of two vectors of length 1. Therefore
+  // sums of cosines over pairs of workers are products with a sum over workers, which saves a loop.
+  // A sum over all other workers is computed as the sum over the workers before plus the sum over
+  // the workers after. Subtracting the worker from the total would lose digits.
   void measure_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                  const std::vector<double>& q) {
     for (int j = 0; j < x_.size(); ++j) {

@@ -9,7 +9,7 @@
 namespace fallible {
 
 constexpr double chance_tolerance = 1e-9;
-// A base rate below this is exactly zero; the difference is rounding.
+// A base rate below this counts as zero; the difference is rounding error.
 constexpr double zero_tolerance = 1e-12;
 
 const char* name(Identified identified) {

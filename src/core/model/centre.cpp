@@ -8,15 +8,15 @@ namespace fallible {
 
 namespace {
 
-// Prior guess of `tau`, weighted like this number of raters.
+// Prior guesses of `tau` and of `ups`. Their weights are numbers of raters and of categories.
 constexpr double skill_weight = 2, tau_guess = 0.6;
 constexpr double recognition_weight = 1, ups_guess = 0.3;
-// Prior guess of logistic(ubar), weighted like this number of ratings.
+// Prior guess of logistic(ubar). Its weight is a number of ratings.
 constexpr double mean_weight = 5, mean_guess = 0.6;
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr int mean_steps = 3;
-// Newton steps for the logarithm of the variance of skills, the step after which they end, and the
-// least slope that they divide by.
+// Newton's method for the logarithm of the variance of skills: highest number of steps, length of a
+// step after which it ends, and smallest slope by which it divides.
 constexpr int variance_steps = 20;
 constexpr double variance_tolerance = 1e-10, least_bend = 1e-3;
 
@@ -154,9 +154,9 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   ups = std::sqrt(squares / (K + recognition_weight));
 }
 
-// Finds tau and the skills by one step for the whole panel: the log density of each skill is
-// replaced by its second-order expansion. tau is then the root of an equation of one unknown. EM
-// would need hundreds of rounds for it where raters hardly differ.
+// Updates tau and all skills in one step: the log density of each skill is replaced by its
+// second-order expansion. tau is then the root of an equation with one unknown. EM would need
+// hundreds of rounds to find tau if raters hardly differ.
 void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   const auto judges = static_cast<double>(n.used_judges.size());
   // Expansion without the prior, per used judge: linear - information * s is the slope at s.
@@ -171,7 +171,7 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
     linear.push_back(slope + bend * s[j]);
     information.push_back(bend);
   }
-  // The root is where the mean square of the skills, with their variances, is the variance itself.
+  // At the root, the mean of the squared skills plus their variances equals `variance`.
   double variance = square(tau);
   for (int round = 0; round < variance_steps; ++round) {
     double squares = skill_weight * square(tau_guess), slope = 0;

@@ -163,8 +163,8 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
   }
 }
 
-// Probability of each combination of answers by these judges, `number` in all. The code of a
-// combination has one digit per judge in base `categories`; the first judge has the lowest digit.
+// Probability of each of the `number` possible combinations of answers by these judges. The code of
+// a combination has one digit per judge in base `categories`; the first judge has the lowest digit.
 std::vector<double> RowSampler::combination_probabilities(const std::vector<int>& judges,
                                                           std::size_t number) const {
   std::vector<double> out(number, 0.0);
@@ -324,6 +324,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
+  // With this number of extreme draws, the p-value is above `alpha`, whatever is drawn afterwards.
   const int undecided =
       static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + numerical_error));
   const int enough = std::max(least_extreme, undecided);

@@ -1,5 +1,6 @@
-// Tests of the K-properties by a parametric bootstrap. Statistics compare the data with a fitted
-// model. The same statistics of panels that are drawn from the model give the p-values.
+// Tests of the K-properties, the assumptions of the K-model (Lehner, 2015), by a parametric
+// bootstrap. Statistics compare the data with a fitted model. P-values are computed from the same
+// statistics of panels that are drawn from the model.
 #pragma once
 
 #include <cstdint>

@@ -264,10 +264,11 @@ constexpr int most_directions = 30;
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// A multiple of this matrix is added to the curvature ("ridge"): directions x directions. It is the
-// identity except for the logits of base rates, the `rates` directions from `first` on. These are
-// relative to the logit of the last category. The evidence must not depend on which category is
-// last. Therefore their ridge is on the logits of all categories relative to their mean.
+// Returns the matrix whose multiple is added to the curvature (the ridge): directions x directions.
+// It is the identity, except for the logits of base rates: `rates` directions, from `first` on.
+// These logits are relative to the last category, but the evidence must not depend on which
+// category is last. Therefore their ridge acts on the logits of all categories relative to their
+// mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
   out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);

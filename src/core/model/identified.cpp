@@ -15,11 +15,11 @@ namespace fallible {
 
 namespace {
 
-constexpr int most_raters = 20;  // up to this number of raters, all are in the small panel
-// With more raters, this number is in the small panel: those of one row.
+constexpr int most_raters = 20;  // up to this number of raters, SmallPanel contains all of them
+// Number of raters in SmallPanel if there are more: raters of one row.
 constexpr int few_raters = 6;
 constexpr int few_categories = 4;
-// A parameter is identified if its part in directions without effect is below this.
+// A parameter is identified if its component in directions that change no score is below this.
 constexpr double null_space_tolerance = 1e-4;
 // Singular values below this share of the largest one count as zero.
 constexpr double rank_tolerance = 1e-7;
@@ -143,6 +143,7 @@ class SmallPanel {
   }
 
  private:
+  // Known category of a row, mapped to the categories of the small panel; -1 if unknown.
   int known_of(int row, int categories) const {
     return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
   }
@@ -327,8 +328,8 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
     }
     n_identified += out.judge[u];
   }
-  // The model counts as identified although some judges are not. These judges have no common cases
-  // with others, so the other estimates do not depend on them.
+  // The model counts as identified although some judges are not: base rates and at least three
+  // judges are identified without them.
   out.model = n_identified > 2 && (!rows.joined() || out.judge[rows.raters]);
   return out;
 }

@@ -128,6 +128,7 @@ bool is_at_boundary(const LatentClass& model, const Eigen::VectorXd& x) {
          x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > boundary_logit;
 }
 
+// Returns parameters with a higher likelihood, found by EM steps from the boundary `x`.
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   double previous_value = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < most_em_steps; ++step) {

@@ -20,8 +20,8 @@ constexpr double most_slopes = 3e7;  // limit for cells x parameters, a matrix i
 using Kinds = std::map<std::pair<int, int>, int>;
 
 // Calls visit(row, kind, rating of the first judge, rating of the second judge) for each pair of
-// ratings of a row. Two pairs are of one kind if both judges have equal parameters. Returns the
-// number of each kind, by judges.
+// ratings of a row. Pairs of judges with the same parameters are one kind. Returns the number of
+// each kind, from 0, with its two judges as the key.
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
@@ -83,9 +83,9 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   return out;
 }
 
-// Visits each pair of ratings (a cell) of each kind of judges. `joint`: probability of the pair
-// together with each class. `one`, `other`: positions of both ratings' probabilities for the first
-// class in the tables of `law`.
+// Calls visit(kind, cell, first, second, joint) for each cell of each kind (see PairFrequencies).
+// `joint`: joint probability of the two ratings and each class. `first`, `second`: positions in
+// law.probability of both ratings, given the first class.
 template <class Visit>
 void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);

@@ -9,9 +9,9 @@
 namespace fallible {
 
 // Relative frequencies of pairs of ratings of the same case by different judges. Judges with equal
-// parameters count as one judge, and each pair of them counts half in either order. Pairs of judges
-// are numbered as kinds. Kind i has the cells i N^2 ... (i + 1) N^2 - 1 for N categories; the
-// rating of `second` changes fastest.
+// parameters count as one judge, and each of their pairs counts half in either order. A kind is a
+// pair of judges; a cell is a pair of their ratings. With N categories, kind i has the cells i N^2
+// ... (i + 1) N^2 - 1; the rating of judge `second` changes fastest.
 struct PairFrequencies {
   int categories = 0;
   std::vector<int> first, second;  // first and second judge of each kind, from 0

@@ -63,8 +63,8 @@ struct LatentRows : RatedRows {
     return abstained.empty() ? Positions(0, 0) : abstentions.positions(row);
   }
 
-  // Share of the row's ratings that each category has: `categories` numbers with sum 1. If the
-  // truth is known, its share is 1. If there are no ratings, all shares are equal.
+  // Shares of the categories among the row's ratings: `categories` numbers with sum 1. If the truth
+  // is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
   // Adds the weight of a row, multiplied by the posterior probability of each class, to expected
   // numbers: of cases (populations x classes), and of the row's ratings (judges x answer codes x

@@ -19,7 +19,8 @@ struct Strata {
 };
 
 // Share of each error among the errors of its row: truths x ratings, row by row, diagonal 0. Shares
-// are proportional to exp(-dispersion |k - l|). With dispersion 0 all errors have equal shares.
+// are proportional to exp(-dispersion |k - l|), so the argument is the logarithm of the dispersion
+// that users see. With 0, all errors have equal shares.
 std::vector<double> shares_by_distance(int categories, double dispersion);
 
 // Probabilities of answers given the class, and of the classes. A class is a true category within a
@@ -31,13 +32,13 @@ struct AnswerLaw {
   int answer_codes = 0;
   int classes = 0;
   std::vector<double> weight;       // probabilities of the classes: populations x classes
-  std::vector<double> probability;  // probabilities of the answers: judges x symbols x classes
+  std::vector<double> probability;  // probabilities of the answers: judges x answer codes x classes
 
   // Position in `probability` of a judge's rating given the first class.
   std::size_t place(int judge, int rating) const {
     return (static_cast<std::size_t>(judge) * answer_codes + rating) * classes;
   }
-  // Probabilities of all answers of a judge: classes x symbols.
+  // Probabilities of all answers of a judge: classes x answer codes.
   Eigen::Map<const Eigen::MatrixXd> answer_probabilities(int judge) const {
     return {&probability[place(judge, 0)], classes, answer_codes};
   }

@@ -18,7 +18,8 @@ struct LatentModel {
   bool by_rater = false;  // true: one accuracy per rater; false: one for all raters
   Errors errors = Errors::uniform;
   bool strata = false;  // true: accuracies differ between easy and difficult cases (three strata)
-  // True: the joined system has a dispersion and a shift separate from the raters'.
+  // True: the joined system has separate values of dispersion (effect of the distance from the
+  // truth on errors) and shift (difference in accuracy between neighbouring strata).
   bool separate_system = false;
 };
 
@@ -27,13 +28,13 @@ struct LatentModel {
 struct LatentPrior {
   bool none = false;
   double base_rates = 1;  // parameter of the symmetric Dirichlet distribution of base rates
-  // With `wrong`: parameters of the Beta distribution of the raters' mean accuracy.
+  // `correct` and `wrong`: parameters of the Beta distribution of the raters' mean accuracy.
   double correct = 3;
   double wrong = 2;
   double spread = 0.6;      // standard deviation of logits of accuracies around their mean
   double dispersion = 0.7;  // standard deviation of the logarithm of the dispersion
-  double difficulty = 0.2;  // standard deviation of the half-normal shift.
-  double errors = 0.5;      // standard deviation of the free logarithms of error rates.
+  double difficulty = 0.2;  // standard deviation of the half-normal distribution of the shift.
+  double errors = 0.5;      // standard deviation of free error rates (logarithms)
   // True for a hierarchical prior: rows of confusion matrices are Dirichlet around a centre that is
   // estimated from all raters (pooled.hpp). `rows`: the Dirichlet parameters given the centre,
   // judges x truths x ratings. It is null before the centre is estimated.
@@ -54,8 +55,8 @@ struct FixedValues {
 enum class Fitting { likelihood, pairs };
 
 // Positions of the parameters in the vector that is optimised. Base rates and accuracies are
-// logits, dispersions and error rates are logarithms, and shifts are not transformed. Base rates
-// come first. Judges with a known confusion matrix have no parameters.
+// transformed to logits, dispersions and error rates to logarithms; shifts are not transformed.
+// Base rates come first. Judges with a known confusion matrix have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
          const FixedValues& fixed_values = FixedValues());

@@ -135,6 +135,8 @@ class Pass {
     product_[0] = Constant(weights(), classes());
   }
 
+  // Closes open prefixes of more than `level` ratings, longest first. Adds the sums of each to the
+  // expected numbers of its last rating, and to the sums of the next shorter prefix.
   void close_prefixes(int level) {
     for (; open_length_ > level; --open_length_) {
       if (!sums_) continue;
@@ -143,6 +145,7 @@ class Pass {
     }
   }
 
+  // Opens the prefixes of up to `level` ratings, which begin at position `first`.
   void open_prefix(int level, int first) {
     while (open_length_ < level) {
       const std::size_t rating = rows_.rating(first + open_length_);

@@ -1,5 +1,5 @@
 // Derivatives of the log probability of a rating given the class, with respect to the parameters.
-// Sums of them are the derivatives of the likelihood. Also contains parameter estimates for
+// Their sums are the derivatives of the log likelihood. Also contains parameter estimates for
 // observed or expected numbers of ratings.
 #pragma once
 
@@ -12,9 +12,10 @@
 namespace fallible {
 
 // Computes the derivatives. Each function calls put(position of a parameter, derivative) for the
-// parameters that matter. The derivative has two terms: a term that all wrong answers share, and a
-// term of the single answer. They are separate functions, so that numbers of answers can be summed
-// before the first term is computed. Refers to all arguments of the constructor.
+// parameters on which the rating depends. The derivative is a sum of terms. Some terms are equal
+// for all right or all wrong answers, others depend on the answer. Each has a separate function, so
+// that numbers of answers can be summed before the equal terms are computed. Refers to all
+// arguments of the constructor.
 class Score {
  public:
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
@@ -94,7 +95,7 @@ class Score {
 struct ExpectedCounts {
   explicit ExpectedCounts(const Layout& layout);
 
-  std::vector<double> ratings;  // judges x symbols (answer codes) x classes, the order of AnswerLaw
+  std::vector<double> ratings;  // judges x answer codes x classes, the order of AnswerLaw
   std::vector<double> classes;  // number of cases: populations x classes
 
   // Number of wrong and right answers with each confidence level: levels x (wrong, right).

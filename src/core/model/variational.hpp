@@ -19,7 +19,7 @@ namespace fallible {
 struct DawidSkene {
   std::vector<double> posterior;  // probabilities of the true categories: rows x categories
   std::vector<double> accuracy;   // accuracy of each judge in the mean m_jk
-  // Effect of distance on log error shares; 0 if errors are equally probable.
+  // Decrease of log error shares per category of distance; 0 if errors are equally probable.
   double dispersion = 0;
   double bound = -std::numeric_limits<double>::infinity();
   std::vector<double> path;  // bound after each iteration
@@ -40,15 +40,15 @@ struct VariationalOptions {
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options);
 
-// A one-coin model in which the wrong answers of each judge have separate shares. Those of row k
-// are Dirichlet(c * w_k) with concentration c. w_k are the error shares, equal or by distance, of a
-// one-coin model that was fitted before.
+// A one-coin model in which the wrong answers of each judge have separate shares. The shares in row
+// k are Dirichlet(c * w_k) with concentration c. w_k contains the error shares, equal or by
+// distance, of a one-coin model that was fitted before.
 struct OwnErrors {
   Eigen::VectorXd x;  // parameters of the one-coin model, while errors are fixed at `log_error`
   std::vector<double> log_error;  // expected logarithms of error shares: judges x truths x ratings
   // Expected numbers from which `log_error` is computed: judges x ratings x truths.
   std::vector<double> counts;
-  double bound = 0;  // bound on the log posterior, used in its place
+  double bound = 0;  // lower bound on the log posterior density, used instead of it
   int rounds = 0;
   bool hopeless = false;  // true if the fit ended early because it would not reach `useful_value`
 };

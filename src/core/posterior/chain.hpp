@@ -7,8 +7,8 @@
 
 namespace fallible {
 
-// True if each answer is most probable if it is right: more probable than under any other truth.
-// `matrix`: truths x answers.
+// True if each answer is more probable when it is right than under any other truth. `matrix`:
+// truths x answers.
 inline bool dominates(ConstSquare matrix) {
   for (int l = 0; l < matrix.size(); ++l) {
     for (int k = 0; k < matrix.size(); ++k) {
@@ -18,8 +18,8 @@ inline bool dominates(ConstSquare matrix) {
   return true;
 }
 
-// True if two classes would fit better with exchanged names: then more ratings of the average rater
-// would agree with the names. `base`: base rates, `mean`: confusion matrix of this rater.
+// True if two classes have exchanged their names: more ratings of the average rater would be right
+// if they were exchanged back. `base`: base rates, `mean`: confusion matrix of the average rater.
 inline bool has_switched(const double* base, ConstSquare mean) {
   const auto worth = [&](int k, int l) { return base[k] * mean[k][l]; };
   for (int k = 0; k < mean.size(); ++k) {
@@ -97,7 +97,7 @@ class Chain {
   int K_;
   std::vector<double> base_;
   Squares theta_, system_;
-  // Number of matrices that were not drawn anew in a sweep, because no draw had the classes in
+  // Number of times that a matrix kept its old value in a sweep, because no draw had the classes in
   // order.
   double stuck_ = 0;
 };

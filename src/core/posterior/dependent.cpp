@@ -17,8 +17,9 @@ double log_beta(double t, double a, double b) {
   return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
 }
 
-// Answer of one judge, or of both judges of a pair: then `other_matrix` and `other_category` belong
-// to the second judge. `pair`: number of the pair, -1 for a single judge.
+// Answer of one judge, or answers of both judges of a pair with dependent errors. `other_matrix`
+// and `other_category` belong to the second judge. `pair`: number of the pair, -1 for a single
+// judge.
 struct Answer {
   int matrix, category;
   int pair = -1, other_matrix = 0, other_category = 0;
@@ -80,7 +81,7 @@ class DependentChain : public Chain {
       }
       if (!same) common_answer_[row] = -1;
     }
-    // If only one judge of a pair answered a row, this answer is treated as that of a single judge.
+    // If only one judge of a pair answered a row, the answer is treated as one of a single judge.
     for (int row = 0; row < rows_.size(); ++row) {
       for (Answer& a : answers_[row]) {
         if (a.pair < 0) continue;
@@ -112,6 +113,7 @@ class DependentChain : public Chain {
     shrink_slice(stream_, current, level, 0, 1, log_density);
   }
 
+  // Probability of the answers of a pair of judges, given class k (see dependent.hpp).
   double pair_probability(const Answer& a, int k) const {
     const double* first = theta_[a.matrix][k];
     const double* second = theta_[a.other_matrix][k];
@@ -130,6 +132,7 @@ class DependentChain : public Chain {
     return (1 - u) * first[a.category] * second[a.other_category] + u * coupled;
   }
 
+  // Probability of the answers of a row, given class k. `easy`: share of easy cases e_k.
   double probability_given_class(int row, int k, double easy) const {
     double product = 1;
     for (const Answer& a : answers_[row]) {
@@ -274,6 +277,8 @@ class DependentChain : public Chain {
   }
 
   bool easy_;
+  // Parameters of dependence, from 0 to 1: e_k / easy_bound(k) of each class, or u_k of each pair
+  // and class.
   std::vector<double> shared_;
   // Probability of the row's answers given the class: rows x classes.
   std::vector<double> given_class_;

@@ -37,7 +37,7 @@ PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<doub
 // when it is right.
 enum class ClassOrder { none, mean, each };
 
-// Dependence of errors given the truth. The models are described in dependent.hpp.
+// Model of the dependence of errors given the truth, see dependent.hpp.
 enum class Dependence { none, easy, pairs };
 
 struct MatrixPrior {
@@ -85,7 +85,8 @@ struct PosteriorChain {
   // Rows x classes: posterior probabilities, summed over kept draws.
   std::vector<double> probability;
   int switched = 0;  // number of kept draws in which two classes have exchanged names
-  double stuck = 0;  // share of matrices that were not drawn anew, because of the order
+  // Share of the draws of matrices that failed because of `order`; the old matrix was kept.
+  double stuck = 0;
 };
 
 // Sets a confusion matrix with `right` on the diagonal and equal probabilities of all errors.

@@ -47,7 +47,8 @@ Patterns PatternBuilder::patterns() const {
       out.category.push_back(row[i + 1]);
     }
     if (out.rater.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      throw std::length_error("more than 2^31 - 1 ratings in distinct patterns");
+      throw std::length_error(
+          "distinct patterns have more than 2147483647 ratings; use fewer cases");
     }
     out.end_row(out.rater.size());
   }
@@ -56,8 +57,8 @@ Patterns PatternBuilder::patterns() const {
 
 namespace {
 
-// Loop over cases that all input formats share. rate_case(builder, i) passes the ratings of case i
-// to the builder; the formats differ only in this function.
+// Returns the patterns of all cases. rate_case(builder, i) passes the ratings of case i to the
+// builder; only this function depends on the format of the input.
 template <class RateCase>
 Patterns collect(const Columns& systems, std::size_t cases, RateCase rate_case) {
   PatternBuilder builder(static_cast<int>(systems.size()));
@@ -153,7 +154,8 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
     }
     return true;
   });
-  if (groups.size() < x.patterns) throw std::invalid_argument("patterns are not distinct");
+  if (groups.size() < x.patterns)
+    throw std::invalid_argument("two patterns are equal, but patterns must be distinct");
   return groups.first_seen();
 }
 

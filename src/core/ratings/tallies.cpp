@@ -18,7 +18,7 @@ void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vecto
   const int begin = x.start[p];
   const int end = x.start[p + 1];
   if (end - begin > max_ratings_per_case) {
-    throw std::length_error("more ratings of one case than have pairs that an integer can count");
+    throw std::length_error("a case has more than 46340 ratings; use fewer ratings of this case");
   }
   int pairs = choose2(end - begin);
   int agreeing = 0;

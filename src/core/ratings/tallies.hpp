@@ -13,7 +13,7 @@
 
 namespace fallible {
 
-// The number of pairs of these ratings still fits an int.
+// Highest number of ratings of a case for which the number of pairs of ratings fits an int.
 constexpr int max_ratings_per_case = 46340;
 
 // One row per tally. A row has one entry in `category` and `count` for each category that occurs.
@@ -60,7 +60,7 @@ PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& w
 
 struct RaterCounts {
   std::vector<double> ratings;  // weight of the ratings of each rater
-  // Pairs of a rating of this rater and a rating of another rater on the same case.
+  // Weight of the pairs of a rating by this rater and a rating of the same case by another rater.
   std::vector<double> pairs;
   std::vector<double> agreeing;  // pairs with equal categories
 };

@@ -72,8 +72,8 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
-      // The factor is always positive, because uniform() is below 1. A row must keep an error that
-      // can be rescaled.
+      // The factor is always positive, because uniform() is below 1. Otherwise a row could be left
+      // without errors to rescale.
       out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
     }
   }
@@ -113,8 +113,8 @@ std::vector<double> cumulate(const double* probability, std::size_t n) {
   return out;
 }
 
-// Draws an index with the probabilities whose cumulative sums are given. If there are few, counts
-// the sums below a uniform number: without branches this is fast.
+// Draws an index from probabilities whose cumulative sums are given. If there are few, counts the
+// sums below a uniform number, which is fast because it needs no branches.
 std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) {
   const double u = stream.uniform();
   if (n > 32) return std::upper_bound(cumulative, cumulative + n, u) - cumulative;
@@ -143,6 +143,7 @@ double mean_accuracy(double accuracy, double drift) {
   return (area(accuracy + drift / 2) - area(accuracy - drift / 2)) / drift;
 }
 
+// Expected accuracy over base rates and over the cases of a panel with drift.
 double over_cases(const std::vector<double>& matrix, const std::vector<double>& base_rates,
                   double drift) {
   const std::size_t N = base_rates.size();

@@ -1,5 +1,6 @@
 // Simulated panels of raters and systems. Answers are drawn from confusion matrices that satisfy or
-// violate the K-properties: Lehner (2015), section "Performance and robustness".
+// violate the K-properties, the assumptions of the K-model: Lehner (2015), section "Performance and
+// robustness". AD, PER, PDA and IPC are names of parameters in this paper.
 #pragma once
 
 #include <vector>
@@ -8,12 +9,12 @@
 
 namespace fallible {
 
-// What step 5 of Lehner's procedure holds fixed when errors are normalised: the accuracy over base
-// rates, or the accuracy of each category.
+// Accuracy that stays fixed when rows are normalised (step 5 of Lehner's procedure): the mean
+// accuracy over base rates, or the accuracy of each category.
 enum class Normalise { expected, row };
 
 struct ConfusionOptions {
-  // AD: how much more probable an error is than one that is a category further away.
+  // AD: probability of an error, divided by that of an error one category further away.
   double dispersion = 1;
   // PER: error probabilities are multiplied by uniform numbers in 1 - PER ... 1 + PER.
   double error_range = 0;
@@ -67,8 +68,8 @@ struct Design {
   bool system_errors = true;  // true: dispersion and error range also apply to systems
   std::vector<double> missing;  // probability that a rating is missing, of each rater; or empty
   std::vector<Copying> copying;
-  // User-defined confusion matrices of judges: raters, then systems. A judge's entry is empty if
-  // the matrix is generated. It contains one matrix for all strata, or one per stratum, row by row.
+  // User-defined confusion matrices of judges: raters, then systems. An entry contains one matrix
+  // for all strata, or one per stratum, row by row. It is empty if the matrix is generated.
   std::vector<std::vector<double>> custom;
   // One value per judge, or empty. `loading`: correlation between the normal variable that
   // determines an answer and the effect of the case; judges with loadings err in the same cases.

@@ -18,12 +18,12 @@ namespace fallible {
 
 namespace {
 
-// True if constant raters are left out of the average. If the user gives the correction for shared
-// errors, they are not.
+// True if constant raters, who always give the same answer, are left out of the average. They are
+// kept if the user gives the correction for shared errors.
 bool excludes_constant_raters(const EstimatorOptions& options) { return !options.correction; }
 
 // Computes the estimates of all estimators for one panel. The average is fitted once and used by
-// all. `without_constant`: the ratings without constant raters, who always give the same answer.
+// all. `without_constant`: the ratings without constant raters.
 class PanelAnalyser {
  public:
   PanelAnalyser(const Ratings& ratings, const Ratings& without_constant)
@@ -56,8 +56,8 @@ class PanelAnalyser {
     return average.systems()[system].average.value_or(AverageParts());
   }
 
-  // Returns the fitted average. It is fitted at the first call for each value of the option
-  // `common`.
+  // Returns the fitted average. It is fitted at the first call with each value of
+  // `options.correction`.
   const Estimator& average(const EstimatorOptions& options) {
     std::unique_ptr<Estimator>& fitted = averages_[options.correction];
     if (!fitted) {
@@ -84,8 +84,8 @@ class PanelAnalyser {
     return out;
   }
 
-  // Replaces sampling errors by the total errors of robust intervals. No truth is known in a
-  // simulated panel, and raters are treated as people.
+  // Replaces sampling errors by the total errors of robust intervals. Estimators treat the truth of
+  // all cases as unknown, and raters as people.
   void make_robust(StudyEstimate& result, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const Estimator& averages = average(how.options);

@@ -34,11 +34,11 @@ struct StudyOptions {
   std::vector<std::uint64_t> bootstrap_seeds;
 };
 
-// Do the ratings contain enough information for the estimator?
-// as_fit: the K-model fit decides.
-// yes: the ratings are associated. unrelated: they are not.
+// Whether the ratings contain enough information for the estimator.
+// as_fit: as for the K-model (KFit::identified).
+// yes: the answers of different raters are associated. unrelated: they are not.
 // unequal: yes, but only if the method allows raters of unequal accuracy.
-// constant: no, because too few raters are left if constant raters are left out.
+// constant: no, because too little information is left without the constant raters.
 enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
 // Results of one estimator for one panel. Vectors have one element per system.
