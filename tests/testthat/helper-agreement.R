@@ -1,6 +1,7 @@
-# Slow and obvious twins of the agreement measures: loops over cases and pairs of ratings, written
-# from the definitions. `x`: matrix of category numbers, cases x raters. `w`: weights of the cases.
-# `k`: number of categories. `W`: credit for each pair of categories.
+# Slow reference implementations ("twins") of the agreement measures, for comparison: loops over
+# cases and pairs of ratings, written from the definitions. `x`: matrix of category numbers, cases x
+# raters. `w`: weights of the cases. `k`: number of categories. `W`: agreement weight of each pair
+# of categories.
 
 twin_pairs <- function(x, w, W, pooling) {
   agreeing <- 0
@@ -68,7 +69,8 @@ twin_alpha <- function(x, w, k, distance, correct = TRUE) {
   if (expected < 1e-12) NA_real_ else 1 - (sum(n) - correct) * sum(o * distance) / expected
 }
 
-# Krippendorff's sum over the categories from c to k, minus half of both ends.
+# Krippendorff's ordinal distance of each pair of categories a, b, squared: number of ratings from a
+# to b, minus half of the ratings of a and of b. `n`: number of ratings of each category.
 ordinal_distance <- function(n) {
   out <- matrix(0, length(n), length(n))
   for (a in seq_along(n)) {
@@ -133,7 +135,8 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
   unlist(out)
 }
 
-# Derivatives of measures with respect to the weight of each case, by central differences.
+# Derivatives of measures with respect to the weight of each case, by central differences: cases x
+# measures.
 twin_influence <- function(x, w, ..., h = 1e-4) {
   t(vapply(seq_len(nrow(x)), function(i) {
     move <- function(by) {

@@ -20,8 +20,8 @@ crc_of <- function(bytes) {
   bitwNot(crc) %% 2^32
 }
 
-# A file of an archive. `size`: its size in the directory. `mode`: its Unix file type and
-# permissions.
+# A file of a zip archive. `size`: its size as recorded in the archive's directory, possibly wrong.
+# `mode`: its Unix file type and permissions.
 zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NULL) {
   content <- if (is.raw(content)) content else charToRaw(enc2utf8(content))
   packed <- memCompress(content, "gzip")
@@ -33,7 +33,8 @@ zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NUL
   )
 }
 
-# `before`: error of the position of the directory that the archive states at its end.
+# Writes a zip archive of files from zip_entry(). `before`: error in the position of the directory,
+# which is recorded at the end of the archive.
 write_zip <- function(path, ..., before = 0) {
   bytes <- list()
   directory <- list()

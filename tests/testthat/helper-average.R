@@ -1,5 +1,5 @@
-# Slow and obvious twin of one averaged model: one-coin raters and a system, uniform errors, three
-# strata of difficulty. Answers are dense codes, one column per judge, the system last.
+# Slow reference implementation of one averaged model: one-coin raters and a system, uniform errors,
+# three strata of difficulty. Answers are dense codes, one column per judge, the system last.
 
 # Cases x categories: joint probability of the answers and the truth.
 reference_joint <- function(answers, N, base_rates, accuracy, shift) {

@@ -1,4 +1,5 @@
-# Slow twin of the checks: latent class models of raters and one more judge, fitted by optim().
+# Slow reference implementation of check_k_properties(): latent class models of raters and a system,
+# fitted by optim().
 
 # Cases x judges, NA for no answer. The system is the last judge.
 reference_answers <- function(x) {

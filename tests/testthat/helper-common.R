@@ -19,8 +19,9 @@ answers_of <- function(x) {
   as.data.frame(lapply(columns, function(column) column$said[match(x$cases, column$case)]))
 }
 
-# No method's estimate moves by more than `most` after these changes: renamed categories that have
-# no order, another order of cases and raters, repeated cases instead of cases with weight 2.
+# Expects that estimates of all methods change by at most `most` after changes that keep the
+# information. These are new names of categories (without order), another order of cases and raters,
+# and repeated cases instead of cases with weight 2.
 expect_unmoved <- function(wide, raters, systems, most = 1e-6) {
   for (method in names(accuracy_methods)) {
     value <- function(wide, raters, ...) {

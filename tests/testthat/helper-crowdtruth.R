@@ -1,6 +1,6 @@
-# Slow and obvious twin of the compiled CrowdTruth metrics: plain loops over units, workers and
-# labels, written from the formulas only. Judgements are a list: `unit` and `worker`, whole numbers,
-# and `answer`, a 0/1 matrix with a row per judgement and a column per label.
+# Slow reference implementation ("twin") of the compiled CrowdTruth metrics: plain loops over units,
+# workers and labels, written from the formulas only. Judgements are a list: `unit` and `worker`,
+# whole numbers, and `answer`, a 0/1 matrix with a row per judgement and a column per label.
 
 twin_cosine <- function(a, b, q = rep(1, length(a))) {
   sum(q * a * b) / sqrt(sum(q * a^2) * sum(q * b^2))

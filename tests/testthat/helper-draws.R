@@ -53,8 +53,8 @@ rank_p_values <- function(ranks) {
   })
 }
 
-# `draw` returns a panel `x`, the true `numbers`, and possibly `known` truths. Returns ranks:
-# numbers (rows) x replicates (columns).
+# Returns the ranks of true parameters among posterior draws: parameters x replicates. `draw`:
+# function that returns a panel `x`, the true parameters `numbers`, and possibly `known` truths.
 simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
   each <- lapply(seq_len(replicates), function(seed) {
     world <- withr::with_seed(seed, quiet(draw()))

@@ -3,7 +3,7 @@ needs_shiny <- function() {
   for (package in c("shiny", "bslib", "ggplot2")) skip_if_not_installed(package)
 }
 
-# Contents of the page after a table of ratings has been uploaded.
+# Uploads a table of ratings, given as lines of text, to the page.
 upload <- function(session, lines, ext = "csv") {
   path <- withr::local_tempfile(fileext = paste0(".", ext), .local_envir = parent.frame())
   writeLines(lines, path)

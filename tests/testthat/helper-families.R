@@ -1,4 +1,4 @@
-# User-defined models, and slow twins.
+# User-defined models, and slow reference implementations ("twins") of built-in models.
 
 # Nodes and weights for the mean over a standard normal variable (Golub and Welsch).
 normal_nodes <- function(n) {
@@ -86,7 +86,7 @@ hui_walter <- function() {
   )
 }
 
-# Slow and obvious twins of the models of ordered errors and of confidence.
+# Slow reference implementations of the models of ordered errors and of confidence.
 
 # Thresholds from the middle threshold and the logarithms of steps.
 twin_limits <- function(p) {
@@ -122,7 +122,7 @@ twin_of_ordinal <- function() {
   )
 }
 
-# Length of a Newton step on the log likelihood of a twin from these parameters.
+# Largest component of a Newton step on the log likelihood `value`, from the parameters `at`.
 newton_step <- function(value, at) {
   slope <- central_differences(value, at, 1e-4)
   curvature <- stats::optimHess(at, value, control = list(ndeps = rep(1e-3, length(at))))

@@ -1,5 +1,5 @@
-# Slow and obvious twins of the estimates from gold cases, written from the formulas only, and a
-# peer.
+# Slow reference implementations of the estimates from gold cases, written from the formulas only,
+# and of PPI++, a similar published method.
 
 # PPI++ for a mean. `y` and `f`: truth and prediction of labelled cases; `fu`: predictions of the
 # others. If `lambda` is NULL, it is tuned for power.
@@ -24,8 +24,8 @@ ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level 
   c(lambda = lambda, estimate = estimate, low = estimate - z * se, high = estimate + z * se)
 }
 
-# The correction with loops. `q`: predictions of all cases; `at`: places of the gold cases; `y`:
-# their truth.
+# Estimate from gold cases, corrected by predictions for all cases, in loops. `q`: predictions of
+# all cases; `at`: positions of the gold cases; `y`: their truth.
 slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share", least_variance = 0) {
   m <- length(y)
   N <- length(q)
@@ -128,7 +128,8 @@ slow_quantity <- function(value, truth, answer, predicted, at) {
   )
 }
 
-# The combination of gold and prior by numerical integration.
+# Combines an estimate from gold cases with a prior, by numerical integration. Returns the mean and
+# the limits.
 slow_combination <- function(D, size, prior, target, N, z = qnorm(0.95)) {
   inside <- pnorm(1, prior$centre, prior$sd) - pnorm(0, prior$centre, prior$sd)
   density <- function(theta) {
@@ -155,7 +156,8 @@ ten_predictions <- c(0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1)
 two_hundred <- function() prediction_of(rep(ten_predictions, 20))
 three_numbers <- function(x) c(x$estimate, x$conf.low, x$conf.high)
 
-# Rows of the table of the rule: estimates from gold cases, and estimates from ratings.
+# Worked examples of the combination rule: gold cases `x`, estimate from ratings `alone`, and
+# results.
 rule_rows <- function() {
   list(
     list(

@@ -69,7 +69,7 @@ odds_ids <- c("lr_positive", "lr_negative", "dor")
 table_ids <- c("accuracy", "kap", "mcc", "loss")
 ordered_ids <- c("kap_linear", "kap_quadratic", "mae", "within_one")
 
-# All rows of a plan for one table of counts.
+# Values of metrics for one table of counts, with the rows of metric_plan().
 values_of <- function(table, ids = c(table_ids, ordered_ids, category_ids), averages = metric_averages,
                       beta = 1, cost = 1 - diag(nrow(table))) {
   plan <- metric_plan(
@@ -85,10 +85,11 @@ metric_panel <- function(n = 150, categories = 3, ...) {
   simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.85, b = 0.5), categories, n, ...))
 }
 
-# Cells x rows of the plan.
+# Slopes of the metrics as a matrix: cells x rows of the plan.
 slope_matrix <- function(slopes) sapply(seq_along(slopes$whole), slope_of, slopes = slopes)
 
-# Slow twin: computes the metrics of every table with a little more weight in one cell.
+# Slow reference for the slopes: finite differences of the metrics, with a little more weight in one
+# cell.
 slow_slopes <- function(plan, table, step = 1e-5) {
   n <- length(table)
   square <- matrix(table, sqrt(n), byrow = TRUE)

@@ -1,4 +1,4 @@
-# Panels for latent class models, and slow twins of these models.
+# Panels for latent class models, and slow reference implementations of these models.
 
 panel <- function(n = 300, raters = c(0.5, 0.6, 0.7), ...) {
   simulate_ratings(rater_design(raters, 0.8, 4, n, ...))
@@ -12,7 +12,7 @@ models <- function(prior = "weak") {
   lapply(seq_len(nrow(axes)), function(i) do.call(rater_model, c(axes[i, ], prior = prior)))
 }
 
-# Probability of each rating of a rater, by true category and stratum: slow twin of the core.
+# Confusion matrices of the raters in each stratum of difficulty, computed in R instead of the core.
 stratum_matrices <- function(fit) {
   matrix <- confusion(fit)
   if (!is.list(matrix)) matrix <- rep(list(matrix), length(fit$x$raters))

@@ -17,9 +17,9 @@ estimate_once <- function(data, ..., gold_sample = "random") {
   estimate_accuracy(data$x, known_truth = data$truth, gold_sample = gold_sample, ...)
 }
 
-# Correction of gold cases by predictions, written from its formulas. `y`: is the answer right, for
-# m gold cases. `q`: share of ratings equal to the answer, for all cases; the first m are gold
-# cases.
+# Accuracy from gold cases, corrected by predictions, written from its formulas. `y`: 1 if the
+# answer is right, else 0, for m gold cases. `q`: share of ratings equal to the answer, for all
+# cases; the first m are gold cases.
 slow_corrected <- function(y, q, conf_level = 0.9, target = "population") {
   m <- length(y)
   N <- length(q)

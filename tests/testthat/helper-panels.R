@@ -9,7 +9,7 @@ rounds <- function(n) {
   seq_len(ceiling(n * share))
 }
 
-# For tests that take long and fail only together with other tests.
+# TRUE every night, for slow tests that fail only if other tests fail too.
 nightly_tests <- function() Sys.getenv("FALLIBLE_EXTENDED_TESTS") == "nightly"
 
 skip_unless_extended <- function() {
@@ -116,7 +116,8 @@ expect_close <- function(actual, expected, label = NULL) {
   expect_lt(apart(actual, expected), 1e-12, label = paste("the largest difference", label))
 }
 
-# The random panel of a seed and the results of the slow twin, computed once for all tests.
+# The random panel of a seed and the results of the slow reference implementation (its "twin"),
+# computed once for all tests.
 twin <- function(seed) {
   key <- as.character(seed)
   if (is.null(twins[[key]])) {

@@ -1,7 +1,7 @@
 # Changes of the input that must not change results, and comparison of results across them.
 
-# A panel as data with column names, from which walk_ratings() makes ratings. `back`: new names of
-# cases, raters, categories and systems. Their names are the old names.
+# A panel as a data frame and the names of its columns, from which walk_ratings() makes ratings.
+# `back`: new names of cases, raters, categories and systems, named by their old names.
 walk_panel <- function(n = 120, seed = 1) {
   withr::local_seed(seed)
   categories <- c("ka", "kb", "kc")
@@ -234,8 +234,8 @@ walk_replicated <- c(
 
 walk_new <- function(old, p) if (old %in% names(p$back)) p$back[[old]] else old
 
-# Calls a verb. Returns the tables of its `value`; `drew`: did it use random numbers; `refused`:
-# class of the error; `wrong`: an error or a warning without a class of the package.
+# Calls a verb. Returns `value`, the tables of its result; `drew`, TRUE if it used random numbers;
+# `refused`, the class of the package's error; and `wrong`, any other error or warning.
 walk_call <- function(verb, object, p, ...) {
   wrong <- refused <- NULL
   formals <- walk_formals(verb, object)
@@ -340,7 +340,8 @@ walk_old <- function(words, back) {
   gsub("<((rater|sys|k)[a-z0-9]+)>", "\\1", words)
 }
 
-# Pairs have no order: sorts the names in each pair, and changes the sign of a difference if needed.
+# Pairs have no order: sorts the names in each pair, and changes the sign of differences in pairs
+# whose names were exchanged.
 walk_pairs <- function(table, first) {
   second <- sub("1$", "2", first)
   turned <- table[[first]] > table[[second]]

@@ -1,6 +1,6 @@
-# Hierarchical Dawid-Skene model in loops, for reading. `answers`: cases x raters, integers or NA.
-# `n`: number of cases of each row. Uses a fixed-point step for c instead of Newton steps, no
-# extrapolation, and one start.
+# Hierarchical Dawid-Skene model in simple loops, for comparison with the core. `answers`: cases x
+# raters, integers or NA. `n`: number of cases of each row. Uses a fixed-point step for c instead of
+# Newton steps, no extrapolation, and one start.
 
 slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin = FALSE,
                         rounds = 20000, tolerance = 1e-13, silent = NULL) {
@@ -184,7 +184,8 @@ three_categories <- function() {
   ratings(said)
 }
 
-# A set of real data, to which raters are added that its folder contains as systems.
+# Ratings of a public data set. Raters whose ratings its folder contains as systems (`heldout_`) are
+# added.
 ratings_with_held_out <- function(folder) {
   read <- function(name) {
     file <- list.files(folder, paste0("^", name, "[.]csv"), full.names = TRUE)
@@ -201,7 +202,7 @@ ratings_with_held_out <- function(folder) {
   ratings(said, case = case, rater = rater, rating = rating)
 }
 
-# Answers as labels: cases x raters.
+# Ratings as a matrix of labels: cases x raters.
 wide_answers <- function(x) {
   said <- answers_by_pattern(x)[x$index, seq_along(x$raters), drop = FALSE]
   matrix(x$categories[said], nrow(said), dimnames = list(NULL, x$raters))

@@ -1,5 +1,5 @@
-# Slow and obvious twin of the compiled K-model, for tests: plain loops over cases, pairs of ratings
-# and categories, written from the formulas only.
+# Slow reference implementation of the compiled K-model, for tests: plain loops over cases, pairs of
+# ratings and categories, written from the formulas only.
 
 # Estimation ------------------------------------------------------------------------------------
 
@@ -358,9 +358,9 @@ random_panel <- function(seed) {
   panel
 }
 
-# Leaning of raters towards one category, and the typical interval, from the text of the published
-# rule. `x`, `m`: number of ratings in the category, and of all ratings, of each case. `said`: does
-# the system give the category.
+# Parts of the robust interval, written from the text of the published rule. This function returns
+# the share of a category and its kappa. `x`, `m`: number of ratings in the category, and of all
+# ratings, of each case.
 reference_lean <- function(x, m) {
   p <- sum(x) / sum(m)
   po <- 1 - 2 * sum(x * (m - x)) / sum(m * (m - 1))

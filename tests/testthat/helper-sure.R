@@ -1,5 +1,5 @@
-# Panels in which agreement is high and accuracy is not, like public sets in which intervals failed.
-# Each panel has a system `s` and the truth. The raters have equal distributions.
+# Panels in which agreement is high but accuracy is low, like public data sets in which intervals
+# failed. Each panel has a system `s` and the truth. All raters answer in the same way.
 sure_panel <- function(which, n = 400) {
   yes <- function(share) ifelse(stats::runif(n) < share, "yes", "no")
   truth <- yes(0.5)
@@ -11,7 +11,8 @@ sure_panel <- function(which, n = 400) {
     # The same raters with kappa 0, and a system with accuracy .75, which says no in half of the
     # cases.
     zero = list(raters = replicate(3, yes(0.95)), s = right(0.75)),
-    # One-sided judges, who recognise only a few of the "no" cases, the same ones for all.
+    # One-sided raters, who recognise only a few of the "no" cases. These cases are the same for
+    # all.
     sided = {
       seen <- truth == "no" & stats::runif(n) < 0.04
       list(
