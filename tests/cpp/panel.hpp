@@ -8,7 +8,8 @@
 #include "core/ratings/patterns.hpp"
 #include "core/ratings/tallies.hpp"
 
-// Letters by rater, one string each, a case per character; '.' is a missing rating.
+// Ratings as letters: one string per rater or system, one character per case. '.' is a missing
+// rating.
 struct Panel {
   Panel(const std::vector<std::string>& raters, const std::vector<std::string>& systems,
         int categories)

@@ -1,4 +1,4 @@
-// What one case with its ratings says under a fit by algebra, for tests.
+// Posterior probabilities of a case under the K-model, fitted by algebra, for tests.
 #ifndef FALLIBLE_TESTS_POSTERIOR_HPP
 #define FALLIBLE_TESTS_POSTERIOR_HPP
 

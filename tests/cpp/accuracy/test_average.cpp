@@ -64,7 +64,7 @@ TEST_CASE("what a member of the family needs comes before it") {
                      std::isnan(member_label.concentration) ? 0 : member_label.concentration});
     }
     CHECK(labels.size() == size);
-    // Confusion matrices follow the richest of the other models.
+    // The member with confusion matrices extends the most flexible one-coin member without strata.
     REQUIRE(family.back()->base());
     const MemberLabel base = family.back()->base()->result().label;
     CHECK(base.accuracy == "rater");
@@ -73,11 +73,11 @@ TEST_CASE("what a member of the family needs comes before it") {
   };
   check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1, true);
   check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1, false);
-  rows.raters = 121;  // a crowd has no error rows
+  rows.raters = 121;  // large panels have no members with separate error rates
   check(make_family(rows, true), 4 * 4 + 1, 4 + 1, true);
   check(make_family(rows, false), 2 * 4 + 1, 2 + 1, false);
   rows.categories = 2;
-  check(make_family(rows, true), 2 * 4 + 1, 2 + 1, false);  // of two there is no distance
+  check(make_family(rows, true), 2 * 4 + 1, 2 + 1, false);  // two categories have only one distance
 }
 
 TEST_CASE("members have names for what they let go of") {
@@ -120,7 +120,8 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
 
   CHECK(fit(panel, weight, {}, 3)->systems().front().estimate == estimate.estimate);
 
-  // Where truth is known and never the system's answer, the system is wrong.
+  // If all truths are known and differ from the system's answers, the estimate is that of a system
+  // that is always wrong.
   std::vector<int> known;
   for (int p = 0; p < panel.view().patterns; ++p) {
     known.push_back(panel.view().answer_of(p, 0) % 3 + 1);

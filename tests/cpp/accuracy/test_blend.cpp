@@ -1,4 +1,5 @@
-// Blends of gold cases and ratings, against numerical integration of their definition.
+// Compares blends of gold cases and ratings (blend.hpp) with numerical integration of their
+// definition.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -12,10 +12,11 @@ using doctest::Approx;
 
 namespace {
 
-// Two raters, two systems; both raters say the same in all but the last two cases.
+// Two raters and two systems. Both raters agree in all but the last two cases.
 const Panel panel({"AAAAAABB", "AAAAAAAA"}, {"AAABBBAB", "AAAB..AB"}, 2);
 
-// Patterns x 2, with these probabilities of A: of AA, and of BA.
+// Posterior probabilities: patterns x 2. Category A has probability `agreed` if both raters rated
+// A, and `split` if they disagree.
 std::vector<double> posterior(const PatternView& view, double agreed, double split) {
   std::vector<double> out(2 * view.patterns);
   for (int p = 0; p < view.patterns; ++p) {
@@ -34,12 +35,14 @@ TEST_CASE("bounds are the two sums over patterns") {
   const auto p = posterior(view, 0.9, 0.5);
   const AccuracyBounds bounds(view, {}, weight, p.data(), 1);
   CHECK(bounds.groups() == 2);
-  // AA: six cases, truth .9 .1, answers .5 .5; BA: two cases, truth .5 .5, answers .5 .5.
+  // Ratings AA: six cases, probabilities of the truth .9 .1, shares of the answers .5 .5. Ratings
+  // BA: two cases, truth .5 .5, answers .5 .5.
   CHECK(bounds.system(0).highest == Approx((6 * 0.6 + 2 * 1.0) / 8));
   CHECK(bounds.system(0).lowest == Approx((6 * 0.4 + 2 * 0.0) / 8));
-  // Where the second system is silent it is not judged: four cases, answers .75 .25.
+  // Cases without an answer of the second system are left out. Four cases with ratings AA remain,
+  // answers .75 .25.
   CHECK(bounds.system(1).highest == Approx((4 * 0.85 + 2 * 1.0) / 6));
-  // The two are right and wrong together wherever both answer.
+  // In the cases that both systems answered, they gave the same answers.
   CHECK(bounds.difference(0, 1).lowest == Approx(0));
   CHECK(bounds.difference(0, 1).highest == Approx(0));
 }
@@ -51,7 +54,7 @@ TEST_CASE("joined patterns count categories by rank, and only widen") {
   const AccuracyBounds apart(view, {}, weight, p.data(), 1);
   const AccuracyBounds joined(view, {}, weight, p.data(), 100);
   CHECK(joined.groups() == 1);
-  // First rank: truth (6 * .9 + 2 * .8) / 8 = .875, answers (3 + 1) / 8 = .5.
+  // First rank: mean probability (6 * .9 + 2 * .8) / 8 = .875, share of answers (3 + 1) / 8 = .5.
   CHECK(joined.system(0).highest == Approx(0.625));
   CHECK(joined.system(0).lowest == Approx(0.375));
   CHECK(joined.system(0).highest >= apart.system(0).highest);
@@ -64,8 +67,10 @@ TEST_CASE("bounds of differences are those where two systems do not say the same
   const auto weight = other.weights();
   const auto p = posterior(view, 0.9, 0.2);
   const AccuracyBounds bounds(view, {}, weight, p.data(), 1);
-  // AA: five cases, truth 4.5 .5; of three that differ 1.5 to 2.5 and .5 to 1.5 are right.
-  // BA: two cases, truth .4 1.6; of the one that differs 0 to .4 and .6 to 1.
+  // Ratings AA: five cases, expected truths 4.5 A and .5 B. In three cases the answers differ: the
+  // systems have 1.5 to 2.5 and .5 to 1.5 right answers.
+  // Ratings BA: two cases, expected truths .4 A and 1.6 B. In one case the answers differ: the
+  // systems have 0 to .4 and .6 to 1 right answers.
   CHECK(bounds.difference(0, 1).lowest == Approx((0.0 - 1.0) / 7));
   CHECK(bounds.difference(0, 1).highest == Approx((2.0 - 0.2) / 7));
   CHECK(bounds.difference(1, 0).lowest == Approx((-2.0 + 0.2) / 7));
@@ -79,7 +84,7 @@ TEST_CASE("small groups of ratings join by their highest probability until they 
   const Panel mixed({"AAAABBCCA", "AABCBBCCC"}, {"ABCCBABCB"}, 3);
   const PatternView view = mixed.view();
   const auto weight = mixed.weights();
-  // AA and BB and CC twice, AB once, AC twice.
+  // Ratings AA, BB, CC and AC occur twice, AB once.
   std::vector<double> p(3 * view.patterns);
   for (int i = 0; i < view.patterns; ++i) {
     const int a = view.category[view.start[i]], b = view.category[view.start[i] + 1];
@@ -91,11 +96,12 @@ TEST_CASE("small groups of ratings join by their highest probability until they 
     return AccuracyBounds(view, {}, weight, p.data(), size).groups();
   };
   CHECK(groups(1) == 5);
-  CHECK(groups(2) == 5);    // no pattern is left for AB
-  CHECK(groups(2.5) == 2);  // AC with AB; BB, CC, then AA, which are left
-  CHECK(groups(4) == 1);    // with BB and CC, which are equal; AA is left
+  CHECK(groups(2) == 5);    // AB is the only small group
+  CHECK(groups(2.5) == 2);  // AC with AB; BB with CC and AA
+  CHECK(groups(4) == 1);    // BB and CC are tied; AA joins them
   CHECK(groups(100) == 1);
-  // By rank, all nine: truth 1.6 + 2.8 + .5 + .8, and who ranks first or, with another, second.
+  // All nine cases by rank: expected number of cases whose first rank is true, 1.6 + 2.8 + .5 + .8,
+  // and number of answers of the first rank.
   const Range range = AccuracyBounds(view, {}, weight, p.data(), 100).system(0);
   double first = 0;
   const std::string ratings = "AAAABBCCA", answers = "ABCCBABCB";
@@ -131,7 +137,7 @@ TEST_CASE("categories that differ by rounding alone share their rank") {
     const std::vector<double> p{0.5 + more / 2, 0.5 - more / 2};
     return AccuracyBounds(one.view(), {}, one.weights(), p.data(), 100).system(0).highest;
   };
-  CHECK(highest(0) == Approx(1));  // the answers could be first or second
+  CHECK(highest(0) == Approx(1));  // tied: answers may have the first or the second rank
   CHECK(highest(5e-10) == Approx(1));
-  CHECK(highest(1e-8) == Approx(0.5));  // all are first
+  CHECK(highest(1e-8) == Approx(0.5));  // all answers have the first rank
 }

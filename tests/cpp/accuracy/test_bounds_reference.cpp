@@ -19,11 +19,12 @@ namespace {
 
 struct Data {
   std::vector<std::string> raters, systems;
-  std::vector<double> probability;  // of patterns, column by column
+  std::vector<double> probability;  // patterns x categories, column by column
   std::vector<int> truth;
 };
 
-// Random ratings and answers with gaps. Probabilities depend on the ratings, with ties.
+// Random ratings and answers, some of them missing. Probabilities depend on the ratings and have
+// ties.
 Panel random_panel(std::uint64_t seed, int categories, int cases, Data& data) {
   Stream stream(seed, 1);
   const auto letter = [&](double missing) {
@@ -61,8 +62,9 @@ Panel random_panel(std::uint64_t seed, int categories, int cases, Data& data) {
   return out;
 }
 
-// Groups of patterns by their definition: same ratings and known truth; certain patterns together;
-// groups that are too small joined in the order of the highest probability.
+// Groups of patterns by their definition. A group has the same ratings and known truth. Patterns
+// with a certain truth are one group. Groups that are too small are joined in the order of their
+// highest probability.
 struct Groups {
   std::vector<std::vector<int>> patterns;
   std::vector<bool> ranked;
@@ -246,7 +248,8 @@ TEST_CASE("leading categories have the kappa of their pairs of ratings") {
       CHECK(leading[at].share == Approx(share).epsilon(1e-12));
       CHECK(leading[at].kappa ==
             Approx(std::clamp((equal / pairs - chance) / (1 - chance), 0.0, 1.0)).epsilon(1e-12));
-      // The range of the system: its answers and their covariance with the share of the raters.
+      // Arguments of the range of the system: share of its answers, and their covariance with the
+      // share of the ratings.
       double cases = 0, answers = 0, raters = 0, both = 0;
       for (int p = 0; p < view.patterns; ++p) {
         const double m = view.positions(p).size();
@@ -265,7 +268,7 @@ TEST_CASE("leading categories have the kappa of their pairs of ratings") {
       ++at;
     }
     CHECK(at == leading.size());
-    // Of several leading categories the widest range counts.
+    // If there are several leading categories, the result is the widest range.
     std::vector<LeadingCategory> several;
     double widest = 0;
     for (int k = 1; k <= 3; ++k) {

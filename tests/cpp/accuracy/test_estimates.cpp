@@ -34,7 +34,7 @@ double estimate(const Panel& panel, const EstimatorOptions& options) {
   return estimator(panel, options)->systems()[0].estimate;
 }
 
-// Equal to the bit, gaps included.
+// True if all numbers are exactly equal. NaN is equal to NaN.
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
   bool out = a.size() == b.size();
   for (std::size_t i = 0; out && i < a.size(); ++i) {
@@ -112,7 +112,7 @@ TEST_CASE("a case with one rating counts, one without does not") {
 }
 
 TEST_CASE("tied categories share the credit") {
-  // Base rates are equal; the last two cases are ties.
+  // Base rates are equal. In the last two cases both categories are equally probable.
   const Panel panel({"AAABBBAB", "AAABBBBA"}, {"AAABBBAA"}, 2);
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -171,7 +171,8 @@ TEST_CASE("unbinned estimates are equation 7 of all cases at once") {
 
 TEST_CASE("what a posterior says of a system and of raters is summed over judged cases") {
   const Panel panel({"ABAB.", "AABB.", "ABBA."}, {"ABB.A"}, 2);
-  for (const double times : {1.0, 50.0}) {  // few cases have a least information
+  // With few cases, the lower limit of the information applies.
+  for (const double times : {1.0, 50.0}) {
     std::vector<double> weight = panel.weights();
     for (double& w : weight) w *= times;
     const JointData data({panel.view(), weight, {}, nullptr}, 0);
@@ -336,7 +337,7 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
 
 TEST_CASE("cases that are the same but for what is known of them are resampled apart") {
   Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC"}, 3);
-  // Each pattern twice, once with its truth.
+  // Each pattern occurs twice, once with a known truth.
   Patterns twice = panel.patterns;
   const int P = static_cast<int>(twice.start.size()) - 1;
   Known known;

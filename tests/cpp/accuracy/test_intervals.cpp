@@ -30,7 +30,7 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(percentile_interval(half.data(), 4, 0.9).lack == Interval::Lack::none);
   CHECK(percentile_interval(one.data(), 2, 0.9).lack == Interval::Lack::failed);
   CHECK(percentile_interval(near.data(), 2, 0.9).lack == Interval::Lack::constant);
-  // Differences of what iteration finds are small, their errors are not smaller for that.
+  // Replicates of iterative fits that differ by less than the errors of the fits count as equal.
   const std::vector<double> apart{0.014269, 0.014270, 0.014271};
   CHECK(percentile_interval(apart.data(), 3, 0.9).lack == Interval::Lack::none);
   CHECK(percentile_interval(apart.data(), 3, 0.9, iteration_tolerance).lack ==
@@ -65,7 +65,7 @@ TEST_CASE("a robust interval adds what could be hidden, if dependence has weight
   CHECK(std::isnan(people({0.03, 0.2, std::nan(""), 0.3, 0, 1}).hidden));
   CHECK(std::isnan(people({std::nan(""), 0.2, 1, 0.3, 0, 1}).std_error));
 
-  // Only one constant each, in decimals that no other pair of constants gives.
+  // Hidden error without its constant part, 0.04. The cases below depend on one constant each.
   const auto rest = [&](ErrorParts parts) {
     return std::sqrt(std::pow(people(parts).hidden, 2) - 0.0016);
   };
@@ -76,7 +76,7 @@ TEST_CASE("a robust interval adds what could be hidden, if dependence has weight
   CHECK(rest({0, 0.3, 1, 0, 0, 1}) == Approx(0.15));
   CHECK(rest({0, -0.3, 1, 0, 0, 1}) == Approx(0.15));
 
-  // Of machines nothing but what others were like counts.
+  // For machines, the hidden error does not depend on the ratings.
   const RobustError machines = robust_error(0.95, {0.03, 0.2, 0, 0.3, 1, 0.5}, RaterKind::machines);
   CHECK(machines.centre == Approx(0.875));
   CHECK(machines.hidden == Approx(0.085));
@@ -162,7 +162,8 @@ TEST_CASE("the range over base rates is that of the pairs of ratings") {
     if (builder.finish_case() > static_cast<int>(weight.size())) weight.push_back(0);
   }
   const Patterns patterns = builder.patterns();
-  // Which patterns came twice does not matter here: aaa with a.
+  // Weights of the patterns: two cases with ratings aaa and answer a, one case of each other
+  // pattern.
   for (double& w : weight) w = 1;
   weight[0] = 2;
   const PatternView view = patterns.view(3, 2, 1);
@@ -199,14 +200,15 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
 }
 
 TEST_CASE("what gold and ratings say is blended by what each is worth") {
-  // Without a flat part, and far from its ends, both are normal: precisions add up.
+  // Without the flat part, and far from the ends of the range, prior and likelihood are normal.
+  // Their precisions then add up.
   const BlendPrior prior{0.5, 0.02, 0};
   const Blend both = blend_difference(0.53, 0.04, HUGE_VAL, 1, prior, 0.9);
   CHECK(both.mean == Approx(0.5 + 0.03 / 5).epsilon(1e-6));
   CHECK(both.sd == Approx(0.02 * std::sqrt(0.8)).epsilon(1e-5));
   CHECK(both.high - both.low == Approx(2 * 1.644854 * both.sd).epsilon(1e-4));
   CHECK(both.flat == 0);
-  // All flat: a Beta distribution of the counts.
+  // With only the flat part, the posterior is a Beta distribution.
   const Blend flat = blend_share(0.8, 20, {0.1, 0.01, 1}, 0.9);
   CHECK(flat.mean == Approx(16.5 / 21).epsilon(1e-6));
   CHECK(flat.sd == Approx(std::sqrt(16.5 * 4.5 / 22) / 21).epsilon(1e-5));

@@ -46,7 +46,7 @@ TEST_CASE("rows are the same whatever the order of raters and cases, where these
   const RatedRows y = select_rows(two.view(), two.weights(), all_of(two, true));
   CHECK(x.start == y.start);
   CHECK(x.category == y.category);
-  CHECK(x.of_pattern.back() == -1);  // no rater rated it
+  CHECK(x.of_pattern.back() == -1);  // no rater rated this pattern
   CHECK(select_rows(one.view(), one.weights(), all_of(one, false)).size() == 4);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("systems can be judges, and categories be joined") {
   selection.categories = 2;
   const RatedRows x = select_rows(panel.view(), panel.weights(), selection);
   CHECK(x.judges == 2);
-  CHECK(x.size() == 2);  // A with A twice, B or C with A twice
+  CHECK(x.size() == 2);  // twice A with A, and twice B or C with A
   CHECK(x.weight == std::vector<double>{2, 2});
   CHECK(x.category == std::vector<int>{0, 0, 1, 0});
 }
@@ -127,7 +127,7 @@ TEST_CASE("undefined is not a number, with the reason") {
 }
 
 TEST_CASE("a jackknife that is undefined once is none") {
-  const Panel panel({"AAAB", "AAAB"}, {}, 2);  // without the last case one category is left
+  const Panel panel({"AAAB", "AAAB"}, {}, 2);  // without the last case, only one category is left
   const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, true));
   const auto kernel = make_kernel(rows, nominal("fleiss_kappa", 2));
   CHECK(jackknife_influence(*kernel, rows.weight, Host()).empty());

@@ -13,7 +13,8 @@ namespace {
 const int N = 3;
 const std::vector<double> scale{1, 0.5, 0, 0.5, 1, 0.25, 0, 0.25, 1};
 
-// Four judges, of whom some rate twice and some not at all; of two cases nothing can be compared.
+// Rows of four judges. In a row, a judge may have two ratings or none. Two rows have no ratings
+// that can be compared.
 RatedRows ratings() {
   RatedRows out;
   out.judges = 4;
@@ -26,10 +27,11 @@ RatedRows ratings() {
   return out;
 }
 
-// Over ordered pairs of ratings by different judges, each counting 1 or 1 / pairs of its case.
+// Sums over ordered pairs of ratings by different judges. Each pair has the weight 1, or 1 /
+// (number of pairs of its case).
 struct Slow {
   double agreeing = 0, pairs = 0, ratings = 0;
-  double first = 0, both = 0;  // pairs whose first is the first category, and those who agree
+  double first = 0, both = 0;  // pairs with the first rating in category 1, and with both
   std::vector<double> share = std::vector<double>(N, 0.0);
 
   Slow(const RatedRows& rows, const std::vector<double>& weight, bool pool) {
@@ -115,7 +117,8 @@ TEST_CASE("the error without agreement beyond chance is that of all ways to rate
   for (const bool pool : {true, false}) {
     const Slow slow(rows, rows.weight, pool);
     const Pooling pooling = pool ? Pooling::pairs : Pooling::cases;
-    // What is left of observed less expected agreement where shares are nearly those of the law.
+    // Observed minus expected agreement, to first order in the deviation of category shares from
+    // their expected values.
     const auto left = [&](const std::vector<int>& answer) {
       double agreeing = 0, chance = 0;
       int first = 0;

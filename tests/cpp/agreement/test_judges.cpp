@@ -1,4 +1,4 @@
-// Measures that know who rated, and alpha, against their definitions.
+// Measures with separate category shares of the judges, and alpha, compared with their definitions.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ double conger(const RatedRows& rows, const Weights& weight) {
   return (percent_agreement(rows, weight) - expected) / (1 - expected);
 }
 
-// The mean over pairs of judges of what the cases that both rated say.
+// Light's kappa: mean of the kappas of all pairs of judges, each from the cases that both rated.
 double light(const RatedRows& rows, const Weights& weight) {
   double out = 0;
   for (const std::pair<int, int>& pair : {std::pair<int, int>{0, 1}, {0, 2}, {1, 2}}) {
@@ -94,7 +94,7 @@ double light(const RatedRows& rows, const Weights& weight) {
   return out;
 }
 
-// `less` is one, or zero in the limit of many ratings.
+// Krippendorff's alpha. `less`: 1, or 0 for the limit of many ratings.
 double alpha(const RatedRows& rows, const Weights& weight, bool ordinal, double less) {
   Weights number(N, 0.0);
   double all = 0;
@@ -162,7 +162,7 @@ TEST_CASE("kappas of raters and alphas are what their definitions say") {
 }
 
 TEST_CASE("the error of two raters without agreement beyond chance is that of all ways to rate") {
-  // Both rated three cases, two of them equally. Each rated one more case.
+  // Both judges rated three cases, two of them with the same category. Each rated one further case.
   RatedRows rows;
   rows.judges = 2;
   rows.categories = N;
@@ -172,7 +172,7 @@ TEST_CASE("the error of two raters without agreement beyond chance is that of al
   const Weights first{2 / 4.0, 1 / 4.0, 1 / 4.0}, second{1 / 4.0, 1 / 4.0, 2 / 4.0};
   double mean = 0, square = 0;
   for (int way = 0; way < 6561; ++way) {
-    std::vector<int> answer;  // of the first to four cases, then of the second
+    std::vector<int> answer;  // answers of the first judge to four cases, then of the second
     double probability = 1, left = 0;
     for (int rest = way; answer.size() < 8; rest /= N) {
       probability *= (answer.size() < 4 ? first : second)[rest % N];
@@ -196,7 +196,7 @@ TEST_CASE("the error of two raters without agreement beyond chance is that of al
 }
 
 TEST_CASE("measures of a table of two raters") {
-  // In rows the first rater: 4 2 and 1 3.
+  // Table of the two raters: the first row is 4 2, the second 1 3.
   RatedRows rows;
   rows.judges = rows.categories = 2;
   for (const int a : {0, 1}) {
@@ -221,7 +221,7 @@ TEST_CASE("measures of a table of two raters") {
   for (double& w : rows.weight) w /= 20;
   CHECK(value("bangdiwala_b") == Approx(0.5));
   CHECK(value("information_agreement_plain") == Approx(mutual / least));
-  // One of the raters says one of three categories, the other two.
+  // One rater uses one of three categories, the other rater two.
   for (const std::vector<std::string>& raters :
        {std::vector<std::string>{"AAAA", "AABB"}, {"CABC", "BBBB"}}) {
     const Panel panel(raters, {}, 3);

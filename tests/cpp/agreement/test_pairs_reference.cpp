@@ -94,7 +94,8 @@ TEST_CASE("pairs of judges have the numbers of plain loops") {
               both += one.weight;
               same_case += y == z ? one.weight : 0;
             }
-            // Pairs of a wrong answer of the first judge and one of the second to another case.
+            // Pairs of a wrong answer of the first judge and a wrong answer of the second to
+            // another case.
             for (const Cell& other : drawn.cells) {
               const int v = answer_of(x, other.pattern, a), w = answer_of(x, other.pattern, b);
               if (other.truth != truth || v == 0 || w == 0) continue;
@@ -194,7 +195,7 @@ TEST_CASE("selected rows have the answers of the chosen judges") {
           found.emplace_back(rows.judge[r], rows.category[r]);
         }
         if (exchangeable && different == static_cast<int>(expected.size())) {
-          // Slots in the order of the categories.
+          // Slot numbers instead of judges, in the order of the categories.
           std::sort(categories_of.begin(), categories_of.end());
           for (std::size_t i = 0; i < expected.size(); ++i) {
             expected[i] = {static_cast<int>(i), categories_of[i]};

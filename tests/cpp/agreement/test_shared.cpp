@@ -1,4 +1,4 @@
-// Pairs of judges on the cases that both answered, and who is nearer to the others, by hand.
+// Pairs of judges, and nearer answers, compared with results computed by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -13,10 +13,10 @@ TEST_CASE("pairs have what a count by hand has") {
   const Panel panel({"AABB..", "ABAB..", "....CC"}, {"AAAB.."}, 3);
   const auto view = panel.view();
   std::vector<Cell> cells;
-  const std::vector<int> truth{1, 1, 1, 2, 0, 0};  // of the last two it is not known
+  const std::vector<int> truth{1, 1, 1, 2, 0, 0};  // the last two are unknown
   for (int i = 0; i < 6; ++i) cells.push_back({panel.patterns.index[i] - 1, truth[i], 1});
   const auto pairs = shared_pairs(view, cells, Host());
-  REQUIRE(pairs.size() == 3);  // the third rater shares no case
+  REQUIRE(pairs.size() == 3);  // the third rater has no common case with others
   const SharedPair& raters = pairs[0];
   CHECK(raters.one == 0);
   CHECK(raters.two == 1);
@@ -42,8 +42,8 @@ TEST_CASE("wrong answers coincide more or less often than by chance") {
   REQUIRE(pairs.size() == 1);
   CHECK(pairs[0].both_wrong == 3);
   CHECK(pairs[0].coinciding == Approx(2. / 3));
-  // Wrong: b twice and c once; b twice and c twice. Of 12 pairs 3 are of the same case, and of the 6
-  // that are the same answer 2.
+  // Wrong answers: b twice and c once; b twice and c twice. There are 12 pairs of them, 3 of the
+  // same case. Of the 6 pairs with equal answers, 2 are of the same case.
   CHECK(pairs[0].expected == Approx(4. / 9));
   CHECK(pairs[0].surplus == Approx(2. / 3 - 4. / 9));
 }
@@ -64,12 +64,13 @@ TEST_CASE("the nearer answer is told for each rating") {
   std::vector<int> expected(view.start[view.patterns], 0);
   for (int p = 0; p < view.patterns; ++p) {
     for (const int r : view.positions(p)) {
-      // Of a, b, b with the answer b, the first is farther from the others than the system.
+      // Ratings a, b, b and answer b: the first rating is farther from the other ratings than the
+      // answer.
       if (view.answer_of(p, 0) == 2 && view.category[r] == 1) expected[r] = 1;
     }
   }
   CHECK(sign == expected);
-  // Of a, a, a with the answer b, each is nearer to the others than the system.
+  // Ratings a, a, a and answer b: each rating is nearer to the other ratings than the answer.
   const Panel farther({"A", "A", "A"}, {"B"}, 2);
   CHECK(nearer_answers(farther.view(), 0, same.data()) == std::vector<int>{-1, -1, -1});
 }

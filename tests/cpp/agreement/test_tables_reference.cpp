@@ -11,7 +11,7 @@ using namespace fallible;
 
 namespace {
 
-// One row per cell with cases: the first rater's category, then the second's.
+// One row per cell that is not zero: category of the first rater, then of the second.
 RatedRows table(const std::vector<double>& cell, int categories) {
   RatedRows out;
   out.judges = 2;

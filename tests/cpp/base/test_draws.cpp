@@ -16,9 +16,9 @@ TEST_CASE("binomial draws are those that were recorded") {
   struct Recorded {
     int trials;
     double probability;
-    double sum;  // of 2000 draws, with weights 1, ..., 7
+    double sum;  // sum of 2000 draws, with weights 1, ..., 7
   };
-  // Both algorithms, on both sides of a mean of 10 and of a probability of 1/2.
+  // Settings for both algorithms: means below and above 10, probabilities below and above 1/2.
   const Recorded recorded[] = {{10, 0.3, 23309},      {200, 0.02, 31775},      {20, 0.5, 80362},
                                {100, 0.1, 79907},     {100, 0.0999, 79817},    {60, 0.4, 191506},
                                {1000, 0.95, 7595553}, {100000, 0.001, 801160}, {50, 0.5, 200347},
@@ -97,7 +97,7 @@ TEST_CASE("draws without a choice take no random number") {
   CHECK(used.binomial(12, 1) == 12);
   CHECK(used.binomial(12, -0.5) == 0);
   CHECK(used.binomial(12, 1.5) == 12);
-  // The last category with a weight takes what is left.
+  // The last category with a weight gets all remaining trials.
   std::vector<double> count;
   multinomial(used, 9, {0, 3, 0}, count);
   CHECK(count == std::vector<double>{0, 9, 0});
@@ -111,7 +111,7 @@ TEST_CASE("one trial needs one number, whatever its probability") {
     Stream used(4, 5), fresh(4, 5);
     for (int i = 0; i < 200; ++i) {
       const double u = fresh.uniform();
-      // Below 1/2 the lower part of the numbers has no success, above it the other way round.
+      // If p <= 1/2, high uniform numbers are successes; otherwise low ones.
       const bool success = p <= 0.5 ? u > 1 - p : u <= p;
       CHECK(used.binomial(1, p) == success);
     }

@@ -9,7 +9,7 @@ using doctest::Approx;
 
 namespace {
 
-// So flat at its top that a rule on the gradient only would go on for long.
+// A function that is so flat at its maximum that the gradient decreases slowly.
 double flat_top(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   if (gradient) *gradient = -4 * x.array().cube().matrix();
   return 7 - x.array().pow(4).sum();
@@ -65,7 +65,7 @@ TEST_CASE("a search is given up where thirty times the larger of two gains would
 TEST_CASE("no value ever falls, and what is not a number is no way up") {
   const auto cliff = [](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
     if (gradient) *gradient = (1 / x.array() - 1).matrix();
-    return (x.array().log() - x.array()).sum();  // not a number below zero
+    return (x.array().log() - x.array()).sum();  // NaN for negative x
   };
   const Eigen::VectorXd start = Eigen::Vector2d(0.01, 9);
   const auto value = path(cliff, start, OptimiserOptions(), 25);
@@ -74,7 +74,7 @@ TEST_CASE("no value ever falls, and what is not a number is no way up") {
   CHECK(found.converged);
   CHECK(found.x[0] == Approx(1));
   CHECK(found.x[1] == Approx(1));
-  // At the top there is nothing to do.
+  // A search that starts at the maximum ends at once.
   const Optimum top = maximise(cliff, Eigen::Vector2d(1, 1), OptimiserOptions());
   CHECK(top.converged);
   CHECK(top.iterations == 0);

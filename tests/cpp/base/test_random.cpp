@@ -40,8 +40,8 @@ TEST_CASE("streams of neighbouring items share nothing, and all of the seed matt
 }
 
 TEST_CASE("binomial numbers follow their distribution") {
-  // Chi-squared over all values with an expectation of at least five; the limit is the .9999
-  // quantile by Wilson and Hilferty.
+  // Chi-squared statistic of all values with expected frequency of at least five. Its limit is the
+  // .9999 quantile, approximated by the formula of Wilson and Hilferty.
   struct Setting {
     std::int64_t n;
     double p;

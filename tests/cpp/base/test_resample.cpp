@@ -37,25 +37,27 @@ TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
     const auto drawn = pairs.draw(c);
     CHECK(std::accumulate(drawn.begin(), drawn.end(), 0.0) == 6);
     CHECK(drawn == renamed.draw(d));
-    // Cluster {0, 1} brings the only 1, cluster {0, 2} the other 0, cluster {2, 2} two of 2.
+    // Clusters are the cells {0, 1}, {0, 2} and {2, 2}. So cell 1 is drawn only with cell 0, and
+    // remaining cases of cell 2 are drawn in pairs.
     CHECK(drawn[0] >= drawn[1]);
     CHECK((drawn[2] - (drawn[0] - drawn[1])) / 2 ==
           static_cast<int>((drawn[2] - (drawn[0] - drawn[1])) / 2));
   }
-  // Cells without cases never come, nor clusters that hold nothing else, nor cases of no weight.
+  // Cells without cases, clusters with only such cells, and cases with weight 0 are never drawn.
   const Resampler some({2, 0, 3}, cell, {pattern, {1, 1, 1, 1, 1, 0}, {1, 2, 3, 4, 4, 1}});
   for (int i = 0; i < 50; ++i) {
     Stream stream(3, i);
     const auto drawn = some.draw(stream);
     CHECK(drawn[1] == 0);
-    CHECK(drawn[0] + drawn[2] / 2 == 3);  // of three clusters two hold one of 0, one holds two of 2
+    // Two clusters have a case in cell 0, one has two in cell 2.
+    CHECK(drawn[0] + drawn[2] / 2 == 3);
   }
 }
 
 TEST_CASE("a resample is the multinomial draw of cells, or of kinds of clusters") {
   const std::vector<double> cases{3, 0, 5, 2};
   const Resampler resampler(cases, {}, {});
-  // Two clusters hold cell 0 twice and cell 2 once, one holds cell 3 twice.
+  // Two clusters have two cases in cell 0 and one in cell 2; one cluster has two cases in cell 3.
   const std::vector<int> pattern{0, 2, 3, 0, 2};
   const Resampler clusters({4, 0, 2, 2}, {0, 1, 2, 3}, {pattern, {2, 1, 2, 2, 1}, {5, 5, 8, 9, 9}});
   for (int i = 0; i < 20; ++i) {

@@ -36,7 +36,8 @@ TEST_CASE("rows are sorted as words are, however long and whatever is in them") 
                                       {0, most, 1}, {least}, {most}};
   for (int i = 0; i < 200; ++i) {
     words.push_back({0, i % 7});
-    words.back().insert(words.back().end(), i % 40, i % 3 - 1);  // differ far behind, or end
+    // Rows differ only at the end, or in length.
+    words.back().insert(words.back().end(), i % 40, i % 3 - 1);
     words.back().push_back(i);
   }
   RowSet rows;

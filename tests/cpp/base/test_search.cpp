@@ -1,4 +1,4 @@
-// Each step of the searches for a maximum, from the points at which the function is computed.
+// Tests each step of maximise() and polish(), using the points at which the objective is computed.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -12,7 +12,7 @@ using doctest::Approx;
 
 namespace {
 
-// An objective that keeps the points at which it was computed.
+// An objective that records the points at which it was computed.
 struct Recorder {
   Objective function;
   std::vector<Eigen::VectorXd> points;
@@ -25,7 +25,7 @@ struct Recorder {
   }
 };
 
-// Minus the sum of scale * x^2 / 2.
+// Objective -sum(scale * x^2 / 2), with its maximum at 0.
 Objective bowl(const Eigen::VectorXd& scale) {
   return [scale](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
     if (gradient) *gradient = -scale.cwiseProduct(x);
@@ -102,7 +102,7 @@ TEST_CASE("a step that gains too little becomes 0.4 times as long, at most thirt
 
 TEST_CASE("a gain must be at least one ten-thousandth of that by the slope") {
   for (const double share : {0.9e-4, 1.1e-4}) {
-    // Flat but for the share of the slope.
+    // The function increases by this share of the increase that its gradient (1) predicts.
     Recorder seen{[share](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
                     if (gradient) *gradient = Eigen::VectorXd::Ones(1);
                     return share * x[0];
@@ -129,7 +129,7 @@ TEST_CASE("directions are those of the inverse Hessian of the last ten pairs") {
   const Optimum found = maximise(seen.objective(), start, options);
   CHECK(found.converged);
   CHECK(found.x.norm() < 1e-6);
-  // Points that were accepted, by the values.
+  // Points that the search accepted, found from their values.
   std::vector<Eigen::VectorXd> steps, changes;
   Eigen::VectorXd now = start, gradient, next_gradient;
   double value = function(now, &gradient);
@@ -169,7 +169,7 @@ TEST_CASE("a search needs few iterations, and fewer with a good metric") {
   CHECK(exact.iterations == 1);
   CHECK(seen.points.size() == 2);  // one full step, to the maximum
   CHECK(exact.x.norm() < 1e-12);
-  // With a metric that is twice too large, the curvature along the last step corrects it.
+  // If the metric is too large, the curvature along the last step corrects it.
   const Metric twice = [&](const Eigen::VectorXd& gradient) -> Eigen::VectorXd {
     return 1.5 * gradient.cwiseQuotient(scale);
   };
@@ -219,7 +219,8 @@ TEST_CASE("polishing keeps the best point, and stops after three steps in vain")
   valley(top.x, &slope);
   CHECK(slope.lpNorm<Eigen::Infinity>() < 1e-13);
   CHECK(std::fabs(top.value) < 1e-20);
-  // The gradient of |x| is as long everywhere: no step is better. All steps have the size one half.
+  // The gradient of |x| has the same length everywhere, so no step is better. All steps have length
+  // 1/2.
   Recorder seen{[](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
                   if (gradient) *gradient = Eigen::VectorXd::Constant(1, x[0] > 0 ? -1.0 : 1.0);
                   return 0.0;
@@ -234,7 +235,7 @@ TEST_CASE("polishing keeps the best point, and stops after three steps in vain")
   CHECK(seen.points.size() == 4);
   CHECK(seen.points[1][0] == Approx(-0.2));
   CHECK(start.x[0] == 0.3);
-  // A gradient that becomes smaller in each step is followed for fifteen steps.
+  // If the gradient decreases in every step, polish() makes fifteen steps.
   Recorder slow{[](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
                   if (gradient) *gradient = -x;
                   return -0.5 * x.squaredNorm();
@@ -252,7 +253,7 @@ TEST_CASE("polishing keeps the best point, and stops after three steps in vain")
 }
 
 TEST_CASE("polishing gives up where the value falls") {
-  // A wrong Hessian: the step leads across the maximum and far down.
+  // The Hessian is wrong, so the step crosses the maximum and decreases the value.
   const auto wrong = [](const Eigen::VectorXd&) -> Eigen::MatrixXd {
     return Eigen::MatrixXd::Constant(1, 1, -0.1);
   };

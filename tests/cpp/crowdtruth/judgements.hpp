@@ -8,7 +8,7 @@
 #include "core/base/random.hpp"
 #include "core/crowdtruth/crowdtruth.hpp"
 
-// One row per label given: unit, worker, label; label 0 is an empty answer.
+// One row per label given: numbers of unit, worker and label. Label 0 is an empty answer.
 struct Rows {
   std::vector<int> unit, worker, label;
   void add(int u, int i, int a) {

@@ -76,7 +76,7 @@ TEST_CASE("nothing at all is measured as nothing") {
 }
 
 TEST_CASE("a worker's own votes are taken off") {
-  Rows rows;  // eleven for label 1, one for label 2
+  Rows rows;  // eleven votes for label 1, one for label 2
   for (int i = 1; i <= 11; ++i) rows.add(1, i, 1);
   rows.add(1, 12, 2);
   const Judgements x = rows.judgements(1, 12, 2);
@@ -93,7 +93,7 @@ TEST_CASE("causal power is undefined where an annotation is on all units or on n
   rows.add(1, 1, 2);
   rows.add(2, 1, 1);
   const auto similarity = annotation_similarity(count_votes(rows.judgements(2, 1, 3)), 3);
-  CHECK(std::isnan(similarity[0]));          // with itself
+  CHECK(std::isnan(similarity[0]));          // similarity of a label with itself
   CHECK(std::isnan(similarity[1 * 3 + 0]));  // label 1 is on every unit
   CHECK(std::isnan(similarity[0 * 3 + 1]));  // label 1 is on all units without label 2
   CHECK(similarity[2 * 3 + 1] == 0);

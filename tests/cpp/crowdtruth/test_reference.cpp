@@ -16,7 +16,7 @@ using doctest::Approx;
 
 namespace {
 
-// labels[u][i]: the labels that worker i gave to unit u. judged[u][i]: whether there is an answer.
+// labels[u][i]: labels that worker i gave to unit u. judged[u][i]: true if worker i judged unit u.
 struct Table {
   std::vector<std::vector<std::set<int>>> labels;
   std::vector<std::vector<bool>> judged;

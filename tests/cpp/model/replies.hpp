@@ -8,8 +8,8 @@
 
 #include "core/model/latent_rows.hpp"
 
-// Rows of replies with counts: digits are categories, '?' is an abstention and '.' a case that the
-// rater was not asked.
+// Combinations of replies with their counts, as text. One character per rater: digits are
+// categories, '?' is an abstention, and '.' means that the rater was not asked.
 struct Replies {
   Replies(const std::string& text, int categories) : categories_(categories) {
     std::istringstream in(text);
@@ -47,7 +47,7 @@ struct Replies {
   std::vector<int> start_{0}, rater_, category_, abstained_start_{0}, abstained_;
 };
 
-// 1 is "-", 2 is "+".
+// Three diagnostic tests. Category 1 is "-", 2 is "+".
 inline Replies three_tests() {
   return Replies(
       "111 95 211 9 ?11 8 121 8 221 6 ?21 1 1?1 4 2?1 1 ??1 1 112 12 212 4 ?12 2 122 5 222 20 ?22 "

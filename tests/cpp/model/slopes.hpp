@@ -1,11 +1,13 @@
-// Covariances as tests find them, by counting each row of data a little more and a little less.
+// Covariances of estimates from finite differences: the weight of each row of data is changed a
+// little.
 #ifndef FALLIBLE_TESTS_MODEL_SLOPES_HPP
 #define FALLIBLE_TESTS_MODEL_SLOPES_HPP
 
 #include <Eigen/Dense>
 #include <vector>
 
-// The sum over rows of weight times the outer square of how `numbers(weights)` move with it.
+// Sum over rows of weight * g g', where g is the derivative of `numbers(weights)` with respect to
+// the weight of the row.
 template <class Numbers>
 Eigen::MatrixXd squared_slopes(const std::vector<double>& weight, double step,
                                const Numbers& numbers) {

@@ -12,11 +12,11 @@ using namespace fallible;
 using doctest::Approx;
 
 TEST_CASE("equations 2 and 5, with what is negative set to zero") {
-  // Three ratings of each case, of which D has one.
+  // Each case has three ratings. Only one rating is D.
   const Panel panel({"AAABBBCCAA", "AAABBBCCAB", "AABBBACCDC"}, {}, 4);
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
-  // Of 30 pairs 6 cases agree in three each, three in one.
+  // Of 30 pairs, 21 agree: three in each of six cases, and one in each of three cases.
   const double N = 4, agreement = (6 * 3 + 3 * 1) / 30.0;
   const double Pc = 1 / N + std::sqrt(((N - 1) * agreement - (N - 1) / N) / N);
   const double wrong = (1 - Pc) / (N - 1);
@@ -79,7 +79,8 @@ TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
 }
 
 TEST_CASE("the covariance is what one case more or less moves") {
-  // Some cases are the same, one has no ratings and one no pair, and no base rate is zero.
+  // Some cases are equal, one case has no rating, and one has only one rating. No base rate is
+  // zero.
   const Panel panel({"CBCBACAADADD..", "DDCBBBADBDDD..", "CCDDBDABAADDA.", "CCCDBAACABDD.."}, {},
                     4);
   Tallies tallies = panel.tallies();

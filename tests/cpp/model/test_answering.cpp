@@ -54,12 +54,12 @@ TEST_CASE("judges who never abstain always answer") {
   CHECK(found.answering.used_judges == std::vector<int>{2});
   CHECK(found.answered[0] == 1);
   CHECK(found.answered[5] < 1);
-  // One who only abstains has no part.
+  // A judge who always abstains has no effect.
   const PooledFit four =
       fit(Replies("111? 30 112? 5 221? 4 222? 20 12?? 3 21?? 2", 2).rows(), false);
   CHECK(near(four.log_likelihood, found.log_likelihood));
   CHECK(four.answered[6] == 1);
-  // If no abstention is modelled, all do.
+  // If abstentions are not modelled, all judges always answer.
   LatentRows rows = replies.rows();
   rows.abstained.clear();
   const PooledFit plain = fit(rows, false);

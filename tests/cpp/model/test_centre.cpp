@@ -134,8 +134,8 @@ void check_stationary(double x, const std::function<double(double)>& f) {
   CHECK(std::fabs(slope) < 2e-5);
 }
 
-// The number of ratings that the centre explains, and their number times p (1 - p), as the
-// equations of the standard deviations use it.
+// Expected numbers of distinct draws from the centre (Centre::Tables), and these numbers times p (1
+// - p), which occur in the equations of the standard deviations.
 struct Draws {
   std::vector<double> by_judge, by_truth, errors;
 
@@ -304,7 +304,7 @@ TEST_CASE("at the end of a fit each parameter of the abstentions solves its equa
       }
       CHECK(answers == Approx(answered));
       CHECK(none == Approx(abstained));
-      // The start of each judge, before the first update.
+      // Starting value of each judge, before the first update.
       CHECK(Answering(of.rows).b[j] ==
             Approx(logit((answered + 0.5) / (answered + abstained + 1))));
     }

@@ -13,7 +13,7 @@ using doctest::Approx;
 
 namespace {
 
-// Four raters, three of whom skip cases.
+// Four raters, some with missing ratings.
 Panel gaps() {
   return Panel({"ABCABCABBCAABBCC", "ABCABCACBA..BBCA", "ABCBBCABCC..ABCC", "A..ABAABCCABBACB"},
                {"ABCABBABBCABCABC"}, 3);
@@ -23,7 +23,7 @@ LatentRows rows_of(const Panel& panel, int system) {
   return latent_rows(panel.view(), panel.weights(), system, {});
 }
 
-// Times each judge set occurs, as what must not change when panels are drawn.
+// Number of cases of each set of judges. It is the same in the data and in drawn panels.
 std::map<std::vector<int>, double> sets(const LatentRows& rows) {
   std::map<std::vector<int>, double> out;
   for (int i = 0; i < rows.size(); ++i) {
@@ -71,7 +71,7 @@ TEST_CASE("answers are drawn with the model's probabilities, one by one or by th
                        law.probability[(1 * 2 + way % 2) * law.classes + c];
     }
   }
-  // Three cases have fewer than the four ways to answer, so that they are drawn one by one.
+  // Three cases are fewer than the four combinations of answers, so the cases are drawn one by one.
   for (const double cases : {3.0, 60000.0}) {
     std::fill(rows.weight.begin(), rows.weight.end(), 0.0);
     rows.weight[0] = cases;
@@ -230,7 +230,8 @@ TEST_CASE("checks are the same on any number of threads, and each statistic is a
     }
   }
   CHECK(varies);
-  // Draws stop when ten are as extreme as the data; they are the first of all draws.
+  // Drawing stops when ten draws are as extreme as the data. These draws are the first of all
+  // draws.
   options.replicates = 199;
   const std::vector<KStatistics> few = bootstrap_k(testers, options, 0.05, Host())[0];
   options.threads = 1;

@@ -17,7 +17,7 @@ namespace {
 
 const Panel three({"ABCABCABCAABCC", "ABCABBABCAACCB", "ABBACBABC.A.CA"}, {"ABCCBCABAAABCC"}, 3);
 
-// Differences of the gradient with what is expected held.
+// Hessian for observed classes, by finite differences of the gradient with fixed expected numbers.
 Eigen::MatrixXd complete_hessian(const Layout& layout, const Eigen::VectorXd& x,
                                  const ExpectedCounts& counts) {
   Eigen::MatrixXd out(x.size(), x.size());
@@ -41,9 +41,10 @@ TEST_CASE("if classes are seen the curvature is inverted in closed form") {
   for (const int system : {-1, 0}) {
     const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
     for (const LatentModel& model : all_models()) {
-      if (model.strata) continue;  // accuracies and their shift bend together, which is left out
+      if (model.strata) continue;  // covariances of accuracies and shift are left out
       for (const LatentPrior& prior : {LatentPrior(), flat()}) {
-        if (prior.none && model.errors == Errors::free) continue;  // sums of errors bend nothing
+        // The likelihood does not depend on sums of errors.
+        if (prior.none && model.errors == Errors::free) continue;
         const LatentClass latent(rows, model, prior);
         Eigen::VectorXd x = latent.start(), gradient(x.size());
         Stream stream(1, 0);
@@ -96,7 +97,8 @@ TEST_CASE("directions together bend as their parameters do") {
 }
 
 TEST_CASE("variances alone are those of the covariance if truth is known") {
-  // Each rater and the system name every category where each is true.
+  // Random answers. Each rater and the system give every answer to some cases of each true
+  // category.
   std::vector<std::string> raters(3), system(1);
   std::string truth;
   Stream stream(6, 0);
@@ -110,14 +112,14 @@ TEST_CASE("variances alone are those of the covariance if truth is known") {
   }
   const Panel panel(raters, system, 3);
   const PatternView view = panel.view();
-  // Of two truths of one pattern the last counts.
+  // If a pattern has several truths, the last one is used.
   Known known;
   known.truth.assign(view.patterns, 0);
   for (int i = 0; i < 240; ++i) known.truth[panel.patterns.index[i] - 1] = truth[i] - 'A' + 1;
   for (const int joined : {-1, 0}) {
     const LatentRows rows = latent_rows(view, panel.weights(), joined, known);
     for (const LatentModel& model : all_models()) {
-      if (model.strata) continue;  // the strata of cases are not known
+      if (model.strata) continue;  // the strata of cases are unknown
       const LatentClass latent(rows, model, flat());
       const LatentFit fit = fit_latent(latent, OptimiserOptions());
       const Eigen::MatrixXd covariance = natural_covariance(latent, fit.x);

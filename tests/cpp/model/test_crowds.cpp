@@ -22,7 +22,7 @@ using doctest::Approx;
 
 namespace {
 
-// Raters with accuracy 0.75. Rater j leaves out every case i with (i + j) % gap == 0.
+// A panel of raters with accuracy 0.75. Rater j does not rate cases i with (i + j) % gap == 0.
 Panel crowd(int raters, int cases, int categories, int gap, const std::string& system = "") {
   Stream stream(12, 3);
   std::vector<std::string> columns;
@@ -67,7 +67,7 @@ TEST_CASE("names are those of the best of all permutations") {
     } while (std::next_permutation(order.begin(), order.end()));
     CHECK(names_by_majority(matrices, weight, K) == best);
   }
-  // Names stay if others are as good.
+  // Names do not change if other names are equally good.
   CHECK(names_by_majority({0.5, 0.5, 0.5, 0.5}, {3}, 2) == std::vector<int>{0, 1});
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("the evidence of many raters integrates each rater, and then their mea
     const LatentClass latent(rows, model, prior);
     const Eigen::VectorXd x = fit_latent(latent, OptimiserOptions()).x;
     const Evidence found = laplace_evidence(latent, x);
-    // The base rate, and the accuracy of the system: the curvature with a ridge of 0.05.
+    // Curvature in the base rate and the accuracy of the system, with a ridge of 0.05.
     const Eigen::MatrixXd hessian = -log_posterior_hessian(latent, x);
     std::vector<int> at{0};
     if (system == 0) at.insert(at.begin(), latent.layout.accuracy_at(40, 0));
@@ -118,7 +118,7 @@ TEST_CASE("the evidence of many raters integrates each rater, and then their mea
     Eigen::MatrixXd dense(n, n);
     for (Eigen::Index i = 0; i < n; ++i) {
       for (Eigen::Index j = 0; j < n; ++j) dense(i, j) = hessian(at[i], at[j]);
-      // The ridge of the base rates is on logits relative to their mean: 1 - 1 / 2.
+      // The ridge of the base rate acts on logits relative to their mean: factor 1 - 1 / 2.
       dense(i, i) += at[i] == 0 ? 0.025 : 0.05;
     }
     double expected = latent.evaluate(x, nullptr) + log_prior_constant(latent.layout) +

@@ -15,7 +15,7 @@ using doctest::Approx;
 
 namespace {
 
-// Cases of two categories with many answers in each pattern, so that few rows go far.
+// Two categories, and many cases of each pattern, so that few rows contain much information.
 LatentRows binary_rows() {
   Panel panel({"AABBABAB", "AABBBAAB", "AABBABBA"}, {"AABBAABA"}, 2);
   std::vector<double> weight = panel.weights();
@@ -40,7 +40,7 @@ TEST_CASE("a held shift is the model with that shift, and held errors are its er
   CHECK(gap == Approx(-0.5 * 0.13 * 0.13 / (0.2 * 0.2)).epsilon(1e-10));
   CHECK((of_free.head(held.layout.size) - of_held).norm() < 1e-9);
 
-  const std::vector<double> none(rows.judges * 4, 0.0);  // two categories have one error each
+  const std::vector<double> none(rows.judges * 4, 0.0);  // each true category has only one error
   const LatentClass errors(rows, settings, prior, {0.13, &none});
   CHECK(errors.evaluate(x.head(held.layout.size), nullptr) ==
         Approx(held.evaluate(x.head(held.layout.size), nullptr)).epsilon(1e-12));
@@ -65,7 +65,8 @@ TEST_CASE("evidence is the integral over the parameters") {
     double sum = 0;
     const double step = 0.2;
     for (double a = -6; a < 6; a += step) {
-      for (double b = 0; b < 6; b += step) {  // below, categories have changed places
+      // For b < 0, the categories have exchanged their names.
+      for (double b = 0; b < 6; b += step) {
         for (double c = -6; c < 6; c += step) {
           sum += std::exp(model.evaluate(Eigen::Vector3d(a, b, c), nullptr) - best);
         }
@@ -87,7 +88,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
         const LatentClass model(rows, {by_rater, errors, shift > 0, false}, LatentPrior(),
                                 {shift, nullptr});
         const Layout& layout = model.layout;
-        // Next to the maximum, where all directions are correlated.
+        // A point near the maximum, where all directions are correlated.
         Eigen::VectorXd x = fit_latent(model, model.start(), OptimiserOptions()).x;
         Stream stream(8, 0);
         for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.8 * (stream.uniform() - 0.5);
@@ -127,7 +128,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
 }
 
 TEST_CASE("it does not matter to evidence which category is called the last") {
-  // Few cases, so that the ridge counts.
+  // Few cases, so that the ridge has an effect.
   const Panel panel({"AAAABBBCCD", "AAABBBACCD", "AABABBDCCC"}, {"AAABBBBCDD"}, 4);
   const Panel turned({"DDDDCCCBBA", "DDDCCCDBBA", "DDCDCCABBB"}, {"DDDCCCCBAA"}, 4);
   OptimiserOptions exact;
@@ -148,7 +149,7 @@ TEST_CASE("it does not matter to evidence which category is called the last") {
 }
 
 TEST_CASE("the evidence of a crowd is near that of the same raters as a panel") {
-  // Many raters, of whom only three rated: the others add nothing.
+  // Many raters, but only three have ratings. The others add no information.
   LatentRows rows = binary_rows(), crowd = rows;
   const int more = 40;
   crowd.raters += more;

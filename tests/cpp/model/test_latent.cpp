@@ -17,7 +17,8 @@ using doctest::Approx;
 namespace {
 
 // All patterns of answers to five equally frequent categories with their exact probabilities. The
-// last accuracy is the system's. Errors fall off with distance, accuracies shift with difficulty.
+// last accuracy is the system's. Error probabilities decrease with distance. Accuracies differ
+// between strata of difficulty.
 LatentRows exact_rows(const std::vector<double>& accuracies, double dispersion, double difficulty,
                       double system_dispersion, double system_difficulty) {
   const int N = 5, U = static_cast<int>(accuracies.size());
@@ -66,7 +67,7 @@ OptimiserOptions careful() {
   return out;
 }
 
-// Three populations and two covariates.
+// Assigns patterns to three populations, with two covariates.
 Populations three(const Panel& panel) {
   Populations out;
   for (int p = 0; p < panel.view().patterns; ++p) out.of_pattern.push_back(p % 3);
@@ -123,7 +124,7 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
         const Eigen::MatrixXd curvature = log_posterior_hessian(latent, x);
         double curvature_off = 0;
         for (int i = 0; i < x.size(); ++i) {
-          Eigen::VectorXd slope = Eigen::VectorXd::Zero(x.size());  // correct to the fourth order
+          Eigen::VectorXd slope = Eigen::VectorXd::Zero(x.size());  // error of fourth order
           for (const int step : {-2, -1, 1, 2}) {
             Eigen::VectorXd moved = x;
             moved[i] += 1e-4 * step;
@@ -191,7 +192,7 @@ TEST_CASE("joint maximum likelihood of the generator's own model finds the truth
         Approx(.9).epsilon(1e-4));
   CHECK(joint(exact_rows({.5, .6, .7, .9}, 2, .2, 2, .2), {true, distance, true, false}) ==
         Approx(2.6 / 3).epsilon(1e-4));
-  // The system does not share errors that only raters have in common.
+  // Difficulty affects the raters' errors, but not the system's.
   CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, .2, 1, 0), {false, uniform, true, false}) ==
         Approx(.8405).epsilon(1e-4));
   CHECK(joint(exact_rows({.6, .6, .6, .9}, 2, 0, 1, 0), {false, distance, false, false}) ==
@@ -242,16 +243,16 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(identified(two, 2, {true, uniform, false, false}));  // three numbers for three unknowns
   CHECK(!identified(two, 2, {true, uniform, true, false}));
   CHECK(!identified(three, 2, {false, distance, false, false}));
-  for (const Errors errors : {uniform, free}) {  // there is no rating
+  for (const Errors errors : {uniform, free}) {  // no ratings
     CHECK(!identified({".", ".", "."}, 3, {true, errors, false, false}));
   }
   CHECK(!identified({"A..", ".B.", "..C"}, 3, {false, uniform, false, false}));
   std::vector<std::string> crowd(30, "...");
   for (int j = 0; j < 30; ++j) crowd[j][j % 3] = 'A';
-  CHECK(!identified(crowd, 3, {true, free, false, false}));  // who never varies tells nothing
+  CHECK(!identified(crowd, 3, {true, free, false, false}));  // constant raters
   for (int j = 0; j < 30; ++j) crowd[j][(j + 1) % 3] = 'B';
   CHECK(identified(crowd, 3, {true, free, false, false}));
-  // Who rates a case twice has one seat all the same.
+  // Raters who rated a case twice are only once in the small panel.
   const Panel panel(crowd, {}, 3);
   LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   for (int i = 0; i < rows.size(); ++i) {
@@ -293,7 +294,7 @@ TEST_CASE("two raters are known in two populations with different base rates, no
   const std::vector<double> rates{0.9732, 0.0268, 0.2832, 0.7168};
   for (std::size_t i = 0; i < rates.size(); ++i) CHECK(law.rates[i] == Approx(rates[i]).epsilon(1e-3));
   CHECK(law.base_rates[0] == Approx((555 * law.rates[0] + 1322 * law.rates[2]) / 1877));
-  // Expected frequencies are those observed: the model is saturated.
+  // The model is saturated: expected frequencies are equal to observed frequencies.
   for (int i = 0; i < rows.size(); ++i) {
     double p = 0;
     for (int k = 0; k < 2; ++k) {
@@ -326,7 +327,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
       const LatentRows rows =
           latent_rows(panel.view(), panel.weights(), system, some ? known : Known());
       for (const LatentModel& model : all_models()) {
-        if (some && !model.by_rater) continue;  // pairs of different raters
+        if (some && !model.by_rater) continue;  // only pairs of different raters are used
         const LatentClass latent(rows, model, flat());
         const PairFrequencies pairs = pair_frequencies(latent.layout);
         double share = 0, cells = 0;

@@ -31,7 +31,8 @@ Known with_known(const std::vector<int>& raters) {
   return out;
 }
 
-// Rows x truths: the probabilities that ratings by these matrices give, or shares of votes.
+// Posterior probabilities for these confusion matrices, or shares of votes without matrices: rows x
+// truths.
 std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<double>& rates,
                                    const std::vector<std::vector<double>>& matrix) {
   std::vector<double> out;
@@ -57,7 +58,7 @@ std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<dou
   return out;
 }
 
-// What these numbers of ratings would be expected to be, judges x ratings x truths.
+// Expected numbers of ratings for this posterior: judges x ratings x truths.
 std::vector<double> slow_ratings(const LatentRows& rows, const std::vector<double>& posterior) {
   std::vector<double> out(static_cast<std::size_t>(rows.judges) * N * N);
   for (int i = 0; i < rows.size(); ++i) {
@@ -90,7 +91,7 @@ TEST_CASE("each parameter has its place") {
           CHECK(layout.size == N - 1 + mean + numbers + free * groups * N * N +
                                    (model.errors == Errors::distance ? judge_kinds : 0) +
                                    (model.strata ? judge_kinds : 0));
-          // Each row of errors has two, whose sum is one: one is free.
+          // Each row has two error rates with sum 1, so one is free.
           CHECK(layout.free_parameters() == layout.size - mean - (free ? groups * N * 2 : 0));
           CHECK((layout.mean_at >= 0) == mean);
           CHECK(layout.system_at() == (joined && !free ? N - 1 + mean + groups - 1 : -1));
@@ -114,7 +115,8 @@ TEST_CASE("the prior's constant is that of its densities") {
       const int numbers = free ? N : 1, joined = system + 1;
       const int groups = (model.by_rater ? 5 : 1) + joined;
       const int judge_kinds = joined && model.separate_system ? 2 : 1;
-      // Dirichlet(1, 1, 1); Beta(3, 2), which is 12 x^2 (1 - x); Beta(1, 1) of a system.
+      // Priors: Dirichlet(1, 1, 1); Beta(3, 2), with density 12 x^2 (1 - x); Beta(1, 1) for a
+      // system.
       double expected = std::log(2.0) + (model.by_rater ? 1 : numbers) * std::log(12.0);
       if (model.by_rater) expected += normals(5 * numbers, 0.6);
       if (free) expected += normals(groups * N * N, 0.5);
@@ -179,7 +181,7 @@ TEST_CASE("more raters start from those of before, and the others from their mea
   for (const bool one_is_known : {false, true}) {
     const Known known = one_is_known ? with_known({1, 3}) : Known();
     const LatentRows rows = rows_of(-1, known);
-    LatentRows first;  // three of the five
+    LatentRows first;  // the first three of five raters
     first.categories = N;
     first.raters = first.judges = 3;
     first.matrix = known.matrix;
@@ -220,7 +222,7 @@ TEST_CASE("more raters start from those of before, and the others from their mea
       const ParameterReader now(after.layout, found), then(before, x);
       CHECK(now.dispersion(false) == then.dispersion(false));
       CHECK(now.shift(false) == then.shift(false));
-      CHECK(after.warm_start(x.head(x.size() - 1), 3).size() == 0);  // of another model
+      CHECK(after.warm_start(x.head(x.size() - 1), 3).size() == 0);  // length of another model
     }
   }
   const LatentRows joined = rows_of(0), known = rows_of(-1, with_known({0, 1, 2}));

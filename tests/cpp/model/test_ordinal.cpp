@@ -108,7 +108,7 @@ TEST_CASE("ordinal errors are normal signals that are cut") {
       below = up;
     }
   }
-  // Far below the rounding of 1, at both ends.
+  // Probabilities far below the rounding error of 1, in both tails.
   const double far[] = {20, 0, 0};
   const auto matrix = OrdinalLaw(far, 3).matrix();
   CHECK(std::log(matrix[6]) == Approx(-203.917155371).epsilon(1e-8));
@@ -131,7 +131,7 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
     CHECK(std::log(law.probability(false, level) / law.probability(false, 0)) ==
           Approx(theta[level - 1]));
   }
-  // Summed over its levels, an answer has the probability that it has without levels.
+  // The probabilities of an answer with each level sum to its probability without levels.
   const LatentRows rows = sure_rows(0);
   const LatentClass latent(rows, {true, Errors::ordinal, false, false}, flat());
   const AnswerLaw all = Law(latent.layout, somewhere(latent));
@@ -160,7 +160,7 @@ TEST_CASE("the profile of an accuracy that is no parameter ends where it must") 
     CHECK(found.low < found.high);
     for (const double end : {found.low, found.high}) {
       if (end == 0 || end == 1) continue;
-      constexpr double dear = 1e6;  // so that the accuracy is as good as held
+      constexpr double dear = 1e6;  // penalty that keeps the accuracy practically fixed
       const auto held = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
         Eigen::VectorXd slope;
         const double off = latent.accuracy(x, rows.raters, &slope) - end;
@@ -205,7 +205,7 @@ TEST_CASE("ordinal errors start with thresholds half way between the means of th
 }
 
 TEST_CASE("levels start with the logits of their numbers") {
-  // Wrong and right answers with three levels.
+  // Numbers of wrong and right answers with each of three levels.
   const std::vector<double> seen{6, 4, 3, 7, 1, 20};
   double x[4];
   LevelLaw::start(seen, x);
@@ -224,7 +224,7 @@ TEST_CASE("levels start with the logits of their numbers") {
       CHECK(law.probability(right, l) == Approx((seen[2 * l + right] + 0.5) / total));
     }
   }
-  // A step that would be negative has a small size.
+  // A step that would be negative is set to a small positive value.
   LevelLaw::start({1, 9, 5, 2}, x);
   CHECK(x[1] == Approx(std::log(0.05)));
 }

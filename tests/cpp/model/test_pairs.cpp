@@ -1,4 +1,4 @@
-// Fits to how often pairs of judges give each pair of answers.
+// Fits to the frequencies of pairs of answers (latent_pairs.hpp).
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -22,8 +22,8 @@ const Panel panel({"ABABAABBABABBBAABABA", "ABBAAABBABAABBABBABA", "ABABBBBAAAAB
 
 LatentRows rows_of(int system) { return latent_rows(panel.view(), panel.weights(), system, {}); }
 
-// Ratings of judges `u` and `v` by categories. If raters are exchangeable, all pairs count, in both
-// orders.
+// Table of the ratings of judges `u` and `v`: categories x categories. If raters are exchangeable,
+// all pairs of raters are counted, in both orders.
 std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int v) {
   std::vector<double> out(4, 0.0);
   const auto is = [&](int judge, int number) {

@@ -16,7 +16,7 @@ using doctest::Approx;
 namespace {
 
 // Cases of a crowd: each of six raters rates half of them, the last judge is a system. Some truths
-// are known, some rows weigh nothing.
+// are known, and some rows have weight 0.
 LatentRows crowd(int categories, std::uint64_t seed) {
   Stream stream(seed, 0);
   std::vector<std::string> raters(6), system(1);
@@ -44,7 +44,7 @@ LatentModel settings(Errors errors, bool strata, bool by_rater) {
   return out;
 }
 
-// Of one row: the log likelihood, and the posterior of the classes.
+// Returns the log likelihood of one row, and writes the posterior of the classes.
 double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<double>& posterior) {
   double most = -1e300, total = 0;
   for (int c = 0; c < law.classes; ++c) {
@@ -60,7 +60,7 @@ double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<dou
   return most + std::log(total);
 }
 
-// Row by row.
+// A pass that computes each row separately.
 double slow_pass(const Layout& layout, const Law& law, ExpectedCounts& counts,
                  std::vector<double>& posterior) {
   const LatentRows& rows = layout.rows;
@@ -110,7 +110,7 @@ TEST_CASE("a pass over rows with common beginnings is a pass row by row") {
     for (const bool strata : {false, true}) {
       compare_with_slow(rows, settings(Errors::free, strata, true));
     }
-    rows.prefix.clear();  // no starting values were computed
+    rows.prefix.clear();  // without prefixes
     rows.longest_prefix = 0;
     compare_with_slow(rows, settings(Errors::distance, true, true));
   }

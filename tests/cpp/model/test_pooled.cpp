@@ -15,7 +15,7 @@ using doctest::Approx;
 
 namespace {
 
-// Twelve cases and four raters; rater by rater.
+// Twelve cases and four raters; one string per rater.
 Panel twelve_cases() {
   return Panel({"AAABBBCCCACB", "AAABBACCCBCB", "AA.BCBC.AACB", ".ABBB.CCAACA"}, {}, 3);
 }
@@ -46,7 +46,7 @@ TEST_CASE("names follow the majority of ratings") {
 }
 
 TEST_CASE("association is that of the table of two raters") {
-  // In rows the first rater: 3 1 1, 0 2 1 and 1 0 3.
+  // Table of the two raters. Rows: 3 1 1, 0 2 1 and 1 0 3.
   const Panel panel({"AAAAABBBCCCC", "AAABCBBCACCC"}, {}, 3);
   const Association found = association(latent_rows(panel.view(), panel.weights(), -1, {}));
   const double table[3][3] = {{3, 1, 1}, {0, 2, 1}, {1, 0, 3}};

@@ -13,7 +13,7 @@ using fallible::TableRows;
 
 namespace {
 
-// Two sources always give the same of two codes. A third gives one code only.
+// Two sources always give the same code, 1 or 2. A third source has only one code.
 TableRows agreeing() {
   TableRows rows;
   rows.categories = 2;

@@ -14,7 +14,8 @@ namespace {
 
 const int N = 3;
 
-// Expected logarithms under Dirichlet(prior + n); takes its divergence from Dirichlet(prior) off.
+// Returns expected logarithms under Dirichlet(prior + n). Subtracts its divergence from
+// Dirichlet(prior) from `bound`.
 std::vector<double> slow_dirichlet(const std::vector<double>& prior, const std::vector<double>& n,
                                    double& bound) {
   double a = 0, more = 0;
@@ -77,7 +78,8 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
           }
         }
       }
-      // The raters' mean, in which each counts by its ratings, with a tenth of one that is .6.
+      // Mean accuracy of the raters, weighted by their ratings, with a prior guess of .6 of weight
+      // .1.
       double sum = 0.06, weight = 0.1;
       for (int u = 0; u < 3; ++u) {
         sum += right[u] / (all[u] + 10);
@@ -93,7 +95,7 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
         bound += (10 * mean - 1) * std::log(p) + (9 - 10 * mean) * std::log(1 - p) +
                  std::lgamma(10) - std::lgamma(10 * mean) - std::lgamma(10 - 10 * mean);
       }
-      // Dispersion is where errors by distance and its prior are most probable.
+      // The dispersion maximises this log density.
       const auto log_density = [&](double d) {
         double out = -0.5 * d * d / (0.7 * 0.7);
         for (int k = 0; k < N; ++k) {
@@ -111,7 +113,7 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
       bound -= 0.5 * d * d / (0.7 * 0.7);
 
       const auto log_class = slow_dirichlet(std::vector<double>(N, 1.0), cases, bound);
-      std::vector<std::vector<double>> log;  // of judges x truths
+      std::vector<std::vector<double>> log;  // one vector per judge and truth
       for (int u = 0; u < 4; ++u) {
         for (int k = 0; k < N; ++k) {
           std::vector<double> m = shares(k, d), n;

@@ -1,4 +1,4 @@
-// Draws of the centre of a panel, against the integral over its density.
+// Compares draws of the centre of a panel with integrals over its density.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -76,7 +76,7 @@ TEST_CASE("centres start with 4 and 0.7, and equal errors") {
 }
 
 TEST_CASE("draws of the centre have the moments of its density") {
-  // Small and large numbers, and none.
+  // Small and large counts, and no counts.
   const Counts some{{{8, 1, 2, 5}, {60, 25, 0, 3}, {0, 0, 7, 90}, {3, 0, 1, 41}}, 2};
   const Counts none{{}, 2};
   for (const Counts& counts : {some, none}) {

@@ -11,7 +11,8 @@ using namespace fallible;
 
 namespace {
 
-// A panel without missing ratings: a row of letters per pattern, raters and then systems.
+// A panel without missing ratings: one string per pattern, with a letter per rater and then per
+// system.
 struct Panel {
   Panel(const std::vector<std::string>& rows, const std::vector<double>& n, int raters,
         int categories)
@@ -47,7 +48,8 @@ struct Panel {
   std::vector<double> weight;
 };
 
-// Mean of a function of a draw over all chains, and its error from means of batches.
+// Checks the mean of a function over the draws of all chains. Its standard error is computed from
+// means of batches.
 template <class Value>
 void check_mean(const std::vector<PosteriorChain>& chains, int parameters, double expected,
                 const Value& value) {
@@ -110,7 +112,8 @@ PosteriorPrior lehner_prior(bool joined) {
 
 }  // namespace
 
-// Joseph, Gyorkos and Coupal (1995); expected values by summing over all allocations of cases.
+// Data of Joseph, Gyorkos and Coupal (1995). Expected values are sums over all true classes of
+// cases.
 TEST_CASE("two tests without a gold standard have the exact posterior") {
   const PosteriorRows rows = strongyloides.rows();
   const PosteriorPrior prior = two_tests();
@@ -124,8 +127,8 @@ TEST_CASE("two tests without a gold standard have the exact posterior") {
   check_mean(chains, p, 0.8838959, [](const double* d) { return d[9]; });
 }
 
-// Nothing is left to allocate: sweeps draw from Dirichlet distributions with the counts in them,
-// and these give the same numbers by themselves.
+// If all truths are known, sweeps draw from Dirichlet distributions. The test draws from them
+// directly with the same stream and compares the numbers.
 TEST_CASE("with all truths known the posterior is that of counts") {
   const PosteriorRows rows = strongyloides.rows(false, {2, 2, 1, 1});
   ChainOptions one = options(50);
@@ -149,7 +152,7 @@ TEST_CASE("with all truths known the posterior is that of counts") {
   CHECK(chains[0].probability[0] == 50);
 }
 
-// By summing over all 4^10 truths.
+// Expected values are sums over all 4^10 combinations of truths.
 TEST_CASE("a system joins the raters, or is judged by them alone") {
   for (const bool joined : {true, false}) {
     const PosteriorRows rows = lehner.rows(joined);

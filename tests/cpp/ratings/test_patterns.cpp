@@ -96,7 +96,7 @@ TEST_CASE("patterns with the same key are one row, in an order of its own") {
 }
 
 TEST_CASE("repeats are ratings, but not pairs of raters") {
-  // Rater 1 says A, A, B; rater 2 says A.
+  // Ratings of one case: A, A, B by rater 1 and A by rater 2.
   const std::vector<int> which{1, 1, 1, 1}, rater{1, 1, 1, 2}, category{1, 1, 2, 1};
   const Patterns x =
       patterns_from_long(which.data(), rater.data(), category.data(), 4, {}, 1);
@@ -147,7 +147,7 @@ TEST_CASE("raters are constant if that is improbable for ratings of the panel") 
   const auto who = [](const Panel& panel) {
     return constant_raters(panel.view(), panel.weights());
   };
-  // Shares .5 and .5 make four equal ratings probable: 2 / 16.
+  // With shares .5 and .5, four equal ratings have probability 2 / 16.
   CHECK(who(Panel({"AAAA", "BBBB", "ABAB"}, {}, 2)) == std::vector<bool>{false, false, false});
   const std::string a(20, 'A'), b(20, 'B');
   // (2/3)^20 + (1/3)^20 is .0003.

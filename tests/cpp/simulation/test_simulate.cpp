@@ -95,7 +95,7 @@ TEST_CASE("extreme settings give probabilities") {
 }
 
 TEST_CASE("base rates sum to one and have the means and variances of their law") {
-  for (const double concentration : {0.0, 0.001, 0.5, 1.0, 4.0}) {  // zero: uniform, normalised
+  for (const double concentration : {0.0, 0.001, 0.5, 1.0, 4.0}) {  // 0: uniform rates
     CAPTURE(concentration);
     Design design = simple({0.6, 0.6}, {});
     design.law = concentration == 0 ? BaseRateLaw::uniform : BaseRateLaw::dirichlet;
@@ -114,7 +114,7 @@ TEST_CASE("base rates sum to one and have the means and variances of their law")
     CHECK(complete);
     CHECK(std::fabs(mean - 0.2) < 4 * std::sqrt(variance / draws));
     if (concentration > 0) {
-      // About four standard errors. Approx without a margin would assume a scale of one.
+      // The margin is about four standard errors. scale(0) makes it relative to the expected value.
       CHECK(variance == Approx(0.16 / (5 * concentration + 1)).epsilon(0.045).scale(0));
     }
   }
@@ -153,7 +153,7 @@ TEST_CASE("a panel follows its matrices") {
       }
     }
   }
-  const double z = 4, a = 2.0 / (9 * df);  // Wilson and Hilferty
+  const double z = 4, a = 2.0 / (9 * df);  // quantile of chi-squared by Wilson and Hilferty
   CHECK(chi2 < df * std::pow(1 - a + z * std::sqrt(a), 3));
   for (int s = 0; s < 3; ++s) {
     for (int k = 0; k < 5; ++k) {
@@ -215,7 +215,7 @@ double share(const std::vector<int>& a, const std::vector<int>& b, std::size_t f
   return same / static_cast<double>(to - from);
 }
 
-// At most four standard errors of a share of these cases.
+// Four standard errors of a share of these cases, at most.
 double margin(std::size_t cases) { return 2 / std::sqrt(static_cast<double>(cases)); }
 
 }  // namespace

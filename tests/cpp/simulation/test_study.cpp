@@ -51,7 +51,7 @@ StudyOptions options(std::size_t cases, std::size_t runs) {
   return out;
 }
 
-// What a run is of.
+// Panel of a run, drawn from its stream.
 struct Drawn {
   Truths truths;
   Panel panel;
@@ -74,7 +74,7 @@ struct Drawn {
   }
 };
 
-// Equal to the bit, gaps included.
+// True if the numbers are exactly equal. NaN is equal to NaN.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
