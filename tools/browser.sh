@@ -1,5 +1,5 @@
 #!/bin/sh
-# Goes through the interactive page in Chromium, and leaves pictures of every step:
+# Uses every part of the interactive page in Chromium, and saves a picture of each step:
 #   sh tools/browser.sh [FOLDER]
 # Skipped, with a message and exit code 77, where Node.js, npm or Chromium is missing.
 set -u

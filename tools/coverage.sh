@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lines that the tests of the R package run, in R and in C++ (generated files: see .covrignore), in a
-# copy of the package, since objects are made in its folder:
+# Measures the share of lines of R and C++ that the tests of the package run. Works in a copy of the
+# package, because it compiles in its folder. Generated files are left out (.covrignore):
 #   sh tools/coverage.sh
 # Fails below 95%.
 set -eu

@@ -1,4 +1,4 @@
-# What the package does, on two data sets, in a minute. Run by tools/demo.sh:
+# Shows the main functions of the package on two data sets, in a minute. Run by tools/demo.sh:
 #   Rscript tools/demo.R [PICTURES]     (the folder for the pictures, default `pictures`)
 library(fallible)
 options(width = 79)
@@ -12,7 +12,7 @@ step <- function(text) cat("\n--- ", text, " ", strrep("-", 70 - nchar(text)), "
 
 show_rows <- function(data) print(as.data.frame(data), digits = 3, row.names = FALSE)
 
-# Warnings where they arise, and as plain text.
+# Prints warnings as they occur, as plain text.
 tell <- function(expression) {
   withCallingHandlers(expression, fallible_warning = function(condition) {
     cat("Warning:\n", conditionMessage(condition), "\n\n", sep = "")

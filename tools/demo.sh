@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows what the package does: `sh tools/demo.sh [PICTURES]`, where PICTURES (seen from the
-# package's root, default `pictures`) is the folder for the pictures. The package is built into
-# a library of its own that goes away afterwards, so nothing of the user's is touched.
+# package's root, default `pictures`) is the folder for the pictures. The package is installed into
+# a temporary library, so the user's library does not change.
 set -eu
 cd "$(dirname "$0")/.."
 tmp=$(mktemp -d)

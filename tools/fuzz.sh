@@ -1,8 +1,9 @@
 #!/bin/sh
-# Ten minutes of tests/fuzz, or as many seconds as said, and as long of libFuzzer on the core:
+# Runs the fuzzer of tests/fuzz, and then libFuzzer on the core, each for ten minutes or for
+# SECONDS:
 #   sh tools/fuzz.sh [SECONDS] [SEED]
-# Exits with 1 if anything failed. A seed that failed belongs into tests/fuzz/corpus.R, an input
-# that libFuzzer found into tests/fuzz/core/corpus.
+# Exits with 1 if anything failed. Add a seed that failed to tests/fuzz/corpus.R, and an input that
+# libFuzzer found to tests/fuzz/core/corpus.
 set -u
 cd "$(dirname "$0")/.." || exit
 seconds=${1:-600} seed=${2:-1} failed=0

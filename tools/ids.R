@@ -1,12 +1,13 @@
-# Only the registry knows methods and intervals by their names:
+# Checks that only the registry contains code that depends on names of methods and intervals:
 #   Rscript tools/ids.R [FOLDER]
-# Elsewhere in R/ nothing may compare with such a name, switch on it or keep a list of them; code
-# asks the record what the method needs or gives. To hand a name on (`method = "joint"`) is fine.
-# The names are those of the installed package. The next line gives the number of such places
-# that are allowed. It may only fall.
+# Other files in R/ may not compare with such a name, switch on it or list them; they use fields of
+# the method's record. Passing a name as an argument (`method = "joint"`) is allowed. The names are
+# those of the installed package. The next line is the number of violations that are allowed. It may
+# only decrease.
 allowed <- 2L
-# A fit is fitted again by fit_again() or update(), which keep its method, prior and whatever else
-# was given. Other calls that hand the method of a fit to something that fits: that of the core.
+# Fits must be repeated by fit_again() or update(), which keep the method, prior and other
+# arguments. Number of other calls that pass the method of a fit to a fitting function. The allowed
+# one is the call of the core.
 allowed_refits <- 1L
 folder <- c(commandArgs(TRUE), "R")[1]
 package <- asNamespace("fallible")
@@ -19,8 +20,8 @@ asking <- c(
   "identical", "match", "setdiff", "intersect", "setequal", "startsWith", "grepl", "switch"
 )
 
-# Lines of a file with a name in a comparison, in a call that asks, in a list that is kept, or as
-# the label of a switch.
+# Lines of a file with a name in a comparison, in a call that tests values, in a list, or as the
+# label of a switch.
 found_in <- function(file) {
   data <- utils::getParseData(parse(file, keep.source = TRUE))
   children <- split(seq_len(nrow(data)), data$parent)

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes a machine ready for this package; nothing is asked.
+# Installs what this package needs, without questions.
 #
 #   sh tools/install.sh demo|test|long|check [LIBRARY [BUILD]]
 #   sh tools/install.sh demo|test|long|check --list
 #
-# Each level contains the one before. Root on Debian gets Debian's binaries; anyone else gets
-# the missing R packages from CRAN, compiled into the user's own library. With LIBRARY (an
-# absolute path) the package itself is then installed there, from a copy in the folder BUILD, whose
-# objects stay. --list installs nothing and prints the names of the R packages.
+# Each level contains the levels before it. For root on Debian, packages are binaries from Debian.
+# For other users, missing R packages are compiled from CRAN into the user's library. With LIBRARY
+# (an absolute path) the package is then installed there, from a copy in the folder BUILD, which
+# keeps compiled objects. --list installs nothing and prints the names of the R packages.
 # shellcheck disable=SC2086,SC2116 # lists of packages are meant to be split into words
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# Runs a command in silence; its output is shown only when it fails.
+# Runs a command. Its output is shown only if the command fails.
 quietly() {
   "$@" >"$tmp/log" 2>&1 || { cat "$tmp/log" >&2; exit 1; }
 }
@@ -35,8 +35,9 @@ described() {
     grep -vxE '|R|base|compiler|grDevices|graphics|grid|methods|parallel|splines|stats|stats4|tools|utils'
 }
 
-# `needed` must be there, `wanted` may fail to install (its tests or pictures are then left out).
-# DESCRIPTION says what the package needs; only what the scripts here use themselves is named.
+# Packages in `needed` must be installed. Packages in `wanted` may fail to install; their tests or
+# pictures are then left out. What the package needs is read from DESCRIPTION. Only packages that
+# the scripts in tools/ use are named here.
 needed="$(described Imports) $(described LinkingTo)"
 wanted="ggplot2"
 debian="r-base-core make g++"
@@ -66,7 +67,7 @@ as_debian() {
   done
 }
 
-# What of its arguments is not installed yet.
+# Prints the arguments that are not installed yet.
 absent() {
   present=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' "$@" 2>/dev/null || true) "
   for package in "$@"; do
@@ -84,11 +85,12 @@ from_debian() {
   echo "Installing from Debian:" $compilers $missing
   export DEBIAN_FRONTEND=noninteractive
   begun=$(date +%s)
-  # A failing third-party source must not stop us: the install itself tells what cannot be had.
+  # A package source that fails must not stop the script. Packages that cannot be installed are
+  # reported below.
   apt-get update -qq >/dev/null 2>&1 || true
   apt="apt-get install -qq --no-install-recommends -o DPkg::Lock::Timeout=300"
   [ -z "$compilers" ] || quietly $apt $compilers
-  [ -z "$library" ] || compile & # while packages are unpacked, which keeps but one core busy
+  [ -z "$library" ] || compile &  # in parallel to unpacking packages, which uses only one core
   [ -z "$missing" ] || quietly $apt $missing
   echo "Installed after $(($(date +%s) - begun)) s"
   wait
@@ -112,7 +114,7 @@ from_cran() {
       if ("@CRAN@" %in% getOption("repos")) utils::chooseCRANmirror(ind = 1, local.only = TRUE)
       message("Installing from CRAN into ", library, " (this can take minutes): ",
               paste(missing, collapse = " "))
-      for (x in lists) { # one by one: what is only wanted must not stop what is needed
+      for (x in lists) {  # one list at a time, so that failures in `wanted` do not stop `needed`
         install.packages(absent(x), lib = library, quiet = TRUE, Ncpus = parallel::detectCores())
       }
       if (length(left <- absent(lists[[1]]))) {
@@ -126,16 +128,18 @@ from_cran() {
 R
 }
 
-# From a copy, never from the folder: there, objects of an older header would be linked.
+# Compiles in a copy. In the package's folder, objects that were compiled with older headers could
+# be linked.
 if [ -n "$library" ]; then
   build=${build:-$tmp/fallible}
   mkdir -p "$library" "$build"
   cp -R DESCRIPTION NAMESPACE NEWS.md R src man inst data "$build"
   find "$build/src" \( -name '*.o' -o -name '*.so' \) -delete
   export MAKEFLAGS="${MAKEFLAGS:--j$(getconf _NPROCESSORS_ONLN)}"
-  # Who tests waits for the compiler more than for what it makes.
+  # Low optimisation: for tests, compilation takes longer than the tests.
   if [ "$level" != demo ] && [ ! -e "${R_MAKEVARS_USER:-$HOME/.R/Makevars}" ]; then
-    # What takes long to read is read once. Not Rcpp: objects of the core are linked without R, too.
+    # Precompiles headers that are slow to compile. Rcpp is not included, because objects of the
+    # core are also linked without R.
     printf '#include <%s>\n' Eigen/Dense algorithm functional thread vector >"$build/src/common.hpp"
     cat >"$tmp/Makevars" <<'MAKE'
 CXX17FLAGS = -O1 -include common.hpp
@@ -148,7 +152,8 @@ MAKE
   fi
 fi
 
-# What R CMD INSTALL would do first, which finds it done; and says what fails, should this fail.
+# Compiles in advance what R CMD INSTALL would compile. Errors are ignored here, because R CMD
+# INSTALL reports them.
 compile() {
   CLINK_CPPFLAGS=$(Rscript -e 'cat(sprintf("-I\"%s/include\"", find.package(commandArgs(TRUE))))' \
     $(described LinkingTo)) || return 0
@@ -156,7 +161,8 @@ compile() {
   (cd "$build/src" && R CMD SHLIB -o fallible.so glue_patterns.cpp) >/dev/null 2>&1 || true
 }
 
-# An R that is not Debian's (say, in /usr/local) cannot use Debian's R packages.
+# An R that was not installed from Debian (for example in /usr/local) cannot use Debian's R
+# packages.
 r=$(command -v R || true)
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null && [ "${r:-/usr/bin/R}" = /usr/bin/R ]; then
   from_debian

@@ -1,6 +1,7 @@
-# Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within one layer:
+# Checks that functions in R/ call only functions in the same or a lower layer. CONTRIBUTING.md
+# lists the layers:
 #   Rscript tools/layers-r.R
-# Prints the calls that go upwards, and names that two files define, of which there must be none.
+# Prints calls of functions in higher layers, and names that two files define. Both are errors.
 rows <- grep("^[|] [1-9] [|]", readLines("CONTRIBUTING.md"), value = TRUE)
 names_of <- function(row) {
   files <- strsplit(row, " | ", fixed = TRUE)[[1]][[3]]
@@ -16,7 +17,7 @@ layer_of <- function(stem) {
   layer$layer[fits][which.max(nchar(layer$pattern[fits]))]
 }
 
-# What a file defines, and for each definition which names it uses.
+# Names that a file defines, and the names that each definition uses.
 definitions <- function(file) {
   stem <- sub("[.]R$", "", basename(file))
   found <- Filter(function(e) is.call(e) && identical(e[[1]], quote(`<-`)), parse(file))

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Includes between the folders of the core go downwards only:
+# Checks that files of the core include only headers of folders in lower layers:
 #   sh tools/layers.sh
-# Each line: a folder, then those that it may include from (and itself). No file of the core
-# includes R's headers.
+# Each line contains a folder and the other folders whose headers it may include. No file of the
+# core may include R's headers.
 set -eu
 cd "$(dirname "$0")/../src/core"
 found=$(mktemp)

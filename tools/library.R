@@ -1,13 +1,14 @@
-# Makes a library that holds the packages that fallible imports and links to, other packages, and
-# the packages that these need, but no others:
+# Makes a library with the packages that fallible imports and links to, the packages PACKAGE..., and
+# their dependencies, but no others:
 #   Rscript tools/library.R FOLDER PACKAGE...
 # The entries are links to packages that are installed. With R_LIBS_SITE=FOLDER and
-# R_LIBS_USER=NULL, a machine that has many packages cannot hide that one is missing. The
-# library of R remains visible.
+# R_LIBS_USER=NULL, R finds only these packages and its base library. This shows if a dependency is
+# not declared.
 arguments <- commandArgs(TRUE)
 kinds <- c("Depends", "Imports", "LinkingTo")
 installed <- utils::installed.packages(fields = kinds)
-installed <- installed[!duplicated(installed[, "Package"]), ] # R loads the first
+# Of several versions, R loads the first.
+installed <- installed[!duplicated(installed[, "Package"]), ]
 read <- read.dcf("DESCRIPTION", kinds) # nolint: nonportable_path.
 fallible <- installed[1L, ]
 fallible[] <- NA

@@ -1,8 +1,8 @@
-# Lints every file as .lintr says, and exits with 1 where something is found:
+# Lints every file with the settings of .lintr. Exits with 1 if there are lints:
 #   Rscript tools/lint.R [FILE...]
-# lintr asks each linter once for each expression of a file; here a file is one expression, which
-# finds the same in half the time. What .lintr excludes for one linter in a folder, lintr 3.0
-# excludes for all; so does this, but for files that are named.
+# lintr calls each linter once for each expression of a file. Here a file is one expression, which
+# finds the same lints in half the time. If .lintr excludes a folder for one linter, lintr 3.0
+# excludes it for all linters. This script does the same, except for files given as arguments.
 config <- read.dcf(".lintr", all = TRUE)
 setting <- function(name) eval(parse(text = config[[name]]), asNamespace("lintr"))
 exclusions <- setting("exclusions")
@@ -20,9 +20,9 @@ at_once <- function(linter, name) {
   without <- names(Filter(function(x) identical(x[[name]], Inf), exclusions[!whole]))
   without <- file.path(getwd(), without)
   lintr::Linter(name = name, function(source_expression) {
-    lines <- source_expression$file_lines # of an expression: NULL
+    lines <- source_expression$file_lines  # NULL if lintr passes a single expression
     if (is.null(lines) || any(startsWith(source_expression$filename, without)) ||
-      # Its regular expression takes long to find nothing.
+      # Files without tabs are skipped, because this regular expression is slow if it finds nothing.
       (name == "no_tab_linter" && !any(grepl("\t", lines, fixed = TRUE)))) {
       return(list())
     }

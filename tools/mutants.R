@@ -1,11 +1,12 @@
-# How many small faults do the tests find? Changes one operator, constant or condition at a time
-# in a copy of the package, and runs the tests named after the changed file:
+# Mutation testing: measures how many small faults the tests find. Changes one operator, constant or
+# condition at a time in a copy of the package, and runs the tests of the changed file:
 #   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]     a fresh sample
 #   Rscript tools/mutants.R R|core LIST.csv [OUT.csv]          the mutants of an earlier run.
-# R/x.R is tested by test-x.R or, where there is none, by its family; src/core/x by tests/cpp/x.
-# One mutant per core is tried at a time; MUTANTS_JOBS names another number.
-# The mutants of R go into the namespace of the installed package, which must be that of the
-# sources; a test that fails or takes five times as long has found one.
+# R/x.R is tested by test-x.R or, if this file does not exist, by tests with the same first words in
+# their names; src/core/x by tests/cpp/x. One mutant per processor is tested at a time, or
+# MUTANTS_JOBS mutants. Mutants of R replace code in the namespace of the installed package, which
+# must be installed from the same sources. A mutant is found if a test fails or takes five times as
+# long.
 arguments <- commandArgs(TRUE)
 kind <- match.arg(arguments[1], c("R", "core"))
 again <- endsWith(arguments[2], ".csv")
@@ -29,7 +30,7 @@ mutated <- function(text) {
   }
 }
 
-# Words and pictures are compared by snapshots; here it is about numbers and decisions.
+# Functions that make texts and pictures. They are tested by snapshots, and are not changed here.
 words <- c(
   "abort_fallible", "warn_fallible", "inform_fallible", "abort", "warn", "cat", "cat_line", "paste",
   "paste0", "sprintf", "format", "ngettext", "plural", "round", "signif", "cli"
@@ -37,7 +38,7 @@ words <- c(
 not_numbers <- "(methods|help|glossary|print|format|pieces|conditions|options|data|package)$"
 not_numbers <- paste0("^(plot|report|explore|tidy|tables|progress)|", not_numbers, "|RcppExports")
 
-# Where a line of R can be changed: the tokens in functions, but for those in words.
+# Tokens that can be changed: tokens in functions of R, except in calls that make texts (`words`).
 sites_of_r <- function(file) {
   data <- utils::getParseData(parse(file, keep.source = TRUE), includeText = TRUE)
   up <- function(id) data$parent[match(id, data$id)]
@@ -59,7 +60,7 @@ sites_of_r <- function(file) {
   tokens <- tokens[!is.na(tokens$to) | condition, ]
   keep <- vapply(tokens$id, function(id) inside(id, functions) && !inside(id, called), NA)
   tokens <- tokens[keep, ]
-  # if (x) becomes if (!(x)): what is changed is its opening parenthesis and all up to the closing.
+  # if (x) becomes if (!(x)): the changed text is the whole condition.
   negate <- which(tokens$token == "IF")
   for (i in negate) {
     test <- data[data$parent == tokens$parent[i] & data$token == "expr", ][1, ]
@@ -75,7 +76,8 @@ sites_of_r <- function(file) {
   )
 }
 
-# The sources of the core are formatted: binary operators have spaces around them.
+# Tokens of the core that can be changed. The sources are formatted, so binary operators have spaces
+# around them.
 sites_of_core <- function(file) {
   lines <- readLines(file)
   code <- gsub("\"[^\"]*\"", "\"\"", sub("//.*", "", lines))
@@ -93,7 +95,7 @@ sites_of_core <- function(file) {
   )
 }
 
-# So that no long file has all of them: files in turn, each with a random site.
+# Samples sites. Takes one random site of each file in turn, so that long files do not dominate.
 sample_sites <- function(sites, number) {
   sites <- sites[sample(nrow(sites)), ]
   round <- stats::ave(seq_len(nrow(sites)), sites$file, FUN = seq_along)
@@ -125,7 +127,7 @@ own_tests <- function(file) {
   }
 }
 
-# All of R/ is evaluated once more, as records keep the functions that were there.
+# Evaluates all files of R/ again, because records in the registry contain functions.
 run_r <- '
   folder <- commandArgs(TRUE)[1]
   library(fallible)
@@ -144,7 +146,8 @@ run_r <- '
   )
 '
 
-# In a separate folder with the changed file. The tests are the same for all mutants.
+# Runs the tests in a separate folder, with the changed file. The test files are the same for all
+# mutants.
 test_r <- function(site, lines, limit) {
   folder <- tempfile("mutant")
   dir.create(file.path(folder, "R"), recursive = TRUE)
@@ -167,7 +170,7 @@ test_core <- function(site, lines, limit) {
     changed <- file.path(folder, "mutant.cpp")
     own <- file.path(folder, "mutant.o")
     writeLines(lines, changed)
-    near <- paste("-iquote", dirname(site$file)) # its headers
+    near <- paste("-iquote", dirname(site$file))  # headers of its folder
     if (system(paste(compiler, near, "-c", changed, "-o", own, "2>/dev/null"))) {
       return(NA)
     }
@@ -237,7 +240,8 @@ sites$outcome <- side_by_side(seq_len(nrow(sites)), function(i) {
   site <- sites[i, ]
   lines <- readLines(site$file)
   there <- substring(lines[site$line], site$column, site$column + nchar(site$from) - 1)
-  if (!identical(there, site$from)) return("gone") # of a list that is older than the file
+  # The list was made for an older version of the file.
+  if (!identical(there, site$from)) return("gone")
   code <- run(site, change(site, lines), 30 + 5 * seconds[[group[[i]]]])
   outcome <- if (is.na(code)) "invalid" else if (code == 0) "survived" else "killed"
   message(paste(site[c("file", "line", "column", "from", "to")], collapse = " "), ": ", outcome)

@@ -1,8 +1,9 @@
 #!/bin/sh
-# What takes too long for every change: ten times the random panels of the long tests, coverage,
-# clang-tidy, all sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a
-# browser, the numbers of other packages, and all commands on newer releases of Debian. All parts
-# run, whatever fails; the last line counts them.
+# Checks that take too long for every change. They are: ten times the random panels of the long
+# tests, coverage, clang-tidy, all sanitizers, ten minutes of fuzzing, and a hundred runs that are
+# killed. Also every page of the site in a browser, comparisons with other packages, and all
+# commands on newer releases of Debian. All parts run, even if some fail; the last line counts
+# failures.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
@@ -22,7 +23,7 @@ part() { # name, command
   esac
 }
 
-# The tests with no suggested package but the one that runs them.
+# Tests without suggested packages, except those that run the tests.
 without_suggested() {
   Rscript tools/library.R "$tmp/imports" testthat && env R_LIBS_SITE="$tmp/imports" R_LIBS_USER=NULL \
     R_ENVIRON=/dev/null R_LIBS="$tmp/library" NOT_CRAN=true Rscript tools/test.R "$tmp/imports.counts"
@@ -30,7 +31,8 @@ without_suggested() {
 
 sh tools/install.sh check "$tmp/library" || exit
 export R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}"
-# In the short form no file may take more than 15 CPU seconds: whoever tests waits for the slowest.
+# In the short form, no test file may take more than 15 CPU seconds, because the slowest file
+# determines the duration.
 part short env TEST_SECONDS=15 sh tools/test.sh
 part tests env FALLIBLE_EXTENDED_TESTS=nightly sh tools/test.sh
 part imports without_suggested

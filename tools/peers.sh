@@ -1,10 +1,10 @@
 #!/bin/sh
-# The numbers of fallible beside those of others:
+# Compares results of fallible with results of other packages:
 #   sh tools/peers.sh [FOLDER]
-# poLCA is taken from CRAN and the published files of CrowdTruth from GitHub, into the folder that
-# FALLIBLE_PEERS names, or else into one that is deleted; what cannot be had is left out. With
-# FOLDER tables are written there (those of the package are in inst/extdata/results). What bench/
-# compares (agreement, metrics, speed) is not done again.
+# Downloads poLCA from CRAN and published files of CrowdTruth from GitHub, into the folder
+# FALLIBLE_PEERS or a temporary folder. Comparisons whose downloads fail are left out. With FOLDER,
+# writes tables there (the package's tables are in inst/extdata/results). Comparisons in bench/
+# (agreement, metrics, speed) are not repeated.
 set -u
 cd "$(dirname "$0")/.." || exit
 tmp=$(mktemp -d)

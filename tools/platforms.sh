@@ -42,7 +42,7 @@ contained() {
   return $code
 }
 
-# Runs a command in silence; its output is shown only when it fails.
+# Runs a command. Its output is shown only if the command fails.
 quietly() {
   "$@" >"$tmp/log" 2>&1 || { cat "$tmp/log" >&2; exit 1; }
 }
@@ -74,8 +74,9 @@ rm -rf "$root/root/fallible"
 mkdir -p "$root/root/fallible"
 git archive HEAD | tar -x -C "$root/root/fallible"
 
-# The check runs without the network (incoming checks, time) and without LaTeX. Debian's flag -g would
-# make objects so large that the check notes it. The package is compiled twice; ccache remembers.
+# The check runs without the network (incoming checks, time) and without LaTeX. With Debian's flag
+# -g, objects would be so large that the check reports a note. The package is compiled twice; ccache
+# makes the second time fast.
 # shellcheck disable=SC2016 # for the inner shell
 check='sh tools/install.sh check && apt-get install -qq ccache >/dev/null || exit
   printf "CXX17 = ccache g++\nCXX17FLAGS = -O2 -Wall -pedantic\n" >/root/Makevars

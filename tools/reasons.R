@@ -1,7 +1,7 @@
-# No branch depends on English: `Rscript tools/reasons.R [FOLDER]`.
-# A comparison (==, %in%, startsWith(), grepl(), sub(), ...) may not look at reasons or notes, or at
-# a string of several words. Code asks for a code (`why`), a number or NA. The next line
-# gives the number of places that are allowed. It may only fall.
+# Checks that no decision of the code depends on English text: `Rscript tools/reasons.R [FOLDER]`.
+# Comparisons (==, %in%, startsWith(), grepl(), sub(), ...) may not use reasons or notes, or a
+# string of several words. They must use a code (`why`), a number or NA. The next line is the number
+# of violations that are allowed. It may only decrease.
 allowed <- 6L
 folder <- c(commandArgs(TRUE), "R")[1]
 asking <- c(

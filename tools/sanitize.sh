@@ -1,5 +1,6 @@
 #!/bin/sh
-# The tests of the C++ core under a sanitizer, or the whole package, fuzzed, under valgrind:
+# Runs the tests of the C++ core with a sanitizer, or the fuzzer of the whole package under
+# valgrind:
 #   sh tools/sanitize.sh address|thread [COMPILER] [STANDARD]     (default: all four builds, or g++)
 #   sh tools/sanitize.sh valgrind [SECONDS]
 set -u

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes the site of the package in a folder, and asks for nothing from the network:
+# Builds the website of the package in a folder, without network access:
 #   sh tools/site.sh [--quick] [--look] [FOLDER]     (default: site)
 # --quick   without articles and without running examples
 # --look    opens every page in Chromium, with pictures in FOLDER-pictures (needs Node.js and npm)
-# Exits with 77 where something is missing for that. FALLIBLE_INSTALLED=1 takes the package that is installed.
+# Exits with 77 if a needed program is missing. FALLIBLE_INSTALLED=1 uses the installed package.
 set -u
 cd "$(dirname "$0")/.." || exit
 quick= look= folder=
@@ -39,7 +39,7 @@ FALLIBLE_SITE=$folder FALLIBLE_QUICK=$quick Rscript - <<'R' || exit
   pkgdown::build_news(site, preview = FALSE)
   pkgdown::build_search(site)
 R
-# Links of the README are to sources.
+# Links of the README refer to source files.
 sed -i -E 's#href="vignettes/(articles/)?([a-z-]+)[.]Rmd"#href="articles/\2.html"#g' "$folder"/*.html
 [ -n "$look" ] || exit 0
 for program in node npm "${FALLIBLE_CHROMIUM:-chromium}"; do

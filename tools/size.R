@@ -1,15 +1,15 @@
 # nolint start: nonportable_path_linter.
-# Size of the package by subsystem and in total: `Rscript tools/size.R [DIR]`, DIR another checkout.
-# Budgets are in tokens of R: terminals of getParseData() without comments, of every file *.R in R/
-# and inst/. Code in R Markdown under inst/ is counted next to the total, so that it cannot hide.
-# Exports are without generics of other packages, classes are those with a print() method; exports,
-# classes and methods belong to the file that defines their function. Tokens of C++ are identifiers,
+# Prints the size of the package by subsystem and in total: `Rscript tools/size.R [DIR]`. DIR:
+# another checkout. Tokens of R are terminals of getParseData() without comments, in every file *.R
+# in R/ and inst/. Code in R Markdown under inst/ is counted separately. Exports do not include
+# generics of other packages; classes are counted if they have a print() method. Exports, classes
+# and methods belong to the file that defines their function. Tokens of C++ are identifiers,
 # numbers, literals (a string is one) and operators (`->` is one), without comments.
 folder <- commandArgs(TRUE)
 if (length(folder) > 0L) setwd(folder[[1L]]) # nolint: undesirable_function_linter.
 foreign <- c("augment", "autoplot", "glance", "tidy")
 
-# A file belongs to the first subsystem whose pattern its name has, and else to `base`.
+# A file belongs to the first subsystem whose pattern matches its name, otherwise to `base`.
 subsystems <- c(
   gold = "\\bgold\\b", plots = "^plot", bayes = "^(fit-diagnostics|fit-draws|prior)",
   database = "^database", "check fit" = "^(check-fit|compare-models|fit-tests)",
@@ -37,7 +37,8 @@ chunks_of <- function(file) {
   of_r <- chunk %in% chunk[startsWith(lines, "```{r")]
   tokens_of_r(text = lines[of_r & !fence])
 }
-# What a file defines: whether it is a function, by name. `a <- b <- function()` defines two names.
+# Objects that a file defines: TRUE for functions, named by object. `a <- b <- function()` defines
+# two.
 definitions <- function(file) {
   code <- as.list(parse(file, keep.source = FALSE, encoding = "UTF-8"))
   is_call <- function(e, name) is.call(e) && identical(e[[1L]], as.name(name))

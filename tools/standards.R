@@ -1,12 +1,13 @@
-# The standards of rOpenSci's review of statistical software. Tags next to the code in R/ and
-# tests/testthat/ name the standards that it meets: "@srrstats {G2.1, BS2.2} how" in a comment of
-# roxygen, or "@srrstatsNA {G3.1} why" for standards that are not met or do not apply.
+# Checks the tags for standards of rOpenSci's review of statistical software. Tags in roxygen
+# comments of R/ and tests/testthat/ name standards. "@srrstats {G2.1, BS2.2} how": the code below
+# meets them. "@srrstatsNA {G3.1} why": they are not met or do not apply.
 #   Rscript tools/standards.R
-# prints them, and fails if a standard has no tag, or tags of both kinds, or is unknown, or if tags
-# are gathered in one place. roxygen2 reads this file too (man/roxygen/meta.R): it knows the tags.
+# prints them. Fails if a standard has no tag or tags of both kinds, if a standard is unknown, or if
+# a quarter of the tags is in one file. man/roxygen/meta.R sources this file, so that roxygen2
+# accepts the tags.
 
-# Of general, Bayesian and unsupervised learning software, as of March 2026; a comma ends a number,
-# "a-c" are its parts.
+# Numbers of the standards for general, Bayesian and unsupervised learning software, as of March
+# 2026. "0-5" and "a-c" are ranges.
 standards_known <- function() {
   numbers <- list(
     G = "1.0-6 1.4a 2.0-16 2.0a 2.1a 2.3a-b 2.4a-e 2.14a-c 3.0-1 3.1a 4.0 5.0-12 5.2a-b 5.4a-c
@@ -32,7 +33,7 @@ standards_known <- function() {
   }, names(numbers), numbers), use.names = FALSE)
 }
 
-# A row per standard and tag: standard, met, text, file.
+# Reads all tags. One row per standard and tag: standard, met, text, file.
 standards_read <- function(root = ".") {
   folders <- file.path(root, c("R", file.path("tests", "testthat")))
   files <- list.files(folders, "[.]R$", full.names = TRUE)
@@ -71,8 +72,8 @@ standards_faults <- function(tags) {
   )
 }
 
-# Makes the tags known to roxygen2, which writes nothing for them. Their text may have several
-# lines, which roxygen2::tag_value() refuses since version 7.3.
+# Registers the tags with roxygen2, so that it accepts them and writes nothing.
+# roxygen2::tag_value() cannot be used: since version 7.3 it refuses text with several lines.
 standards_register <- function() {
   parse <- function(x) {
     x$val <- x$raw

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compiles the C++ core alone, without R, with its own tests, and runs these:
+# Compiles the C++ core and its tests without R, and runs the tests:
 #   sh tools/test-core.sh [COMPILER] [STANDARD] [FLAG...]     (default: g++ c++17)
-# Exits with 77 where doctest is not installed. FALLIBLE_CORE_OBJECTS is a folder with the compiled
-# core, FALLIBLE_CORE_TESTS another folder than tests/cpp, FALLIBLE_CORE_RUN other arguments of the
-# program that is made.
+# Exits with 77 if doctest is not installed. Environment variables: FALLIBLE_CORE_OBJECTS, a folder
+# with the compiled core; FALLIBLE_CORE_TESTS, a folder to use instead of tests/cpp;
+# FALLIBLE_CORE_RUN, arguments of the test program.
 set -eu
 cd "$(dirname "$0")/.."
 compiler=${1:-g++} standard=${2:-c++17}
@@ -19,19 +19,20 @@ fi
 include() {
   Rscript -e "cat(system.file('include', package = '$1', mustWork = TRUE))"
 }
-# The flags, one word each; -isystem keeps the warnings of others out.
-# clang counts signs of integers as conversions, g++ does not.
+# Compiler flags, one word each. -isystem suppresses warnings in headers of other projects. clang
+# counts signs of integers as conversions, g++ does not.
 set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion \
   -Wdouble-promotion -pedantic -Werror -I src \
   -isystem "$(include RcppEigen)" -isystem "$(include sitmo)" "$@"
 
-# What takes long to read is read once. That the core includes what it needs is checked wherever the
-# package is built without this header.
+# Precompiles headers that are slow to compile. Other builds of the package do not use this header,
+# and so check that the core includes what it needs.
 printf '#include <%s>\n' Eigen/Dense algorithm doctest/doctest.h functional thread vector \
   >"$tmp/common.hpp"
 "$compiler" "$@" -x c++-header "$tmp/common.hpp" -o "$tmp/common.hpp.gch"
 
-# One per core; src/core/a.cpp becomes src_core_a.cpp.o, so that equal names do not meet.
+# Runs one compiler per processor. src/core/a.cpp becomes src_core_a.cpp.o, so that files with equal
+# names do not collide.
 objects=${FALLIBLE_CORE_OBJECTS-}
 sources=${FALLIBLE_CORE_TESTS:-tests/cpp}
 [ -n "$objects" ] || sources="$sources src/core"

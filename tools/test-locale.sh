@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs tests of labels, groups and raters of the installed package in a Turkish session, where "I"
-# is not the capital of "i" and strings have another order. Where the system lacks that locale, it
-# is compiled into a temporary folder; where it cannot be, nothing is run.
+# is not the capital of "i" and strings have another order. If the system lacks this locale, it is
+# compiled into a temporary folder. If that fails, no tests are run.
 set -u
 cd "$(dirname "$0")/.." || exit
 tmp=$(mktemp -d)

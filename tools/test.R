@@ -1,12 +1,13 @@
-# Runs the tests of the installed package, one process per core, each taking the next file as soon
-# as it is free; the slow ones that DESCRIPTION names come first:
+# Runs the tests of the installed package in parallel, one process per processor. Each process takes
+# the next file when it is free. Slow files, listed in DESCRIPTION, come first:
 #   Rscript tools/test.R COUNTS [PATTERN]
 # Prints a line per file as it ends, then failures and the ten slowest files. The file COUNTS then
 # contains the numbers "passed failed skipped". A warning that its test does not expect counts as
 # failed. TEST_JOBS is the number of processes; TEST_SECONDS the CPU time above which a file counts
 # as failed. In the long form, calls of deprecated functions of other packages are errors.
 #
-# The parallel runs of testthat lose all counts when a process dies, and know no CPU time.
+# Parallel tests of testthat are not used: they lose all counts if a process dies, and do not report
+# CPU time.
 arguments <- c(commandArgs(TRUE), "")
 folder <- file.path("tests", "testthat")
 first <- read.dcf("DESCRIPTION", "Config/testthat/start-first")[[1]] # nolint: nonportable_path.
@@ -18,8 +19,8 @@ limit <- as.numeric(Sys.getenv("TEST_SECONDS", "Inf"))
 desk <- tempfile("tests")
 dir.create(desk)
 
-# Helpers are read once per process, so that examples and twins are made once. To make the folder
-# of a file is to take the file: only one process succeeds.
+# Work of one process. Helpers are sourced once, so that their examples are computed once. A process
+# claims a test file by creating a folder for it, which only one process can do.
 work <- function(files, folder, desk) {
   suppressPackageStartupMessages({
     library(testthat)
@@ -30,8 +31,8 @@ work <- function(files, folder, desk) {
   } else {
     options(lifecycle_verbosity = "error")
   }
-  # Its parent becomes what topenv() finds; where that is no namespace, R 4.2 collects garbage at
-  # every call of some closures.
+  # The parent must be a namespace. Otherwise topenv() finds another environment, and R 4.2 collects
+  # garbage at every call of some closures.
   env <- new.env(parent = asNamespace("fallible"))
   source_test_helpers(folder, env)
   for (file in files) {
@@ -58,7 +59,7 @@ work <- function(files, folder, desk) {
 }
 
 start <- proc.time()[["elapsed"]]
-# A heap that is large from the start is searched for garbage half as often.
+# With a large initial heap, garbage is collected half as often.
 workers <- lapply(seq_len(jobs), function(i) {
   log <- file.path(desk, paste0("process-", i, ".log"))
   callr::r_bg(
@@ -67,11 +68,11 @@ workers <- lapply(seq_len(jobs), function(i) {
     cmdargs = c("--no-echo", "--no-save", "--no-restore", "--min-nsize=4M", "--min-vsize=256M")
   )
 })
-# What was done before, and what is new, of which it prints a line each.
+# Adds newly finished files to `before`, and prints a line for each.
 read_done <- function(before) {
   new <- setdiff(files[file.exists(file.path(desk, files, "done"))], before$file)
   rows <- lapply(file.path(desk, new, "done"), function(path) {
-    tryCatch(readRDS(path), error = function(e) NULL) # a full disk cuts files
+    tryCatch(readRDS(path), error = function(e) NULL)  # on a full disk, files are incomplete
   })
   for (row in Filter(length, rows)) {
     cat(sprintf(
@@ -95,7 +96,7 @@ for (file in done$file[done$failed > 0 | done$warnings > 0]) {
   cat("\n==", file, "\n")
   cat(readLines(file.path(desk, file, "report"), encoding = "UTF-8"), sep = "\n")
 }
-# A process that died (out of memory, killed, disk full) leaves files without a result.
+# Files without a result: their process died (out of memory, killed, disk full).
 lost <- setdiff(files, done$file)
 if (length(lost)) {
   taken <- dir.exists(file.path(desk, lost))

@@ -1,10 +1,9 @@
 #!/bin/sh
-# Tests the C++ core alone and the installed package, and ends with the counts of both:
+# Tests the C++ core without R, and the installed package. The last lines show the counts of both:
 #   sh tools/test.sh [--long]
-# --long: ten times the random panels, databases on a server of PostgreSQL, all pictures, and some
-# fuzzing (FALLIBLE_EXTENDED_TESTS=true, which tests ask for).
-# The package is built into a library of its own, which goes away afterwards, or into the folder
-# FALLIBLE_LIBRARY, and stays there.
+# --long: more random panels, a PostgreSQL server, all pictures, and some fuzzing. It sets
+# FALLIBLE_EXTENDED_TESTS=true, which tests check. The package is installed into a temporary
+# library, or into the folder FALLIBLE_LIBRARY, where it stays.
 set -u
 cd "$(dirname "$0")/.." || exit
 case ${1-} in
@@ -15,20 +14,20 @@ esac
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-# Snapshots are compared only where not on CRAN.
+# NOT_CRAN is set because testthat does not compare snapshots on CRAN.
 export LANG="${LANG:-C.UTF-8}" NOT_CRAN=true
 export FALLIBLE_EXTENDED_TESTS="${FALLIBLE_EXTENDED_TESTS:-false}"
 library=${FALLIBLE_LIBRARY:-$tmp/library}
 passed=0 failed=0 skipped=0
 
-count() { # passed, failed, skipped, and the exit code that must not be lost
+count() {  # arguments: passed, failed, skipped, and the exit code
   [ "$4" = 0 ] || [ "$2" != 0 ] || set -- "$1" 1 "$3"
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 }
 
 level=test
 [ "$FALLIBLE_EXTENDED_TESTS" = false ] || level=long
-# Objects that the core's own tests can link need be compiled but once.
+# Objects are kept, so that tests of the core can link them without compiling again.
 if sh tools/install.sh $level "$library" "$tmp/fallible"; then
   echo "== C++ core"
   FALLIBLE_CORE_OBJECTS="$tmp/fallible/src/core" sh tools/test-core.sh >"$tmp/core" 2>&1
@@ -37,7 +36,8 @@ if sh tools/install.sh $level "$library" "$tmp/fallible"; then
   if [ $code = 77 ]; then
     count 0 0 1 0
   else
-    # "[doctest] assertions: 5 | 4 passed | 1 failed |"; what was thrown is no assertion.
+    # Reads "[doctest] assertions: 5 | 4 passed | 1 failed |". An exception is not counted as an
+    # assertion.
     assertions=$(sed -n 's/.*assertions: *[0-9]* | *\([0-9]*\) passed | *\([0-9]*\) failed.*/\1 \2/p' "$tmp/core")
     thrown=$(grep -cE 'ERROR: test case (THREW|CRASHED)' "$tmp/core")
     # shellcheck disable=SC2086 # two words

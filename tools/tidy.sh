@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks the core with clang-tidy; the checks are in .clang-tidy:
 #   sh tools/tidy.sh [FILE...]     (default: all sources of the core)
-# Exits with 77 where clang-tidy is not installed.
+# Exits with 77 if clang-tidy is not installed.
 set -eu
 cd "$(dirname "$0")/.."
 if ! command -v clang-tidy >/dev/null; then

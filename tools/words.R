@@ -1,6 +1,7 @@
 # nolint start
-# Phrases that users are not to read (CONTRIBUTING.md, section Words), in strings and help of R/, in
-# pages, README and NEWS: `Rscript tools/words.R` lists where they are, and fails if there are any.
+# Checks texts for phrases and words to avoid (CONTRIBUTING.md, section Words). The first count is
+# of banned phrases in strings and help of R/, in pages, README and NEWS. `Rscript tools/words.R`
+# lists their places, and fails if there are any.
 banned <- c(
   "errors? in common" = "shared errors", "(taken?|takes) back" = "a correction",
   "(told|tells?) apart" = "distinguish, or: undecided", "stands? (there )?twice" = "is repeated",
@@ -44,8 +45,8 @@ cat(found, "banned phrases\n")
 
 # The second count is of words in comments and in help pages that make a sentence hard to read,
 # with what to write instead. Text in backticks is not counted. The next line
-# gives the number of words that there are: it may only fall. `Rscript tools/words.R FILE...` also
-# lists the places in these files.
+# is the number of words that are allowed. It may only decrease. `Rscript tools/words.R FILE...`
+# also lists the places in these files.
 allowed <- 0L
 avoided <- c(
   "what X says, tells, knows: Y computed from X" =
