@@ -90,7 +90,7 @@ from_debian() {
   apt-get update -qq >/dev/null 2>&1 || true
   apt="apt-get install -qq --no-install-recommends -o DPkg::Lock::Timeout=300"
   [ -z "$compilers" ] || quietly $apt $compilers
-  [ -z "$library" ] || compile &  # in parallel to unpacking packages, which uses only one core
+  [ -z "$library" ] || compile & # in parallel to unpacking packages, which uses only one core
   [ -z "$missing" ] || quietly $apt $missing
   echo "Installed after $(($(date +%s) - begun)) s"
   wait
@@ -114,7 +114,7 @@ from_cran() {
       if ("@CRAN@" %in% getOption("repos")) utils::chooseCRANmirror(ind = 1, local.only = TRUE)
       message("Installing from CRAN into ", library, " (this can take minutes): ",
               paste(missing, collapse = " "))
-      for (x in lists) {  # one list at a time, so that failures in `wanted` do not stop `needed`
+      for (x in lists) { # one list at a time, so that failures in `wanted` do not stop `needed`
         install.packages(absent(x), lib = library, quiet = TRUE, Ncpus = parallel::detectCores())
       }
       if (length(left <- absent(lists[[1]]))) {

@@ -20,7 +20,7 @@ at_once <- function(linter, name) {
   without <- names(Filter(function(x) identical(x[[name]], Inf), exclusions[!whole]))
   without <- file.path(getwd(), without)
   lintr::Linter(name = name, function(source_expression) {
-    lines <- source_expression$file_lines  # NULL if lintr passes a single expression
+    lines <- source_expression$file_lines # NULL if lintr passes a single expression
     if (is.null(lines) || any(startsWith(source_expression$filename, without)) ||
       # Files without tabs are skipped, because this regular expression is slow if it finds nothing.
       (name == "no_tab_linter" && !any(grepl("\t", lines, fixed = TRUE)))) {

@@ -170,7 +170,7 @@ test_core <- function(site, lines, limit) {
     changed <- file.path(folder, "mutant.cpp")
     own <- file.path(folder, "mutant.o")
     writeLines(lines, changed)
-    near <- paste("-iquote", dirname(site$file))  # headers of its folder
+    near <- paste("-iquote", dirname(site$file)) # headers of its folder
     if (system(paste(compiler, near, "-c", changed, "-o", own, "2>/dev/null"))) {
       return(NA)
     }

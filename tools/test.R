@@ -72,7 +72,7 @@ workers <- lapply(seq_len(jobs), function(i) {
 read_done <- function(before) {
   new <- setdiff(files[file.exists(file.path(desk, files, "done"))], before$file)
   rows <- lapply(file.path(desk, new, "done"), function(path) {
-    tryCatch(readRDS(path), error = function(e) NULL)  # on a full disk, files are incomplete
+    tryCatch(readRDS(path), error = function(e) NULL) # on a full disk, files are incomplete
   })
   for (row in Filter(length, rows)) {
     cat(sprintf(
