@@ -2,14 +2,16 @@
 #
 #   Rscript bench/abstain.R [panels per world, default 100] [panels of random raters, default 100]
 #
-# For each world: by which way abstentions are used, right labels and log loss by rule, and the mean
-# absolute error of base rates. Rules: "votes", a plurality of the answers (log loss: shares of
-# votes, smoothed by 1 / categories); pooled Dawid-Skene with abstentions as "missing" ratings, as
-# one more "category", and "modelled"; "chosen", the default of dawid_skene(); and the labels of
-# ground_truth() with `votes` 0 and .5. Standard errors are over panels, in brackets.
+# For each world and rule: share of right labels, log loss, and mean absolute error of base rates.
+# Also how often each way to use abstentions is chosen. Rules: "votes", a plurality of the answers
+# (log loss: shares of votes, smoothed by 1 / categories); pooled Dawid-Skene with abstentions as
+# "missing" ratings, as one more "category", and "modelled"; "chosen", the default of dawid_skene();
+# and the labels of ground_truth() with `votes` 0 and .5. Standard errors are over panels, in
+# brackets.
 #
-# Random raters abstain together on half of the cases. Their labels must be missing or come with the
-# warning `weakly_identified` in at least .90 of the panels. Otherwise the exit status is 1.
+# In panels of random raters, all abstain on the same half of the cases. Labels of these panels must
+# be missing, or have the warning `weakly_identified`, in at least .90 of the panels. Otherwise the
+# exit status is 1.
 
 library(fallible)
 
@@ -19,8 +21,8 @@ random_panels <- c(arguments[-1L], 100L)[[1L]]
 
 draw_truth <- function(n, rates) sample.int(length(rates), n, TRUE, rates)
 
-# Two categories. `right`, `silent`: raters x categories, probabilities of a right answer and of an
-# abstention; or functions of the case's `hard`.
+# Draws panels with two categories. `right`, `silent`: probabilities of a right answer and of an
+# abstention, raters x categories. They may be functions of `hard`, the difficulty of the cases.
 two_categories <- function(n, positive, right, silent, hard = 0) {
   truth <- draw_truth(n, c(1 - positive, positive))
   is_hard <- stats::runif(n) < hard

@@ -1,11 +1,11 @@
-# Agreement measures against other packages: values, speed, and how often intervals cover.
+# Compares agreement measures with other packages: values, speed, and coverage of intervals.
 #
 #   Rscript bench/agreement.R [values|speed|coverage] [output.csv]
 #
-# The others (irr, irrCAC, vcd, psych, DescTools) are taken from the library that the environment
-# variable FALLIBLE_PEERS names, or from the usual ones; what is not installed is left out.
-# Values are compared on published tables and on random ones. irrCAC rounds its coefficients, but
-# not the agreements that they are made of, and its standard errors to five decimals.
+# The other packages (irr, irrCAC, vcd, psych, DescTools) are loaded from the library in the
+# environment variable FALLIBLE_PEERS, or from the usual libraries. Packages that are not installed
+# are left out. Values are compared on published and on random tables. irrCAC rounds coefficients
+# and standard errors to five decimals, but not the agreements from which coefficients are computed.
 
 library(fallible)
 
@@ -34,8 +34,8 @@ from <- function(package, name) getExportedValue(package, name)
 
 # ---- Values -------------------------------------------------------------------------------------
 
-# A row per measure and peer: in how many data sets both gave a number, the largest difference over
-# published and over random sets, and where one of them gave none.
+# A row per measure and package: number of data sets in which both gave a number, largest difference
+# over published and over random sets, and data sets in which only one gave a number.
 compare_values <- function() {
   sets <- c(published_sets(), lapply(seq_len(random_sets), random_set))
   rows <- do.call(rbind, lapply(seq_along(sets), function(i) {
@@ -135,7 +135,8 @@ compared <- function(measure, peer, own, other) {
   list(measure = measure, peer = peer, own = number(own), other = number(other))
 }
 
-# Every case with a single rating would enter Gwet's variance otherwise than ours.
+# Standard errors are compared only if all cases have several ratings, because Gwet's variance
+# treats cases with a single rating differently.
 values_irrcac <- function(x) {
   pair <- c(
     percent_agreement = "pa.coeff.raw", brennan_prediger = "bp.coeff.raw",
@@ -275,7 +276,8 @@ values_desctools <- function(x, k) {
 
 # ---- Speed --------------------------------------------------------------------------------------
 
-# From the same integer matrix: seconds, medians of runs, and how many times as long others take.
+# Seconds (medians of runs) from the same integer matrix, and the ratio of the time of other
+# packages.
 compare_speed <- function(cases = 1e6L, raters = 5L, k = 5L) {
   truth <- sample.int(k, cases, replace = TRUE)
   x <- replicate(raters, {
@@ -355,7 +357,7 @@ measure_coverage <- function(runs = 1000L, replicates = 500L, conf_level = 0.9) 
       ratings(population, raters = tidyselect::starts_with("r"), weights = "weight"), ids
     )
     truth <- stats::setNames(truth$estimate, truth$measure)
-    # With the same number of ratings everywhere alpha tends to what Fleiss' kappa tends to.
+    # If all cases have the same number of ratings, alpha has the same limit as Fleiss' kappa.
     if ("krippendorff_alpha" %in% ids) truth[["krippendorff_alpha"]] <- truth[["fleiss_kappa"]]
     drawn <- lapply(seq_len(runs), function(run) {
       rows <- sample.int(nrow(population), s$n, replace = TRUE, prob = population$weight)

@@ -1,4 +1,4 @@
-# Errors of the average of models in the settings of the paper's figures, where truth is known.
+# Errors of the average of models in simulations with the settings of the paper's figures.
 #
 #   Rscript bench/average.R [output.csv] [share]
 #
@@ -33,7 +33,7 @@ floor <- c(
   0.0767, 0.0637, NA
 )
 
-# No panel's seed depends on who judges it, so that other estimators can be judged on the same.
+# Seeds of panels do not depend on estimators, so that other estimators can use the same panels.
 estimators <- list(
   average = accuracy_estimator("average", interval = "robust"),
   none = accuracy_estimator("average", interval = "robust", common = "none"),
@@ -103,7 +103,7 @@ print_results <- function(results) {
   ), row.names = FALSE)
 }
 
-# With how it came about, in every row.
+# Adds columns that describe how the results were computed to every row.
 write_results <- function(results, output) {
   results[] <- lapply(results, function(x) if (is.double(x)) signif(x, 4L) else x)
   made <- data.frame(

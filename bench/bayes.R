@@ -1,6 +1,6 @@
-# Posterior draws: sweeps and effective draws per CPU second, with JAGS in the same run and process
-# where package rjags is installed (Debian: r-cran-rjags), and the memory that a large panel adds.
-# `effective` is of the sampler only, `fit_effective` of the whole fit with its diagnostics.
+# Posterior draws: sweeps and effective draws per CPU second, and the memory that a large panel
+# adds. JAGS is measured in the same run if package rjags is installed (Debian: r-cran-rjags).
+# `effective` refers to the sampler only, `fit_effective` to the whole fit with diagnostics.
 #
 #   Rscript bench/bayes.R [OUTPUT.csv]
 #   FALLIBLE_DATA=/path Rscript bench/bayes.R real
@@ -84,7 +84,7 @@ run_jags <- function(jags) {
   worst(do.call(rbind, lapply(draws, unclass))) / seconds
 }
 
-# The largest first: to what it adds to memory nothing before it has given way.
+# The largest panel is first, because memory that smaller panels freed would reduce its increase.
 worlds <- list(
   "100 000 cases x 5" = function() {
     set.seed(3)

@@ -1,11 +1,11 @@
-# Bounds of accuracy given a fit: bias of the two ends, and how often the confidence set contains
-# the range that the law behind the panels has.
+# Bounds of accuracy given a fit: bias of both bounds, and how often the confidence set contains the
+# true range (of the distribution from which panels are drawn).
 #
 #   Rscript bench/bounds.R [output.csv] [panels] [replicates]
 #
-# Panels of the K-model with equal base rates. The range of their law is that of its exact patterns.
-# `size` is the least size of a group of patterns in cases: single patterns, the default, and all
-# cases in one group.
+# Panels of the K-model with equal base rates. The true range is computed from all patterns with
+# their exact probabilities. `size` is the least size of a group of patterns in cases: single
+# patterns, the default, and all cases in one group.
 
 library(fallible)
 
@@ -64,7 +64,7 @@ of_panel <- function(x, size, law, replicates) {
   )
 }
 
-# Lowest and highest accuracy of the law: all patterns with their probabilities.
+# True range of the accuracy, from all patterns with their probabilities.
 exact_range <- function(one) {
   n <- one$categories
   all <- expand.grid(rep(list(seq_len(n)), 5L))

@@ -27,7 +27,7 @@ seed <- 20150503L
 replicates <- 200L
 conf_level <- 0.9
 shares <- c(1, 0.75, 0.5, 0.25, 0)
-share_grid <- seq(1, 0, -0.05) # ever wider
+share_grid <- seq(1, 0, -0.05) # in the order of increasing width
 powers <- 1:6
 slow <- c("relevance4", "fact_eval")
 options(cli.progress_show_after = 3600)
@@ -135,7 +135,7 @@ read_strings <- function(file) {
 
 # ---- Errors of differences ----------------------------------------------------------------------
 
-# What an interval for a difference is made of; replicates as compare_systems() makes them.
+# Components of the interval of a difference. Replicates are those of compare_systems().
 parts_of <- function(estimate, truth, set, grade) {
   set.seed(seed)
   draws <- quiet(fallible:::stand_in_replicates(estimate, "accuracy"))
@@ -192,8 +192,8 @@ alike_width <- function(rows, power) {
   normal * sqrt(rows$paired + rows$hidden - 2 * rows$alike^power * rows$product)
 }
 
-# The first of ever wider rules with which intervals cover in these sets, without the family of each
-# and in all.
+# For rules in the order of increasing width: the first rule with which intervals cover the nominal
+# share, without the family of each set and in all sets.
 chosen <- function(rows, width, grid) {
   choose <- function(rows) {
     covered <- vapply(grid, function(value) {
@@ -250,7 +250,7 @@ summarise_rule <- function(rows, covered, width, rule, where) {
   )
 }
 
-# With how it came about, in every row.
+# Adds columns that describe how the results were computed to every row.
 write_table <- function(table, file) {
   table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
   made <- data.frame(

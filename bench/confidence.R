@@ -1,4 +1,5 @@
-# What is raters' confidence worth, and are its shares found?
+# Gain in precision from raters' confidence, and errors of the estimated shares of confidence
+# levels.
 #
 #   Rscript bench/confidence.R [output.csv] [panels]
 #

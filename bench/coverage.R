@@ -6,7 +6,7 @@
 #   Rscript bench/coverage.R --check FILE
 # draws the first panels again and compares them with the panels in FILE.
 #
-# Seeds are those of the panels, so that the first panels of a long run are those of a short one.
+# Each panel has a separate seed, so that the first panels of a long run are those of a short run.
 # Column `missed` has a character for each of the first thirty panels: the number of its intervals
 # that missed (systems and categories), "-" if there was no interval.
 
@@ -63,7 +63,7 @@ worlds <- list(
       systems = lapply(c(0.85, 0.75), said, truth = truth, categories = 3L)
     )
   },
-  copying = function(n) { # two raters often look at the first
+  copying = function(n) { # two raters often copy the first
     truth <- sample(2L, n, TRUE)
     first <- said(truth, 0.75, 2L)
     copy <- function() ifelse(stats::runif(n) < 0.6, first, said(truth, 0.75, 2L))
@@ -72,7 +72,7 @@ worlds <- list(
       systems = lapply(c(0.85, 0.75), said, truth = truth, categories = 2L)
     )
   },
-  shared = function(n) { # systems and raters fall for the same wrong answers of hard cases
+  shared = function(n) { # in hard cases, systems and raters often give the same wrong answer
     truth <- sample(3L, n, TRUE)
     hard <- stats::runif(n) < 0.25
     wrong <- (truth - 1L + sample.int(2L, n, TRUE)) %% 3L + 1L
@@ -275,7 +275,7 @@ run_world <- function(name, panels,
   truth <- true_values(name)
   found <- merge(found, truth)
   found$covered <- found$conf.low <= found$truth + 1e-12 & found$truth <= found$conf.high + 1e-12
-  # A rare category is the last, and stands for itself.
+  # The rare category is the last one, and has separate rows.
   last <- max(truth$category, na.rm = TRUE)
   found$of <- ifelse(is.na(found$category), "", "each category")
   found$of[startsWith(name, "rare") & found$category %in% last] <- "rare category"
@@ -285,7 +285,8 @@ run_world <- function(name, panels,
 
 summarise <- function(of, name, panels) {
   panel <- factor(of$panel, seq_len(panels))
-  by_panel <- tapply(of$covered, panel, mean, na.rm = TRUE) # its intervals are no independent draws
+  # Intervals of a panel are dependent, so panels are the units.
+  by_panel <- tapply(of$covered, panel, mean, na.rm = TRUE)
   by_panel <- by_panel[!is.na(by_panel)]
   # A truth of each system and category.
   things <- tapply(of$covered, paste(of$system, of$category), mean, na.rm = TRUE)
@@ -327,5 +328,5 @@ chosen <- if (length(arguments) > 2L) arguments[-(1:2)] else names(worlds)
 results <- NULL
 for (name in chosen) {
   results <- rbind(results, run_world(name, panels))
-  write_results(results, arguments[[2L]], seed) # as far as it went
+  write_results(results, arguments[[2L]], seed) # results so far
 }

@@ -1,4 +1,5 @@
-# CrowdTruth: speed, memory, planted spammers, the paper's four arms.
+# CrowdTruth metrics: speed, memory, detection of simulated spammers, and the four arms of the
+# paper.
 #
 #   Rscript bench/crowdtruth.R [folder]
 #
@@ -82,7 +83,7 @@ elapsed <- function(expr) {
   as.numeric(Sys.time() - start, units = "secs")
 }
 
-# What a fresh process adds to its resident memory at most, in megabytes. Linux only.
+# Largest increase of the resident memory of a new process, in megabytes. Linux only.
 peak_memory <- function(x, version) {
   own <- function(name) file.path("", "proc", "self", name)
   if (!file.exists(own("status"))) {
@@ -207,8 +208,8 @@ one_crowd <- function(x) {
 
 draw_half <- function(names) sample(names, length(names) %/% 2L)
 
-# Ratios of sums over crowds, with the standard errors of ratios; one that is 0 or 1 in all crowds
-# is not known for certain, and has the error as if half a crowd more had been otherwise.
+# Ratios of sums over crowds, with standard errors. If a ratio is 0 or 1 in all crowds, its standard
+# error is computed as if half a crowd more had the opposite result.
 summarise_crowds <- function(counts) {
   groups <- split(counts, counts[c("rule", "version")], drop = TRUE)
   do.call(rbind, lapply(groups, function(g) {
@@ -245,7 +246,7 @@ arm_table <- function() {
   labels <- utils::read.csv(file.path(folder, "ct2014_worker_labels.csv"), colClasses = "character")
   low <- stats::setNames(labels$label_spamFiltering_R != "no_spam", labels$worker_id)
   list13 <- stats::setNames(labels$spammer_list_workerMetrics_R == "1", labels$worker_id)
-  # The paper seems to count everybody as good who is not known to be bad.
+  # The paper seems to count all workers as good who are not known to be bad.
   everybody <- stats::setNames(x$raters %in% names(low)[low], x$raters)
   readings <- list(
     list("46 labelled, spammer or lqw", low, 1L),
@@ -283,8 +284,8 @@ one_experiment <- function(x, version, reading, known, min_units) {
   )
 }
 
-# How far the lowest score of a known worker of low quality is above the highest of another, in
-# standard deviations: above 0, a line separates them.
+# Lowest score of a worker known to be of low quality, minus the highest score of other workers, in
+# standard deviations. If it is positive, a threshold separates both groups.
 gap_of <- function(flags) {
   workers <- flags$workers[!is.na(flags$workers$known), ]
   ends <- c(min(workers$score[workers$known], na.rm = TRUE),

@@ -46,7 +46,7 @@ peak_memory <- function() { # MB of this process, as Linux counts them
 
 seconds <- function(time) c(elapsed = time[["elapsed"]], cpu = sum(time[1:2]))
 
-# In both layouts: seconds, patterns, estimates, and labels of cases with their probabilities.
+# For both layouts: seconds, patterns, estimates, and labels of cases with their probabilities.
 measure <- function(way) {
   read <- function(name) {
     if (way == "memory") DBI::dbReadTable(con, name) else dplyr::tbl(con, name)

@@ -1,4 +1,4 @@
-# Do user-defined designs and models recover the truth?
+# Bias and coverage of estimates with user-defined designs and models.
 #
 #   Rscript bench/extend.R [output.csv] [panels]
 #
@@ -92,7 +92,7 @@ sample_share <- function(x) {
 
 # ---- Models -------------------------------------------------------------------------------------
 
-# The K-model with a system, and what Bayes' rule makes of raters and system where it is known.
+# The K-model with a system, and posterior probabilities by Bayes' rule with true parameters.
 k_world <- function(n) {
   truth <- sample.int(3L, n, replace = TRUE, prob = rates)
   accuracy <- c(a = 0.65, b = 0.65, c = 0.65, system = 0.8)
@@ -119,8 +119,8 @@ own_posterior <- function(x) {
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 source(file.path(folder, "worlds.R"))
 
-# A level of each rater on the logit scale, and effects of a covariate `name`: of the raters, and of
-# a system that joins them (of which it may share that of the raters).
+# Parameters: a level of each rater on the logit scale, and effects of the covariate `name` on the
+# raters and on a joined system. The system may have the effect of the raters.
 effect_model <- function(name, term, shared = FALSE) {
   rater_family(
     words = paste("accuracy by", name),
@@ -154,7 +154,7 @@ family_studies <- function() {
   )
 }
 
-# Slopes, which no system has, and base rates.
+# Estimates of slopes (without systems) and of base rates.
 parameters <- function(panels) {
   of <- function(name, world, n, model, truth) {
     found <- lapply(seq_len(panels), function(i) {

@@ -1,12 +1,13 @@
-# Families of the public data sets with known truth: what was collected by the same people in the
-# same way. Every mean over families, and every constant chosen without a family, is by this list.
+# Families of public data sets with known truth. A family contains sets that the same people
+# collected in the same way. Means over families, and constants chosen without a family, use this
+# list.
 
 families <- list(
   cifar = c("cifar10h", "cifar10n"), mrmc = c("franken_t1", "kundel"), fact_eval = "fact_eval",
   relevance = "relevance4"
 )
 
-# Of sets by name; other sets are of the family that their name begins with, up to the first _.
+# Family of some sets, by name. For other sets, the family is the name up to the first _.
 family_of <- function(set) {
   listed <- rep(names(families), lengths(families))[match(set, unlist(families))]
   ifelse(is.na(listed), sub("_.*", "", set), listed)

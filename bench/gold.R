@@ -1,4 +1,4 @@
-# A few gold cases and many ratings: coverage, width and error of intervals that combine both.
+# Coverage, width and error of intervals from a few gold cases and many ratings.
 #
 #   FALLIBLE_DATA=/path Rscript bench/gold.R [summary.csv] [draws] [draws.rds]
 #
@@ -98,7 +98,7 @@ new_world <- function(ratings, answers, truth, cluster = NULL) {
   )
 }
 
-# For each recall or precision: are answers correct, in the cases that determine it?
+# For each recall or precision: TRUE for correct answers, in the cases that determine it.
 outcomes_of_cells <- function(cells, answers, truth) {
   Map(function(metric, system, category) {
     answer <- answers[, system]
@@ -349,7 +349,8 @@ ppi_rows <- function(world, at, predicted, gold) {
     do.call(rbind, tables))
 }
 
-# Do intervals after every batch of ten gold cases all cover? The width is that at 100 gold cases.
+# Whether all intervals after batches of ten gold cases cover the true value, and the width at 100
+# gold cases.
 look_rows <- function(world, measured, gold) {
   sizes <- seq(10, min(200, nrow(gold) / 2), 10)
   if (max(sizes) < 100) return(NULL)

@@ -1,4 +1,4 @@
-# Golden digits: some 800 results of the package, to compare two versions of its code.
+# Records about 800 results of the package ("golden digits"), to compare two versions of its code.
 #
 #   Rscript bench/golden.R record FILE.rds
 #   Rscript bench/golden.R compare FILE.rds [tolerance = 1e-12]
@@ -12,8 +12,8 @@
 # compared. A column with the same value in every row may become a single number, as when a table
 # with a row per system becomes a table with one row. Warnings are not recorded. Data are
 # drawn with base R, so that they do not depend on the simulator; every result starts from the same
-# seed. Each function of the package is called in one place, here, in the section on names; what is
-# computed and how it is compared is in bench/golden.
+# seed. Each function of the package is called in one place, in the section on names below.
+# bench/golden contains the computations and the comparison.
 
 library(fallible)
 
@@ -147,7 +147,7 @@ all_results <- function() {
   )
 }
 
-# A label and a function for each row of what is combined.
+# A label and a function for each row of the combined settings.
 combine <- function(prefix, ..., run) {
   rows <- expand.grid(..., stringsAsFactors = FALSE)
   labels <- do.call(paste, c(list(prefix), rows, sep = " | "))
@@ -158,7 +158,7 @@ combine <- function(prefix, ..., run) {
   stats::setNames(results, labels)
 }
 
-# Functions that are written out, with a prefix to their labels.
+# Functions with explicit code. A prefix is added to their labels.
 label <- function(prefix, ...) {
   results <- list(...)
   stats::setNames(results, paste(prefix, names(results), sep = " | "))

@@ -1,4 +1,4 @@
-# Functions of several benchmarks: panels, child processes, memory, peers, results.
+# Functions that several benchmarks use: panels, child processes, memory, other packages, results.
 
 base_rates_of_panel <- c(0.3, 0.25, 0.2, 0.15, 0.1)
 
@@ -17,7 +17,7 @@ rate <- function(truth, accuracy) {
   (truth - 1L + step) %% 5L + 1L
 }
 
-# Seconds of each run, by the clock on the wall or by that of the processor.
+# Seconds of each run: wall-clock time or CPU time.
 seconds_of <- function(run, runs, clock = wall_clock) {
   vapply(seq_len(runs), function(i) {
     gc()
@@ -49,7 +49,7 @@ script_path <- function() {
   sub("^--file=", "", arguments[startsWith(arguments, "--file=")][[1L]])
 }
 
-# Forgets the peak that reading the input left behind, where the system allows it.
+# Resets the peak of memory, which includes reading the input, if the operating system allows it.
 reset_peak <- function() {
   suppressWarnings(try(cat("5", file = file.path("", "proc", "self", "clear_refs")), silent = TRUE))
 }
@@ -64,8 +64,8 @@ memory_status <- function(field) {
   1024 * as.numeric(gsub("[^0-9]", "", line))
 }
 
-# A library that has the package, "" for the usual ones; NULL if there is none and none could be
-# made.
+# Path of a library that contains the package; "" for the usual libraries. Installs the package if
+# needed. NULL if that fails.
 peer_library <- function(package) {
   has <- function(library) {
     nzchar(system.file(package = package, lib.loc = if (nzchar(library)) library))
@@ -77,7 +77,7 @@ peer_library <- function(package) {
   if (has(made)) made
 }
 
-# With what is needed to make them again.
+# Writes results, with columns that are needed to reproduce them.
 write_results <- function(results, output, seed) {
   made <- list(
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),

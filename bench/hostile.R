@@ -1,11 +1,10 @@
-# The cost of hostile input: seconds and peak memory of each finding, in a separate process.
+# Cost of hostile input: seconds and peak memory for each finding (F01, ...), in separate processes.
 #
 #   Rscript bench/hostile.R [FINDING...]     R_LIBS says which version of the package is measured
 #
-# Prints a line for each: seconds of processor, by how much resident memory grew at most, in MB
-# (Linux only), and what came of it. A child that takes more than `most_seconds`, or more than
-# `most_memory` kB, is stopped, and the line says so. Tests assert classes and growth, not these
-# numbers.
+# Prints a line for each finding: CPU seconds, largest increase of resident memory in MB (Linux
+# only), and the result. A child that takes more than `most_seconds`, or more than `most_memory` kB,
+# is stopped, and the line says so. Tests assert classes and growth, not these numbers.
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 sys.source(file.path(here, "helpers.R"), environment())
@@ -16,7 +15,7 @@ sys.source(file.path(here, "..", "tests", "testthat", "helper-archives.R"), help
 most_seconds <- 120
 most_memory <- 6e6
 
-# What came of a call, in a few words.
+# Result of a call, in a few words.
 outcome <- function(code) {
   tryCatch(
     {
@@ -27,8 +26,8 @@ outcome <- function(code) {
   )
 }
 
-# Each finding is a list of functions of nothing, which make their input and return what is
-# measured: a function, whose value is a few words.
+# Each finding is a list of functions without arguments. Such a function makes the input, and
+# returns the function that is measured, whose value is a text of a few words.
 findings <- list()
 
 # ---- F01: archives ------------------------------------------------------------------------------
@@ -122,9 +121,9 @@ findings$F06 <- list(
 
 server <- function() getNamespace("fallible")$explore_server(NULL)
 
-# What a session does with an upload: reads it, and makes the fields of its columns.
+# Reads an upload and makes the input fields of its columns, as a session does.
 upload_of <- function(lines, ext = ".csv", warm = TRUE) {
-  if (warm) upload_of(c("a,b", "1,2"), warm = FALSE)() # loads what any page needs
+  if (warm) upload_of(c("a,b", "1,2"), warm = FALSE)() # loads packages that any page needs
   path <- tempfile(fileext = ext)
   writeLines(lines, path)
   seen <- new.env()

@@ -1,13 +1,13 @@
-# Intervals of joint estimates: how often a nominal 90% interval covers the expected accuracy of a
-# system in the settings of the paper's figures, and how wide it is, by bootstrap and by profile.
+# Coverage and width of nominal 90% intervals of joint estimates, by bootstrap and by profile, for
+# the expected accuracy of a system. Panels have the settings of the paper's figures.
 #
 #   Rscript bench/intervals.R [output.csv] [runs of profiles] [runs of bootstraps] [first run]
 #
 # A run is one panel of a figure with its five systems, all judged by the model that made the panel:
 # the K-model in Figures 1-7, accuracies by rater, errors by distance and strata of difficulty in
 # Figures 8-14 (which make errors unequal in ways that no member of the family follows, too).
-# Figures with 5000 cases have a fifth of the runs, and half the replicates. Monte Carlo errors
-# take a panel for a unit, since its systems share their raters. Rows of all runs are kept next to
+# Figures with 5000 cases have a fifth of the runs, and half the replicates. The unit of Monte Carlo
+# errors is a panel, because systems of a panel share its raters. Rows of all runs are kept next to
 # the output, so that runs of several processes can be joined: summarise(rbind(...)).
 
 library(fallible)

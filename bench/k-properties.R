@@ -92,12 +92,12 @@ check_nested <- function(x) {
   tidy(checks)[c("property", "test", "statistic", "df", "p.value")]
 }
 
-# The statistic of each test, and what it is in one panel drawn from the fitted null model.
+# The statistic of each test, in the data and in one panel drawn from the fitted null model.
 check_once <- function(x) {
   options <- list(
     properties = tested, system = 1L, errors = c("distance", "free"), replicates = 1L, threads = 1L
   )
-  inside <- asNamespace("fallible") # what users do not call
+  inside <- asNamespace("fallible") # internal functions
   plan <- inside$plan_k(x, options)
   ran <- inside$run_k(x, plan, options)
   do.call(rbind, Map(function(test, found) {

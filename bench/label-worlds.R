@@ -1,4 +1,4 @@
-# Labels, and fits with free errors, where the world is known.
+# Labels, and fits with free errors, in simulated worlds.
 #
 #   Rscript bench/label-worlds.R [panels of a world] [panels of tests]
 #
@@ -46,7 +46,7 @@ of_answers <- function(said, truth, categories) {
   )
 }
 
-# Each case is seen by `each` of a crowd.
+# Each case is rated by `each` raters of a crowd.
 sparse_crowd <- function(n, raters, each, categories) {
   truth <- sample.int(categories, n, TRUE)
   skill <- stats::plogis(stats::rnorm(raters, 1, 0.6))
@@ -56,7 +56,8 @@ sparse_crowd <- function(n, raters, each, categories) {
   of_answers(said, truth, categories)
 }
 
-# A quarter of the cases are hard; 8% draw everyone to one wrong category, with probability .7.
+# A quarter of the cases are hard. In 8% of the cases, each rater gives the same wrong category with
+# probability .7.
 dependent <- function(n, raters, categories) {
   truth <- sample.int(categories, n, TRUE)
   kind <- sample(c("easy", "hard", "lure"), n, TRUE, c(0.67, 0.25, 0.08))

@@ -1,4 +1,4 @@
-# Labels of sets with known truth: how many are right, and are their probabilities calibrated?
+# Labels of data sets with known truth: share of right labels, and calibration of probabilities.
 #
 #   FALLIBLE_DATA=/path Rscript bench/labels.R [output.csv] [set ...]
 #
@@ -124,7 +124,7 @@ label_set <- function(folder) {
   labels_of_rules(x, truth$truth, match(truth$case, suppressWarnings(ground_truth(x))$case))
 }
 
-# `truth` is that of the cases at `place`.
+# `truth`: true categories of the cases with the positions `place`.
 labels_of_rules <- function(x, truth, place = seq_along(truth)) {
   votes <- as.matrix(tidy(x, "counts")[-1L])
   quiet <- function(code) suppressWarnings(code, classes = "fallible_warning")
@@ -149,7 +149,7 @@ labels_of_rules <- function(x, truth, place = seq_along(truth)) {
 # The average is the mean of both members, without constant raters.
 one_coin <- function(x) {
   average <- suppressWarnings(ground_truth(x, rho = 0, votes = 0), classes = "fallible_warning")
-  varied <- asNamespace("fallible")$without_constant_raters(x) # no user calls it
+  varied <- asNamespace("fallible")$without_constant_raters(x) # an internal function
   fit <- suppressWarnings(fit_raters(varied, dawid_skene()), classes = "fallible_warning")
   2 * as.matrix(average[-1L]) - as.matrix(ground_truth(fit)[-1L])
 }

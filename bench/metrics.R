@@ -1,5 +1,4 @@
-# Metrics other than accuracy: are they equal to yardstick's, what is their error, and how long do
-# they take?
+# Metrics other than accuracy: comparison with yardstick, errors, and speed.
 #
 #   FALLIBLE_DATA=/path Rscript bench/metrics.R [part ...]
 #
@@ -22,7 +21,7 @@ library(fallible)
 
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 source(file.path(folder, "helpers.R"))
-inside <- asNamespace("fallible") # what users do not call
+inside <- asNamespace("fallible") # internal functions
 
 seed <- 20150501
 runs <- as.integer(Sys.getenv("FALLIBLE_RUNS", "400"))
@@ -197,7 +196,7 @@ metrics_of <- function(table, categories, ids, average) {
   inside$metric_values(plan, matrix(t(table) / sum(table), 1L))[1L, ]
 }
 
-# Errors of a run go together, so that runs are what is counted.
+# Errors within a run are dependent, so runs are the units of standard errors.
 print_panels <- function(name, results) {
   results$of <- ifelse(is.na(results$category), "macro", "category")
   results$off <- results$estimate - results$true

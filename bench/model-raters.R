@@ -1,4 +1,4 @@
-# Panels of judges who err together, as language models do: how often do intervals cover?
+# Coverage of intervals in panels of judges with correlated errors, such as language models.
 #
 #   Rscript bench/model-raters.R [output.csv] [panels]
 #
@@ -55,7 +55,7 @@ one_panel <- function(run) {
   )
 }
 
-# Answers of judges and, last, the system; and how often the system is right.
+# Answers of the judges and, in the last column, the system; and the system's expected accuracy.
 simulate_together <- function(cases, accuracy, correlation, base_rate) {
   loading <- loading_of(mean(accuracy), correlation)
   truth <- stats::rbinom(cases, 1L, base_rate)
@@ -68,7 +68,7 @@ simulate_together <- function(cases, accuracy, correlation, base_rate) {
   list(answers = list2DF(answers), truth = mean(answers$system == truth))
 }
 
-# The correlation of normal variables that gives correctness the wanted one.
+# Correlation of normal variables for which correctness has the given correlation.
 loading_of <- function(accuracy, correlation) {
   limit <- stats::qnorm(accuracy)
   nodes <- seq(-6, 6, length.out = 601L)

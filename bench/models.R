@@ -188,8 +188,8 @@ cost_of_cases <- function() {
   }))
 }
 
-# In the child: the method that is default, then for each task its median seconds and the megabytes
-# that it adds to the peak of the process.
+# In the child process: name of the default method, then for each task its median seconds and the
+# megabytes that it adds to the peak of memory.
 child_cost <- function(file) {
   input <- readRDS(file)
   set.seed(input$seed)

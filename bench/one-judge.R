@@ -1,5 +1,5 @@
-# One judge and a random sample of gold cases: coverage, width and error of `corrected` against gold
-# cases without the judge and PPI++, differences of two versions, and false passes of gate().
+# One judge and a random sample of gold cases. Compares coverage, width and error of `corrected`
+# with gold cases only and with PPI++. Also differences of two versions, and false passes of gate().
 #
 #   Rscript bench/one-judge.R TASK PANELS FILE
 #
@@ -28,7 +28,7 @@ draw_panels <- function(theta, judge, m, n, panels) {
   list(y = y, q = q, mean = (colSums(q) + rbinom(panels, n - m, passes)) / n, n = n)
 }
 
-# What estimate_accuracy() computes, for all panels at once.
+# Estimates and intervals of estimate_accuracy(), for all panels at once.
 measure <- function(panels) {
   n <- panels$n
   all <- list(
@@ -66,7 +66,7 @@ ppi <- function(panels, conf_level) {
   list(estimate = estimate, conf.low = estimate - reach, conf.high = estimate + reach)
 }
 
-# The kernel is that of estimate_accuracy(): checked on one panel.
+# Checks on one panel that the vectorised code above gives the results of estimate_accuracy().
 check_kernel <- function() {
   panels <- draw_panels(0.8, c(0.9, 0.8), 50, 300, 1)
   passes <- round(panels$mean * 300) - sum(panels$q)

@@ -1,4 +1,5 @@
-# How precise estimates of accuracy are, by simulation: the surface behind plans of how many cases.
+# Simulates the precision of estimates of accuracy: the surface from which plans compute numbers of
+# cases.
 #
 #   Rscript bench/plan.R inst/extdata/results/plan
 #
@@ -98,7 +99,7 @@ simulate_setting <- function(at, runs) {
   data.frame(at, kappa_found = mean(tidy(study)$chance_kappa), table, check.names = FALSE)
 }
 
-# As plan_cases() counts: an estimate that is missing is not within the margin.
+# As in plan_cases(), a missing estimate is not within the margin.
 within_margin <- function(study, margin) {
   rows <- tidy(study)
   near <- !is.na(rows$estimate) & abs(rows$estimate - rows$expected) <= margin + 1e-9

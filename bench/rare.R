@@ -7,7 +7,7 @@
 
 library(fallible)
 
-# Of a category with such base rates raters (r) and systems (s) give answers by these matrices.
+# Confusion matrices of raters (r) and systems (s), for these base rates.
 two <- function(rate) {
   judge <- function(sensitivity, specificity) {
     rbind(c(specificity, 1 - specificity), c(1 - sensitivity, sensitivity))
@@ -102,7 +102,7 @@ run_world <- function(name, panels, n = 2000, gold = c(0, 20, 50, 100)) {
   rows$width <- rows$conf.high - rows$conf.low
   key <- interaction(rows$gold, rows$interval, rows$metric, rows$category, drop = TRUE)
   out <- lapply(split(rows, key), function(of) {
-    # Systems of a panel are no independent draws.
+    # Systems of a panel are dependent, so panels are the units.
     by_panel <- tapply(of$covered, of$panel, mean, na.rm = TRUE)
     by_panel <- by_panel[!is.nan(by_panel)]
     data.frame(

@@ -1,4 +1,4 @@
-# Raters who share a source, and judges who are asked again: what a declared group should count for.
+# Raters who share a source, and repeated runs of a judge: compares ways to weight a declared group.
 #
 #   Rscript bench/rater-groups.R [output.csv] [panels]
 #

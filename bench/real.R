@@ -1,4 +1,4 @@
-# Real data with known truth: how far off are the estimates, and do the intervals cover?
+# Public data with known truth: errors of estimates and coverage of intervals.
 #
 #   FALLIBLE_DATA=/path Rscript bench/real.R [output.csv] [set ...]
 #
@@ -47,7 +47,8 @@ main <- function(output = NULL, ...) {
     run_set(file.path(root, "real", set), set, ordinal)
   })
   results <- add_truth(do.call(rbind, lapply(runs, `[[`, "results")), index)
-  results <- results[order(match(results$set, index$set), results$system), ] # methods as they came
+  # Methods keep their order.
+  results <- results[order(match(results$set, index$set), results$system), ]
   summary <- summarise_groups(rbind(results, left_out(results)))
 
   cat("Seed ", seed, ", ", replicates, " replicates, ", round(100 * conf_level), "% intervals; ",
@@ -140,7 +141,7 @@ read_judged <- function(folder, ordered) {
   )
 }
 
-# What the majority of the raters says, in plain R.
+# Agreement of a system with the majority of the raters, in plain R.
 vote_set <- function(folder) {
   ratings <- read_strings(find_file(folder, "ratings"))
   systems <- judged_predictions(folder)
@@ -150,7 +151,7 @@ vote_set <- function(folder) {
       match(system$case, rownames(credit)), match(system$prediction, colnames(credit))
     )
     agreement <- credit[cell]
-    agreement[is.na(cell[, 2L])] <- 0 # an answer that no rater ever gave
+    agreement[is.na(cell[, 2L])] <- 0 # the answer is a category that no rater gave
     agreement <- agreement[!is.na(cell[, 1L])]
     set.seed(seed)
     limits <- bootstrap_mean(agreement)
@@ -326,7 +327,7 @@ print_summary <- function(summary) {
   print(summary, row.names = FALSE)
 }
 
-# How often each class of warning came, in which sets, and where the package failed.
+# Prints the number and the sets of each class of warning, and the sets in which the package failed.
 print_conditions <- function(runs) {
   warnings <- lapply(runs, `[[`, "warnings")
   sets <- rep(vapply(runs, `[[`, "", "set"), lengths(warnings))
@@ -353,7 +354,7 @@ read_strings <- function(file) {
   utils::read.csv(file, colClasses = "character", na.strings = c("NA", ""))
 }
 
-# With how it came about, in every row.
+# Adds columns that describe how the results were computed to every row.
 write_table <- function(table, file) {
   made <- data.frame(
     seed = seed, replicates = replicates, date = format(Sys.Date()),

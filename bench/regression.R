@@ -1,4 +1,4 @@
-# Is a regression on the unseen category right, where coders make errors?
+# Errors of regressions on the unobserved true category, if coders make errors.
 #
 #   Rscript bench/regression.R [inst/extdata/results/regression.csv] [panels]
 #

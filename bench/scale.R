@@ -31,7 +31,7 @@ main <- function(output = "", peer = "", size = "") {
   if (nzchar(output)) write_results(results, output, seed)
 }
 
-# The best of some runs; warnings are not the business of a clock.
+# Seconds of the fastest run. Warnings are suppressed.
 time_task <- function(data, task, run, runs = 1L, peer = NA_real_) {
   seconds <- min(seconds_of(function() suppressWarnings(run()), runs, processor_clock))
   message(data, ", ", task, ": ", format(seconds, digits = 3L), " s")
@@ -166,7 +166,7 @@ time_leaderboard <- function() {
   )
 }
 
-# Everybody rates every case; raters are right in every second case, and guess in the others.
+# All raters rate all cases. Raters are right in half of the cases, and guess in the others.
 draw_panel <- function(cases, raters, categories, systems) {
   set.seed(seed)
   truth <- sample.int(categories, cases, replace = TRUE)
@@ -212,7 +212,7 @@ time_exponents <- function(steps = 2^(0:2)) {
     x <- do.call(draw_crowd, size)
     min(seconds_of(function() suppressWarnings(estimate_accuracy(x)), 2L, processor_clock))
   }
-  seconds_at(base) # R compiles what it calls for the first times
+  seconds_at(base) # warm-up: R compiles functions in their first calls
   rows <- lapply(names(base), function(what) {
     seconds <- vapply(steps, function(step) {
       seconds_at(replace(base, what, base[[what]] * step))

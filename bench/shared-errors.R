@@ -1,5 +1,5 @@
-# Shared errors against planted ones: bias of correlations, coverage of their intervals, and how
-# often the range without truth contains them.
+# Estimates of shared errors in simulations: bias of correlations, coverage of their intervals, and
+# how often the range without known truth contains the true correlation.
 #
 #   Rscript bench/shared-errors.R [output.csv] [panels]
 #

@@ -1,4 +1,4 @@
-# Speed and memory: how long each stage takes on a million cases, and on sparse crowds.
+# Speed and memory of each stage, for a million cases and for sparse crowds.
 #
 #   Rscript bench/speed.R [output.csv]
 #   Rscript bench/speed.R ratios
@@ -111,7 +111,7 @@ read_ratings_of <- function(input) {
 
 # ---- Time ---------------------------------------------------------------------------------------
 
-# One row of the table. Time is wall-clock; warnings of small samples are not its business.
+# One row of the table. Time is wall-clock time. Warnings of small samples are suppressed.
 time_task <- function(data, task, run, runs, goal = NA_real_) {
   elapsed <- seconds_of(
     function() suppressWarnings(run(), classes = "fallible_warning"), runs
@@ -219,7 +219,7 @@ print_ratios <- function(runs = 5L) {
   }
   suppressMessages(suppressWarnings(for (task in tasks[1:2]) task())) # warm
   seconds <- suppressMessages(suppressWarnings(vapply(tasks, cpu, 0)))
-  # Reading each rating once, at the speed at which this machine adds up numbers.
+  # Time to read each rating once, measured by a sum on this machine.
   memory <- numeric(2e7)
   bytes <- 8 * length(memory) / max(system.time(sum(memory))[["elapsed"]], 1e-3)
   cat("One pass over the ratings takes", format(4 * nrow(long) / bytes, digits = 2), "s\n")
@@ -374,7 +374,7 @@ child_irrcac <- function(file) {
   format(values, digits = 15L, trim = TRUE)
 }
 
-# After the times of a comparison: how many times as long each peer takes, run by run medians.
+# Ratios of the median times of other packages to those of fallible.
 add_ratios <- function(rows) {
   own <- rows$task == "fallible"
   ratios <- rows[!own, ]

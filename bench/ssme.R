@@ -1,4 +1,4 @@
-# Systems that give probabilities, and twenty labels: the benchmark of SSME (Shanmugam et al.,
+# Systems with probabilities, and twenty labelled cases: the benchmark of SSME (Shanmugam et al.,
 # "Evaluating multiple models using labeled and unlabeled data", NeurIPS 2025).
 #
 #   SSME=/path/to/SSME Rscript bench/ssme.R [runs] [file]
@@ -45,7 +45,7 @@ read_set <- function(set, systems) {
   )
 }
 
-# One labelled case of each category is sure, as in SSME.
+# The labelled cases include at least one case of each category, as in SSME.
 draw_cases <- function(truth) {
   half <- sample(length(truth), length(truth) %/% 2L)
   pool <- half[seq_len(labelled + unlabelled)]
@@ -63,7 +63,7 @@ area <- function(score, hit) {
   (sum(rank(score)[hit]) - sum(hit) * (sum(hit) + 1) / 2) / (sum(hit) * sum(!hit))
 }
 
-# Those of SSME with truths given.
+# Metrics as computed by SSME, from known truths.
 known_metrics <- function(scores, truth) {
   top <- max.col(scores, "first")
   said <- scores[cbind(seq_along(top), top)]

@@ -1,4 +1,4 @@
-# Simulation studies: how long the figures of the paper take, and how much memory many runs need.
+# Speed and memory of simulation studies: time for the paper's figures, and memory for many runs.
 #
 #   Rscript bench/study.R [output.csv]
 #
@@ -64,8 +64,8 @@ main <- function(output = NULL) {
 
 # ---- Time ---------------------------------------------------------------------------------------
 
-# Seconds of each run of each task. Tasks take turns, so that what else the machine does falls on
-# all of them.
+# Seconds of each run of each task. Tasks alternate, so that other load on the machine affects all
+# of them.
 time_in_turn <- function(tasks, runs) {
   elapsed <- vapply(seq_len(runs), function(i) {
     vapply(tasks, function(task) {
@@ -93,7 +93,7 @@ new_rows <- function(data, seconds, goal = NA_real_) {
   do.call(rbind, rows)
 }
 
-# How many times as long the peer takes.
+# Ratio of the time of the other implementation to the time of the package.
 add_ratio <- function(rows, own, peer, goal = NA_real_) {
   ratio <- rows[rows$task == peer, ]
   ratio$median <- ratio$median / rows$median[rows$task == own]
@@ -153,7 +153,7 @@ time_bootstrap <- function() {
   rbind(add_ratio(rows, "compiled estimator", "R function"), do.call(rbind, speed))
 }
 
-# Few runs show the time of a call without its panels, many runs the time of the panels.
+# Few runs measure the fixed time of a call, many runs the time per panel.
 time_each_figure <- function(designs) {
   rows <- lapply(names(designs), function(figure) {
     message("Timing ", figure, " ...")
@@ -214,7 +214,7 @@ child_memory <- function(runs) {
 # The column next to a count is its size in megabytes.
 heap <- function(gc, column) sum(gc[, which(colnames(gc) == column) + 1L])
 
-# Forgets the peak so far, where the system allows it.
+# Resets the peak of memory, if the operating system allows it.
 reset_peak <- function() {
   suppressWarnings(try(cat("5", file = file.path("", "proc", "self", "clear_refs")), silent = TRUE))
 }
@@ -458,7 +458,7 @@ study_measures <- function(x) {
   )
 }
 
-# What is the same in all runs has no error, but for rounding.
+# Values that are equal in all runs may differ only by rounding errors.
 z_difference <- function(x, y) {
   squared_se <- function(x) apply(x, 2L, stats::var, na.rm = TRUE) / colSums(!is.na(x))
   difference <- colMeans(x, na.rm = TRUE) - colMeans(y, na.rm = TRUE)

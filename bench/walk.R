@@ -1,5 +1,5 @@
-# How far does one call go? Functions, files and crossings into C++ of three verbs on a panel of 200
-# cases, 3 raters, 3 categories and one system, and how long the functions of R/ are.
+# Counts functions, files and calls of C++ in one call of each of three verbs, for a panel of 200
+# cases, 3 raters, 3 categories and one system. Also prints lengths of the functions in R/.
 #
 #   Rscript bench/walk.R        in the folder of the sources of the installed package (R_LIBS)
 #
@@ -11,7 +11,7 @@ library(fallible)
 space <- asNamespace("fallible")
 notes <- new.env()
 
-# Where each function is written, and over how many lines.
+# File and number of lines of each function.
 written <- do.call(rbind, lapply(dir("R", "[.]R$", full.names = TRUE), function(file) {
   parsed <- parse(file, keep.source = TRUE)
   is_function <- vapply(parsed, function(e) {

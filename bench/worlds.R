@@ -1,4 +1,4 @@
-# Worlds in which models with covariates, and GLAD, hold: functions of the number of cases.
+# Simulated worlds in which models with covariates, or GLAD, hold: functions of the number of cases.
 
 # Answers that are right with some probability, and otherwise any other category.
 answers <- function(truth, right, categories) {
@@ -78,8 +78,8 @@ glad_model <- function(nodes) {
   )
 }
 
-# Raters who say how sure they are, by shares of levels among right and wrong answers; with `bluff`
-# the first, who errs most, is always sure.
+# Raters who give their confidence, with different shares of levels among right and wrong answers.
+# With `bluff`, the first rater, who is least accurate, always gives the highest level.
 sure_levels <- c("low", "mid", "high")
 sure_shares <- list(right = c(0.15, 0.3, 0.55), wrong = c(0.5, 0.3, 0.2))
 

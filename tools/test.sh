@@ -20,7 +20,7 @@ export FALLIBLE_EXTENDED_TESTS="${FALLIBLE_EXTENDED_TESTS:-false}"
 library=${FALLIBLE_LIBRARY:-$tmp/library}
 passed=0 failed=0 skipped=0
 
-count() {  # arguments: passed, failed, skipped, and the exit code
+count() { # arguments: passed, failed, skipped, and the exit code
   [ "$4" = 0 ] || [ "$2" != 0 ] || set -- "$1" 1 "$3"
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 }
