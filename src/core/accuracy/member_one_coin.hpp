@@ -12,7 +12,9 @@ namespace fallible {
 constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 
 struct OneCoinSettings {
+  // True for one accuracy per rater, false for one accuracy for all raters.
   bool by_rater = false;
+  // True if wrong answers depend on the distance from the truth.
   bool distance = false;
   // Difference in accuracy between neighbouring strata of difficulty; 0: no strata.
   double shift = 0;

@@ -45,6 +45,7 @@ Votes count_votes(const Judgements& x);
 // value for each entry of `votes`.
 std::vector<double> unit_annotation_scores(const Votes& votes);
 
+// Scores of version 1, one per worker.
 struct WorkerScores {
   // Mean of 1 - cosine with the votes of the other workers on the unit.
   std::vector<double> unit_disagreement;
@@ -56,7 +57,8 @@ struct WorkerScores {
 };
 WorkerScores worker_scores(const Judgements& x, const Host& host);
 
-// Causal power of label i for label j, computed over the units: labels x labels, column by column.
+// Causal power of label i for label j, (p - q) / (1 - q): p and q are the shares of units with
+// label j among units with and without label i. Labels x labels, column by column.
 std::vector<double> annotation_similarity(const Votes& votes, int labels);
 
 // Lower limit of denominators and of the quality of annotations, so that quotients are finite.

@@ -10,9 +10,9 @@ namespace fallible {
 namespace {
 
 constexpr double omega_guess = 0.3;  // prior guess of `omega`, with the weight of one category
-// Limit of the mean probabilities of answering and of abstaining.
+// Lower limit of the mean probabilities of answering and of abstaining.
 constexpr double mean_limit = 1e-6;
-// Limit of probabilities before logits are taken in append_to().
+// Lower limit of probabilities, so that their logits in append_to() are finite.
 constexpr double least_probability = 1e-15;
 
 }  // namespace

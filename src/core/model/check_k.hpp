@@ -53,6 +53,7 @@ struct DisagreeingPairs {
 // because it is not clipped at zero. Minus infinity if agreement is at or below chance.
 double lowest_base_rate(const LatentRows& rows);
 
+// Counts disagreeing pairs of raters in the data, and computes the numbers expected from `law`.
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law);
 
 // Agreement of each pair of judges with at least `least_cases` common cases, in the order of the

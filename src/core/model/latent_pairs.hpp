@@ -22,6 +22,7 @@ struct PairFrequencies {
   std::size_t cells() const { return frequency.size(); }
 };
 
+// Counts pairs of ratings in the rows of `layout`.
 PairFrequencies pair_frequencies(const Layout& layout);
 
 // The least squares objective: compares probabilities of pairs of ratings with their relative

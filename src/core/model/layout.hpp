@@ -1,6 +1,6 @@
 // Assumptions of a latent class model of raters, its priors, and the positions of its parameters in
-// one vector. Classes are the true categories. Each K-property of Lehner (2015) that is relaxed is
-// one setting of LatentModel.
+// one vector. Classes are the true categories. The K-properties are the assumptions of the K-model
+// (Lehner, 2015). Each setting of LatentModel relaxes one of them.
 #pragma once
 
 #include <Eigen/Core>

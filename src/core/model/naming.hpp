@@ -32,6 +32,8 @@ struct Association {
   bool informative(double kappa) const { return excess > 1e-9 || statistic > df || kappa > 1e-9; }
 };
 
+// Sums the association over all pairs of judges. In rows with over 100 answers, only judges with
+// the most ratings are used.
 Association association(const LatentRows& rows);
 
 // Association between replies of judges. Replies are answers and abstentions. Counts agreeing

@@ -132,7 +132,8 @@ class DependentChain : public Chain {
     return (1 - u) * first[a.category] * second[a.other_category] + u * coupled;
   }
 
-  // Probability of the answers of a row, given class k. `easy`: share of easy cases e_k.
+  // Probability of the answers of a row, given class k. `easy`: share of easy cases e_k, 0 in the
+  // other model.
   double probability_given_class(int row, int k, double easy) const {
     double product = 1;
     for (const Answer& a : answers_[row]) {

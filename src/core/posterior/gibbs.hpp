@@ -96,6 +96,7 @@ void set_equal_errors(double right, Square matrix);
 // drawn classes, truths x answers.
 void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Square matrix);
 
+// Share of right answers in a table of counts: truths x answers.
 double share_right(ConstSquare count);
 
 // Draws starting matrices, which differ between chains. Diagonals are around .7, and all matrices
@@ -103,6 +104,7 @@ double share_right(ConstSquare count);
 // with exchanged names.
 void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 
+// Number of parameters of a draw, see PosteriorChain::draws.
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
 // Runs the chains. Draws are the same for any number of threads. The host receives the number of
