@@ -1,11 +1,11 @@
-# Methods of fits by posterior draws.
+# Methods for fits of class draws_fit, which consist of draws from the posterior distribution.
 
 #' Posterior draws
 #'
-#' Returns the posterior draws of a fit by `method = "bayes"` of [fit_raters()]. Package
-#' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`. For \pkg{coda}, split the
-#' draws by chain: `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain), coda::mcmc))`, where `d` is
-#' `draws(fit)`.
+#' Returns the posterior draws of base rates and of raters' error rates, from a fit by
+#' `method = "bayes"` of [fit_raters()]. Package \pkg{posterior} also accepts the fit:
+#' `posterior::as_draws_df(fit)`. For \pkg{coda}, split the draws by chain:
+#' `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain), coda::mcmc))`, where `d` is `draws(fit)`.
 #'
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
@@ -13,19 +13,21 @@
 #' @param x A [fit_raters()] result with `method = "bayes"`. User-defined models, such as
 #'   [rater_family()], have no posterior draws.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per draw: `.chain`, `.iteration` and `.draw`, and a column per
-#'   parameter:
-#'   * `base_rate[k]`: base rates (`base_rate[k,population]` if there are several populations);
+#' @return A tibble with a row per draw. Columns `.chain`, `.iteration` and `.draw` contain the
+#'   numbers of the chain, of the draw within the chain, and of the draw. There is a further column
+#'   per parameter:
+#'   * `base_rate[k]`: base rate (share of cases) of category k, or `base_rate[k,population]` if
+#'     base rates differ between populations (see [rater_model()]);
 #'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
 #'     second is positive;
-#'   * `p[rater,truth,rating]`: probabilities of ratings, for more than two categories;
-#'   * `right[rater]`: accuracies, in models with uniform errors;
-#'   * `mu[truth,rating]` and `nu[truth]`: mean probabilities of ratings over raters, and the
-#'     precision (concentration) of the raters around them, with `others = "partial"` in
-#'     [rater_prior()];
-#'   * `accuracy[system]`: share of the fitted cases that a system gets right, if only raters
-#'     determine the true category (a cut distribution: the system's answers do not inform about
-#'     it).
+#'   * `p[rater,truth,rating]`: probability of a rating given the true category, for more than two
+#'     categories;
+#'   * `right[rater]`: accuracy, in models in which all wrong categories are equally probable;
+#'   * `mu[truth,rating]` and `nu[truth]`: mean over raters of `p`, and the precision (Dirichlet
+#'     concentration) of the raters around it, with `others = "partial"` in [rater_prior()];
+#'   * `accuracy[system]`: share of the fitted cases in which the system's answer is correct. The
+#'     true categories are drawn given the ratings only, not the systems' answers (a cut
+#'     distribution).
 #'
 #'   Names of parameters do not contain the rater if all raters have the same parameters.
 #' @family estimation
@@ -59,7 +61,7 @@ draws <- function(x, ...) {
   ))
 }
 
-# Raises an error if the fit has no posterior draws. `also`: another hint.
+# Raises an error if argument `arg`, a fit, has no posterior draws. `also`: another hint, or NULL.
 check_draws_fit <- function(fit, arg, also = NULL) {
   is_user_model <- inherits(fit, "rater_fit") && inherits(fit$model, user_models)
   check_class(fit, "draws_fit", arg, c(if (is_user_model) "Fits of user-defined models, such as
@@ -83,6 +85,7 @@ tidy_draws <- function(x, ..., conf_level = default_conf_level()) {
   parameter_table(x, check_level(conf_level), diagnose_all(x$draws, x$sampling$chains))
 }
 
+# Returns the table of parameters for tidy(). `mixing`: convergence diagnostics of diagnose_all().
 parameter_table <- function(fit, conf_level, mixing) {
   draws <- unname(fit$draws)
   quantiles <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
@@ -126,7 +129,7 @@ contraction <- function(fit) {
   1 - apply(fit$draws, 2L, stats::var) / (a * (total - a) / (total^2 * (total + 1)))
 }
 
-# Parameters with a smaller contraction are marked as "mostly prior".
+# Parameters with a smaller contraction() are printed with the remark "mostly prior".
 min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
@@ -154,8 +157,8 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   )
 }
 
-# Returns sentences about the assumptions of the model. If raters are machines, it adds that their
-# errors are not independent.
+# Returns sentences about the assumptions of the model, for print(). If raters are machines
+# (language models or programs), a sentence says that their errors are not independent.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit),
@@ -173,16 +176,16 @@ assumption_of <- function(fit) {
   )
 }
 
-# Returns the parameters in `n_draws` draws at equal distances, a list with an element per draw. See
-# parameters_of_values().
+# Returns the parameters of `n_draws` equally spaced draws. The result is a list with an element per
+# draw, in the form of parameters_of_values().
 parameters_of_draws <- function(fit, n_draws) {
   rows <- unique(round(seq(1, nrow(fit$draws), length.out = n_draws)))
   lapply(rows, function(d) parameters_of_values(fit, fit$draws[d, ]))
 }
 
-# Converts a vector of parameters to a list: `base_rates` (populations x categories); `matrices`, a
-# list with the confusion matrix of each rater (true category x rating); and `shared`, parameters of
-# correlated errors, NULL if the model has none.
+# Converts one draw of all parameters, a vector in the order of `fit$terms`, to a list: `base_rates`
+# (populations x categories); `matrices`, a list with the confusion matrix of each rater (true
+# category x rating); and `shared`, parameters of correlated errors, NULL if the model has none.
 parameters_of_values <- function(fit, values) {
   x <- fit$x
   terms <- fit$terms
@@ -218,8 +221,9 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   Reduce(`+`, posteriors) / length(posteriors)
 }
 
-# Returns posterior probabilities (patterns x categories) for given confusion matrices, if errors
-# are independent. `rates` are the base rates of each pattern (patterns x categories).
+# Returns posterior probabilities of the categories (patterns x categories), given confusion
+# matrices of raters whose errors are independent. `rates`: base rates of the population of each
+# pattern (patterns x categories).
 posterior_of_law <- function(rates, matrices, x) {
   # A row per rating of each rater, a column per true category.
   log_probabilities <- log(stack_rows(matrices, t))
@@ -228,8 +232,8 @@ posterior_of_law <- function(rates, matrices, x) {
     rowsum_rows(rating_pattern(x), log_probabilities[row, , drop = FALSE], n_patterns(x)))
 }
 
-# Returns the number of the population of each row of `values`, a data frame of covariates. Raises
-# an error if a row belongs to no population of the fit.
+# Returns, for each row of `values` (a data frame of covariates), the number of its population,
+# which is a row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
   if (is.null(table)) return(rep(1L, nrow(values)))
@@ -243,7 +247,7 @@ population_in_fit <- function(fit, values) {
   population
 }
 
-# Base rates of cases are posterior means.
+# The base rates of cases are posterior means of the base rates of their populations.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates <- parameters_of_values(fit, colMeans(fit$draws))$base_rates
   rates[population_in_fit(fit, data), , drop = FALSE]
@@ -253,7 +257,8 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
   aperm(fit$matrices, c(2L, 3L, 1L))
 }
 
-# Measures of tests are computed in each draw, and summarised by quantiles.
+# Computes measures of diagnostic tests, such as sensitivity, in each draw. The interval and the
+# estimate (median) are quantiles over draws.
 tested.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) population_shares(fit$task, fit$x, populations) else
@@ -274,8 +279,9 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: ob
     high = quantiles((1 + conf_level) / 2))
 }
 
-# Returns the probability that both raters of a pair give an answer, in each of `laws`, an array
-# (truth x answer x draws); NULL if `both` is empty.
+# Returns the probability that two raters both give an answer, an array (truth x answer x draws).
+# `both`: numbers of the two raters; if it is empty, the result is NULL. `laws`: parameters of each
+# draw, from parameters_of_draws().
 joint_of_draws <- function(fit, laws, both) {
   if (length(both) == 0L) return(NULL)
   codes <- matrix(0L, n_categories(fit$x), n_raters(fit$x))

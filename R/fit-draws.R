@@ -10,15 +10,16 @@
 #' @noRd
 NULL
 
-# Fits the model by posterior draws. `checked` is a list of resolve_known(): the ratings and what is
-# known of cases and raters. The fit has these fields in addition to those of other fits:
+# Fits the model by posterior draws. `checked`: result of resolve_known(), which contains the
+# ratings, known truths of cases and known error rates of raters. The fit has these fields in
+# addition to the fields of all fits (see new_rater_fit()):
 # * draws: a matrix with a column per parameter, whose rows are ordered by chain
 # * terms: a data frame with a row per parameter, see new_terms()
 # * diagnostics: convergence diagnostics of the parameters for which is_watched() is TRUE
-# * systems: draws of the accuracies of systems, if only raters determine the truth
+# * systems: draws of systems' accuracies, with true categories drawn given the ratings only
 # * prior: parameters of the priors, see resolve_prior()
 # * sampling: numbers of chains and of draws
-# * switched: share of draws in which categories have exchanged names
+# * switched: share of draws in which categories have exchanged names (label switching)
 # * task, seed: arguments of the sampler, with which the draws can be repeated
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
@@ -82,8 +83,9 @@ check_sampling <- function(sampling) {
   )
 }
 
-# Raises an error if the parameters are not identified, as for two raters in one population: their
-# posterior would be the prior. `raters_with_prior` names the raters with an informative prior.
+# Raises an error if the ratings do not identify the parameters, so that the posterior would be the
+# prior, as for two raters in one population. `raters_with_prior`: names of the raters for whom the
+# user gave a prior.
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
@@ -97,8 +99,9 @@ check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
         with different base rates, or known truths.")
 }
 
-# Returns the arguments of the sampler: `prior`; `truth` and `population` of each pattern; and
-# `terms`, a data frame that describes the parameters that are reported.
+# Returns the arguments of the sampler in the core: `prior`; `truth`, the known category of each
+# pattern of ratings; `population`, the number of its population; and `terms`, a data frame with a
+# row per reported parameter, see new_terms().
 sampler_task <- function(x, model, known, prior) {
   common <- model$accuracy == "common"
   raters <- seq_along(x$raters)
@@ -123,8 +126,8 @@ sampler_task <- function(x, model, known, prior) {
   )
 }
 
-# Returns the number of the population of each pattern of ratings, which is a row of
-# population_table(). Returns an empty vector if there is only one population.
+# Returns the number of the population of each pattern of ratings: its row in population_table().
+# Returns an empty vector if there is only one population.
 population_of_patterns <- function(x, model) {
   table <- population_table(model, x)
   if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
@@ -135,8 +138,11 @@ populations_in <- function(task, x) {
   if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
 }
 
+# Names of the elements of check_sampling() that the sampler in the core takes.
 run_options <- c("chains", "kept", "warmup", "threads")
 
+# Draws from the posterior in the core. `task`: result of sampler_task(). `joined`: are systems
+# fitted like raters? If not, their answers do not affect the draws of other parameters.
 run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE, tick = no_tick) {
   core_draw_posterior(
     x$patterns, pattern_weights(x), task$truth, task$population, joined, task$prior,
@@ -179,8 +185,8 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   }
 }
 
-# Returns TRUE for the parameters whose convergence is checked. These are all parameters except
-# probabilities of wrong ratings.
+# Returns TRUE for parameters (rows of new_terms()) whose convergence is checked. These are all
+# parameters except probabilities of wrong ratings.
 is_watched <- function(terms) {
   is.na(terms$rating) | is.na(terms$truth) | terms$rating == terms$truth
 }
@@ -188,8 +194,9 @@ is_watched <- function(terms) {
 # ---- Parameters ---------------------------------------------------------------------------------
 
 # Returns a data frame with a row per reported parameter: its name `term`; the `rater`, `truth`,
-# `rating` and `population` that it describes; `place`, its column in the core's draws; and its
-# prior, of which `a` is the Dirichlet parameter and `total` the sum of the Dirichlet parameters.
+# `rating` and `population` that it describes; and `place`, its column in the core's draws. `a` and
+# `total` describe its Dirichlet prior: its parameter, and the sum of the parameters of all
+# categories.
 new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
                       rating = NA_character_, population = NA_character_, a = NA_real_,
                       total = NA_real_) {
@@ -197,8 +204,8 @@ new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
 }
 
 # Returns the rows of new_terms() for all reported parameters: base rates, confusion matrices of
-# raters, and their mean over raters (if `pooled`) or their correlated errors. In the core's draws,
-# matrices of systems follow the matrices of raters; they are not reported.
+# raters, their mean over raters (if `pooled`), and parameters of correlated errors. In the core's
+# draws, matrices of systems follow the matrices of raters; they are not reported.
 draw_terms <- function(x, raters, rows, prior, pooled, model) {
   size <- n_categories(x)
   rates <- prior$base_rates
@@ -261,7 +268,8 @@ named_draws <- function(draws, terms) {
 
 # ---- The fit ------------------------------------------------------------------------------------
 
-# Draws from the posterior, and creates the fit. The arguments have been checked before.
+# Draws from the posterior and returns the fit. For the arguments, see fit_draws() and
+# resolve_prior(); they have been checked before.
 fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
   # The factor 3 counts copies of the draws: in the core, in this function, and in the result.
@@ -292,8 +300,8 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     coefficients = apply(drawn$kept, 2L, stats::median), draws = drawn$kept, terms = task$terms,
     diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
-    # Field `systems` contains draws of the share of the fitted cases that each system gets right,
-    # if only raters determine the truth.
+    # Field `systems` contains draws of the share of correct answers of each system on the fitted
+    # cases. True categories are drawn given the ratings only.
     populations = population_table(model, x),
     systems = structure(
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
@@ -305,8 +313,8 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
   fit
 }
 
-# Computes base rates of the whole panel: means over populations, weighted by their numbers of
-# cases. Returns their `draws` (draws x categories) and posterior `mean`.
+# Returns the base rates of all cases together, as `draws` (draws x categories) and their posterior
+# `mean`. They are means over populations, weighted by numbers of cases.
 mean_rates <- function(draws, x, task, populations) {
   size <- n_categories(x)
   weight <- population_shares(task, x, populations)
@@ -354,7 +362,7 @@ warn_mixing <- function(fit) {
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
   # If all raters have informative priors, the priors distinguish the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",
-    "In {percent(fit$switched)} of the draws, categories have exchanged names.",
+    "In {percent(fit$switched)} of the draws, categories have exchanged names (label switching).",
     i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that
         distinguish the categories.", categories = fit$x$categories)
   warn_if(fit$stuck > 0.01, "prior",

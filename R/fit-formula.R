@@ -18,9 +18,9 @@ formula_words <- function(model) {
   if (has_formula(model)) paste(" with base rates", formula_text(model))
 }
 
-# Returns the ratings with the coarsest patterns that a model can use. Cases with the same pattern
-# have the same ratings and, if the model uses them, the same covariates, confidence and
-# abstentions.
+# Groups the cases of the ratings `x` into the smallest number of patterns that `model` can use, and
+# returns the ratings. Cases of a pattern have the same ratings and, if the model uses them, the
+# same covariates, confidence and abstentions.
 patterns_for <- function(model, x) {
   splits_by_abstention <- uses_abstentions(model) && has_abstentions(x)
   has_plain_patterns <- is.null(x$covariates) && is.null(x$confidence) &&
@@ -32,20 +32,20 @@ patterns_for <- function(model, x) {
   if (uses_confidence(model)) split_by_confidence(x) else x
 }
 
-# Returns the names of the covariates that a model uses. It is assumed that a user-defined model
-# uses all of them. If a covariate does not exist, all covariates are returned, which the error
-# message of formula_design() lists.
+# Returns the names of the covariates that a model uses. A user-defined model is assumed to use all
+# of them. If the formula contains a variable that is no covariate, the names of all covariates are
+# returned, because the error message of formula_design() lists them.
 covariates_used <- function(model, x) {
   names <- names(x$covariates)
   used <- all.vars(model$base_rates)
   if (is.null(model$family) && all(used %in% names)) used else names
 }
 
-# Returns arguments of the core, NULL if base rates do not depend on covariates. `population`:
-# number of the population of each pattern. `design`: standardised covariates without the intercept
-# (populations x columns). `report`: a matrix that converts coefficients to the original units of
-# the covariates. `base`: terms and scales from which formula_design() makes the same columns for
-# other data. `like` is the `base` of an earlier fit.
+# Returns a list of arguments of the core for base rates that depend on covariates, otherwise NULL.
+# `population`: number of the population of each pattern. `design`: standardised covariates without
+# the intercept (populations x columns). `report`: a matrix that converts coefficients to the
+# original units of the covariates. `base`: terms and scales, from which formula_design() computes
+# the same columns for other data. Argument `like` is the `base` of an earlier fit, or NULL.
 populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
@@ -71,9 +71,9 @@ unscaled <- function(base) {
   out
 }
 
-# Returns a data frame with a row per population, the distinct values of the covariates in a
-# formula. Rows are sorted, so that they do not depend on the order of cases. Returns NULL without a
-# formula, or if a covariate is numeric.
+# Returns a data frame of populations: the distinct combinations of the covariates in the formula of
+# the model. Rows are sorted, so that they do not depend on the order of cases. Returns NULL if
+# there is no formula, or if a covariate is numeric.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
   values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
@@ -82,7 +82,8 @@ population_table <- function(model, x) {
   values[do.call(order, c(unname(as.list(values)), method = "radix")), ]
 }
 
-# Returns, for each row of `values`, the equal row of `table`, NA if there is none.
+# Returns, for each row of `values`, the number of the row of `table` with the same values; NA if
+# there is no such row. Both are data frames.
 population_of <- function(values, table) {
   values <- values[names(table)]
   group <- number_combinations(
@@ -98,8 +99,8 @@ is_collinear <- function(known) {
 }
 
 # Returns the design matrix of a formula, as a list: `matrix`, with a row per row of `data` and
-# standardised columns, the intercept first; `names` of the columns; and `terms`, `xlev`, `centre`
-# and `scale`. With an earlier list as `like`, the columns are computed in the same way.
+# standardised columns, the intercept first; `names` of the columns; and `terms`, `xlev` (levels of
+# factors), `centre` and `scale`. If `like` is such a list, its terms, levels and scales are used.
 formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% stats::terms(formula)
   attr(terms, "intercept") <- 1L
@@ -138,7 +139,8 @@ formula_design <- function(formula, data, like = NULL) {
 
 # ---- Base rates of populations ------------------------------------------------------------------
 
-# Returns base rates, a matrix (rows of `data` x categories). `data` is a data frame of covariates.
+# Returns the base rates of cases, a matrix (rows of `data` x categories). `data`: a data frame of
+# the covariates of the cases.
 rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 
 # The fit contains coefficients of the original covariates, so the design is not standardised.
@@ -148,6 +150,7 @@ rates_of_cases.rater_fit <- function(fit, data) {
   exp(log_base_rates(design, matrix(fit$coefficients[terms_of_rates(fit)], ncol(design))))
 }
 
+# Returns the names of the coefficients of the formula in `fit$coefficients`.
 terms_of_rates <- function(fit) coefficient_terms(fit$known$base$names, fit$x$categories)
 
 unscaled_design <- function(fit, data) {
@@ -155,7 +158,8 @@ unscaled_design <- function(fit, data) {
     replace(fit$known$base, c("centre", "scale"), list(0, 1)))$matrix
 }
 
-# Returns logarithms of base rates, a matrix (rows of the design x categories).
+# Returns logarithms of base rates, a matrix (rows of `design` x categories). `coefficients`: a
+# matrix with a column per category except the first, whose logit is 0.
 log_base_rates <- function(design, coefficients) {
   logits <- cbind(0, design %*% coefficients)
   logits - log_sum_exp(logits)
@@ -167,6 +171,8 @@ coefficient_terms <- function(columns, categories) {
   sprintf("base_rate[%s]:%s", rep(categories[-1L], each = length(columns)), columns)
 }
 
+# Returns the table of base_rates() with `newdata`: covariates, and a column of base rates per
+# category.
 rates_by_covariates <- function(fit, newdata) {
   abort_argument_if(!has_formula(fit$model), "newdata",
     "{.arg newdata} needs a fit whose model has a formula for the base rates.",

@@ -1,6 +1,6 @@
 # Known truth and known raters: checks the user's arguments and converts them for the core.
 
-# Field `known` of a fit without known truth or known raters.
+# Field `known` of a fit if neither truths of cases nor error rates of raters are known.
 nothing_known <- list(truth = integer(), raters = list())
 
 # Checks the arguments `known_truth` and `known_raters`. Returns a list:
@@ -8,7 +8,7 @@ nothing_known <- list(truth = integer(), raters = list())
 #   known  for the core: `truth`, the true category of each pattern (0 if unknown); `raters`, for
 #          each rater a confusion matrix or NULL; and, if there are calibration samples, `counts`,
 #          for each rater a table of counts or NULL
-#   given  the arguments as the user gave them, for refits
+#   given  the arguments in the form in which the user gave them, for refits
 resolve_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
@@ -37,8 +37,9 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   known_codes(truth_table, cases, x$categories, arg)
 }
 
-# Returns a list with an element per rater: a confusion matrix, a list with the `counts` of a
-# calibration sample, or NULL if the rater is not known.
+# Checks `known_raters` of fit_raters(). Returns a list with an element per rater: a confusion
+# matrix of probabilities, a list with the `counts` of a calibration sample, or NULL if neither is
+# known.
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   is_vector <- is.list(raters) || is.numeric(raters) && is.null(dim(raters))
@@ -89,14 +90,14 @@ sort_matrix <- function(categories, matrix, rater) {
   matrix(as.double(matrix[order[[1L]], order[[2L]]]), length(categories))
 }
 
-# Returns the default model of fit_raters(). Counts of a calibration sample need a model with a
-# separate confusion matrix for each rater.
+# Returns the default model of fit_raters(), given its argument `known_raters`. Counts of a
+# calibration sample need a model with a separate confusion matrix for each rater.
 model_for_known <- function(raters) {
   if (is.list(raters) && any(map_lgl(raters, are_counts))) dawid_skene() else k_model()
 }
 
-# Returns the number of rated cases with known truth, a matrix (raters x true categories). For one
-# judge with a calibration sample, these are the cases of the sample.
+# Returns the number of cases with known truth that each rater rated, a matrix (raters x true
+# categories). For a single rater with a calibration sample, these are the cases of the sample.
 known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
@@ -107,8 +108,8 @@ known_by_truth <- function(fit) {
   rowsum_rows(rated$rater, weights[rated$pattern, , drop = FALSE], n_raters(x))
 }
 
-# Returns, for each coefficient, the number of cases with known truth that inform it; NA if there
-# are none.
+# Returns, for each coefficient of the fit, the number of cases with known truth from which it is
+# estimated; NA if there are no such cases.
 known_sizes <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
@@ -119,8 +120,10 @@ known_sizes <- function(fit) {
   replace(n_known, n_known %in% 0, NA)
 }
 
+# Does the fit use cases with known truth, or a calibration sample?
 rests_on_known <- function(fit) any(known_patterns(fit)) || !is.null(fit$calibrated)
 
+# Returns TRUE for patterns of ratings whose true category is known.
 known_patterns <- function(fit) {
   truth <- fit$known$truth
   if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
@@ -131,39 +134,42 @@ is_known_rater <- function(fit, field = "raters") {
   if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
 }
 
-# Returns TRUE for raters with a calibration sample.
+# Returns TRUE for raters with a calibration sample (a table of counts).
 is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
-# Returns TRUE for patterns that have ratings or a known truth.
+# Returns TRUE for patterns whose true category can be estimated, because they have ratings or a
+# known truth.
 judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))
 
-# Returns the sampling weight of gold cases: the number of cases that each of them represents, which
-# is the inverse of its sampling probability. `rows` are their rows in `gold`.
+# Returns sampling weights of gold cases (cases with known truth): the inverse of the probability
+# with which each was sampled. `gold`: result of read_gold(). `rows`: positions of the cases in its
+# fields.
 drawn_weight <- function(gold, rows) {
   if (is.null(gold$probability)) rep(1, length(rows)) else 1 / gold$probability[rows]
 }
 
 #' Ratings with known truth
 #'
-#' Stores true categories of cases in a ratings object, from real data or a user-defined simulation.
-#' [truth()] returns them, [true_accuracy()] computes the accuracy of systems, and
-#' [calibration()] of a [ground_truth()] needs no further `truth`. Estimates do not use them, unless
-#' they are also given to [fit_raters()] or [estimate_accuracy()] as `known_truth`.
+#' Stores true categories of cases in a ratings object, for example from a user-defined simulation.
+#' [truth()] returns them, [true_accuracy()] computes the accuracy of systems from them, and
+#' [calibration()] compares estimated probabilities with them. Estimates do not use the stored
+#' truth, unless `known_truth = TRUE` of [fit_raters()] or [estimate_accuracy()] requests it.
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param truth The true categories, which must be among those of `x`. Cases that are missing, or
-#'   `NA`, are not known.
+#' @param truth The true categories, which must be among the categories of `x`. The truth of a case
+#'   is unknown if the case is missing from `truth`, or if its value is `NA`.
 #'   * A vector of categories named by case.
 #'   * A data frame with columns `case` and `truth` (or `category`).
 #'   * A vector without names, in the order of the cases. The data given to [ratings()] must have
 #'     had a row per case, and `x` must still contain all cases in that order.
-#' @param expected Accuracies of systems in the population of cases, in \[0, 1\], which are known
-#'   only in simulations: a vector named by system, or in the order of the systems of `x`. `NA` if
-#'   an accuracy is not known; `NULL`, the default, if none is known.
+#' @param expected Accuracies of systems in the population from which the cases are drawn, in
+#'   \[0, 1\]. They are known only in simulations. A vector named by system, or in the order of the
+#'   systems of `x`; `NA` for an unknown accuracy. `NULL`, the default, if all are unknown.
 #' @param ... Not used; catches misspelt arguments.
 #' @return `x`, with its truth. A truth that `x` contained before is replaced.
 #' @family simulation
-#' @seealso [simulation_study()] and [plan_cases()], which take functions that return such ratings.
+#' @seealso [simulation_study()] and [plan_cases()], which accept a function that returns ratings
+#'   with known truth.
 #' @examples
 #' # Four raters, and a system whose answers are used as the truth
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
@@ -222,7 +228,8 @@ check_expected <- function(expected, systems) {
   setNames(as.double(expected)[position], systems)
 }
 
-# The truths stored in the ratings `x`, an argument of ratings(), as a data frame.
+# Returns the truths that are stored in the ratings `x`, as a data frame. Raises an error if there
+# are none.
 stored_truth <- function(x) {
   abort_argument_if(is.null(x$truth), "known_truth",
     "{.code known_truth = TRUE} uses the truth stored in {.arg x}, but {.arg x} has no truth.",
