@@ -41,9 +41,9 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# Returns "yes" if the fit is identified, otherwise the code of the reason. `fit$identified` must
-# already contain the code for the K-model. `parameters`: are the model's parameters identified by
-# the core's criterion of rank?
+# Returns "yes" if the fit is identified, otherwise the code of the reason. On entry,
+# `fit$identified` is the code for the K-model (see k_model()). `parameters`: does the core find
+# that the ratings determine all parameters (full rank), and are the covariates not collinear?
 identified_as <- function(fit, parameters) {
   code <- fit$identified
   if (needs_association(fit$model, fit$x)) code <- shown_by_association(fit$x, code)
@@ -51,14 +51,15 @@ identified_as <- function(fit, parameters) {
   has_known <- knows_some(fit$known)
   if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
-  # If raters abstained, the decision about abstentions has a separate code.
+  # If raters abstained, the result of decide_abstain() contains a code that can replace this one.
   decision <- fit$x$panel$abstain
   if (has_known || is.null(fit$model$abstain) || is.null(decision)) return(code)
   by_replies <- decision$by_replies && uses_abstentions(fit$model)
   if (by_replies || decision$identified != "yes") decision$identified else code
 }
 
-# Fits the model in the core and returns the core's list of estimates.
+# Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().
+# `start`: starting values of start_of(), or NULL. `tick`: function that updates the progress bar.
 fit_core <- function(x, model, method, known, start, tick) {
   model <- model_for(model, x, method)
   weight <- pattern_weights(x)
@@ -86,8 +87,9 @@ fit_core <- function(x, model, method, known, start, tick) {
   has_free_errors <- model$accuracy == "rater" && model$errors == "free" &&
     model$difficulty == "none"
   if (!has_free_errors || knows_some(known) || !core$identified) return(core)
-  # A latent class should be the category that most of its ratings have. If it is not, the model is
-  # refitted from starting values in which it is. Without priors, only the order of classes changes.
+  # Each latent class should be named by the category that is most frequent among its ratings. If a
+  # class is not, the model is refitted from starting values with the classes in this order. Without
+  # priors, only the order of the classes changes.
   theta <- renamed_theta(core, x, model, known)
   if (is.null(theta)) core else fit(list(theta = theta, raters = n_raters(x)))
 }
@@ -107,8 +109,8 @@ check_model_size <- function(x) {
 }
 
 # Returns the model as a list for the core. Priors are dropped for fits by least squares
-# (`method = "pairs"`), and for weights that are probabilities, against which priors would be too
-# strong. `rated` contains the ratings whose levels of confidence are used.
+# (`method = "pairs"`). They are also dropped if the weights of cases are not counts, because priors
+# would be too strong for such weights. `rated`: ratings whose levels of confidence are used.
 model_for <- function(model, x, method, rated = x) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
   if (uses_confidence(model)) {
@@ -118,17 +120,18 @@ model_for <- function(model, x, method, rated = x) {
   unclass(model)
 }
 
-# Returns the model of a fit as a list for the core. A pooled prior includes its estimated mean
-# rows.
+# Returns the model of a fit as a list for the core. If the prior is pooled, the list includes the
+# mean rows of confusion matrices that were estimated with it.
 model_of_fit <- function(fit) {
   core_model <- model_for(fit$model, fit$x, fit$method)
   if (is_pooled(core_model)) core_model$prior$rows <- fit$centre$rows
   core_model
 }
 
-# Returns the names of coefficients. `naturals` has a row per coefficient. `term`: its kind. `of`:
-# number of its rater or category, 0 if none. `part`: number of its threshold, level of confidence
-# or column of the formula, 0 if none.
+# Returns the names of the coefficients, such as "rater_accuracy[a]". `naturals`: the core's table
+# of coefficients. Columns: `term`, the kind of coefficient; `of`, number of its rater or category
+# (0: none); `part`, number of its threshold, level of confidence or column of the formula (0:
+# none). `columns`: names of the columns of the formula, NULL without a formula.
 latent_terms <- function(naturals, x, columns) {
   term <- naturals$term
   owner_number <- replace(naturals$of, naturals$of == 0L, NA)
@@ -149,8 +152,8 @@ latent_terms <- function(naturals, x, columns) {
 # Sets parameters to NA that the ratings do not determine: dispersion, difficulty, slopes and
 # thresholds, if the likelihood is flat in their direction; and parameters of raters without
 # ratings, unless a pooled prior or known errors determine them. Field `unsure` lists coefficients
-# without a standard error, which are these and probabilities on a boundary, where curvature is
-# meaningless.
+# that have no standard error. These are the parameters of such raters, and probabilities on a
+# boundary, where the curvature of the likelihood is meaningless.
 drop_undetermined <- function(fit, naturals) {
   has_no_prior <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
   can_be_flat <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
@@ -174,7 +177,8 @@ drop_undetermined <- function(fit, naturals) {
 }
 
 # Computes the `covariance` matrix and the `variance` of the coefficients when they are needed.
-# Coefficients in `fit$unsure` have no standard error (NA). Returns NULL if no coefficient has one.
+# Coefficients in `fit$unsure` have no standard error (NA). Returns NULL if the fit has no standard
+# errors at all.
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
@@ -188,8 +192,8 @@ covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   out
 }
 
-# Returns posterior probabilities and probabilities of ratings for other ratings `x`. Known truths
-# belong to the fitted ratings, so they are not used.
+# Returns posterior probabilities of categories, and probabilities of ratings, for ratings `x` other
+# than those of the fit. Known truths are not used, because they belong to the fitted cases.
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
     x$patterns, pattern_weights(x),
@@ -215,6 +219,7 @@ without_numbers <- function(fit) {
 # Do all raters have the same confusion matrix?
 has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
 
+# Warns if a fit by likelihood did not converge, is weakly identified, or may confuse categories.
 warn_latent <- function(fit) {
   if (!fit$converged) warn_convergence(fit$method)
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
@@ -232,8 +237,9 @@ warn_latent <- function(fit) {
         choose a simpler model, or check who the raters are.", categories = switched)
 }
 
-# Returns the standard errors of the coefficients. A pooled prior treats its mean rows as known, so
-# that the variance can be too small. The lower bound is then the standard error with known truth.
+# Returns the standard errors of the coefficients. With a pooled prior, they are computed as if its
+# mean rows were known, and can be too small. Standard errors of accuracies are then at least
+# sqrt(p (1 - p) / n), the standard error for n cases with known truth.
 standard_errors <- function(fit) {
   error <- sqrt(variances(fit))
   if (is.null(fit$centre)) return(error)

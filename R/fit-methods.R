@@ -2,14 +2,16 @@
 
 #' Most probable categories
 #'
-#' Computes the most probable category of each case, for the cases of the fit or for new cases.
+#' Computes the most probable true category of each case from a fit of raters, for the cases of the
+#' fit or for new cases.
 #'
 #' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
 #' @param newdata [ratings()] of other cases with the same categories and raters. If the model has
-#'   one accuracy for all raters, raters may differ. `NULL` uses the data of the fit. Weights and
-#'   answers of systems are ignored. For `predict()` of a model with a formula of base rates,
-#'   `newdata` may be a data frame of covariates; the result is then that of [base_rates()].
+#'   one accuracy for all raters, there may be other raters. `NULL`, the default, uses the cases of
+#'   the fit. Weights and answers of systems are ignored. If the model has a formula of base rates,
+#'   `newdata` of `predict()` may be a data frame of covariates; `predict()` then returns the same
+#'   table as [base_rates()].
 #' @param type `"category"` for the most probable category of each case, or `"probability"` for the
 #'   probabilities of all categories, as in [ground_truth()].
 #' @param ... Not used.
@@ -65,7 +67,8 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 }
 
 # Returns a list: `x`, the ratings from which categories are predicted; and `posterior`, posterior
-# probabilities (patterns x categories).
+# probabilities (patterns of ratings x categories). `newdata`: other ratings, NULL for those of the
+# fit.
 posterior_of_cases <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_model(fit, "Judging new cases")
@@ -74,8 +77,8 @@ posterior_of_cases <- function(fit, newdata) {
   list(x = x, posterior = posterior(fit, x))
 }
 
-# Recodes the categories and raters of other ratings with the numbers that the fit uses. Raises an
-# error if the fit has no such category or rater.
+# Returns other ratings `x` with the numbers of categories and raters that the fit uses. Raises an
+# error if `x` has a category or a rater that is not in the fit.
 as_new_cases <- function(fit, x) {
   fitted <- fit$x
   new_code <- match(x$categories, fitted$categories)
@@ -92,9 +95,9 @@ as_new_cases <- function(fit, x) {
     fitted$raters)
 }
 
-# Returns the positions of `labels` among the labels of the fit (`known`). Raises an error if a
-# label is missing there and a rating has its code; `used` contains the codes of all ratings. `must`
-# is the message.
+# Returns the positions of `labels` in `known`, the labels of the fit, such as names of raters.
+# `used`: numbers of the labels that ratings use. Raises an error with the message `must` if such a
+# label is not in `known`.
 match_to_fit <- function(labels, known, used, must) {
   position <- match(labels, known)
   strange <- labels[intersect(which(is.na(position)), used)]
@@ -104,9 +107,9 @@ match_to_fit <- function(labels, known, used, must) {
   position
 }
 
-# Returns a list with an element per row of a matrix of probabilities: `category`, the first
-# category with the highest probability; `probability`; and `tied`, the number of categories with
-# it.
+# Returns a list of three vectors, with an element per row of a matrix of probabilities: `category`,
+# number of the first category with the highest probability; `probability`, this probability; and
+# `tied`, the number of categories with this probability.
 most_probable <- function(probability) {
   highest <- row_maximum(probability)
   tied <- probability >= highest * (1 - tie_tolerance)
@@ -124,20 +127,20 @@ entropy <- function(probability) {
   -rowSums(ifelse(probability > 0, probability * log2(probability), 0))
 }
 
-#' Panels from a fitted model
+#' Simulated ratings from a fitted model
 #'
-#' Simulates panels of ratings from a fit, for example for a parametric bootstrap. True categories
+#' Simulates ratings from a fit, for example for a parametric bootstrap. True categories
 #' are drawn from the base rates, and then ratings from the confusion matrices. Each rater rates the
 #' same cases as in the data; missing ratings remain missing. Cases with known truth keep their true
-#' category. The panels have no systems, because a fit does not model them.
+#' category. The simulated ratings have no systems, because a fit does not model them.
 #'
 #' @param object A [fit_raters()] result that is identified.
-#' @param nsim Number of panels, 1 by default.
+#' @param nsim Number of simulated data sets, 1 by default.
 #' @param seed A number for [set.seed()] (the state of R's generator is restored afterwards), or
 #'   `NULL`.
 #' @param ... Not used.
 #' @return A list of [ratings()] objects that contain their [truth()], with an attribute `seed` as
-#'   in [stats::simulate()]. A case with weight n is drawn n times.
+#'   in [stats::simulate()]. For a case with weight n, n cases are simulated.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -179,7 +182,7 @@ check_panel_size <- function(x) {
         {.fun simulate_ratings}.", row = which.max(x$weights))
 }
 
-# Draws one panel of ratings from a fit.
+# Draws true categories and ratings from a fit, and returns them as ratings for simulate().
 draw_from_fit <- function(fit) {
   x <- fit$x
   cases <- rep.int(seq_along(x$index), weights_of_cases(x))
@@ -234,9 +237,11 @@ draw_categories <- function(probability, rows) {
   1L + as.integer(rowSums(stats::runif(length(rows)) > cumulative))
 }
 
-# Returns the distributions from which simulate() draws, as a list. `strata`: probabilities of the
-# strata of difficulty. `probability`: a function that returns the probability of category `k` for
-# the ratings with indices `at`, given the `class` of each (true category within stratum).
+# Returns the distributions from which simulate() draws ratings, as a list. `strata`: probabilities
+# of the strata (groups of cases with the same difficulty). `probability`: a function that returns
+# the probability of category `k` for each rating. Its arguments are the latent `class` of the case
+# of each rating (true category within stratum), `k`, and the indices `at` of the ratings in the
+# fit.
 drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
@@ -250,7 +255,7 @@ drawing_law.rater_fit <- function(fit) {
   )
 }
 
-# Refits with other data or settings.
+# ---- Refits with other data or settings ----------------------------------------------------------
 
 #' Refit with other settings or more ratings
 #'

@@ -1,14 +1,15 @@
 #' The K-model
 #'
-#' Defines the model of the method of Lehner (2015), which is also the implicit model when agreement
-#' is interpreted as accuracy. It assumes three *K-properties*: all raters have the same accuracy
-#' (equal rater accuracy), all wrong categories have the same probability (equal error
-#' probabilities), and accuracy is the same on all cases (equal problem difficulty).
+#' Returns the K-model of Lehner (2015), the simplest model of raters, for [fit_raters()]. It makes
+#' three assumptions, called *K-properties*: all raters have the same accuracy (equal rater
+#' accuracy), all wrong categories have the same probability (equal error probabilities), and
+#' accuracy is the same on all cases (equal problem difficulty). The K-model is implicitly assumed
+#' if agreement between raters is interpreted as accuracy.
 #'
 #' @srrstats {UL4.1} a model without a fit
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
-#'   `difficulty`.
+#'   `difficulty`. For models without these assumptions, see [rater_model()].
 #' @family estimation
 #' @templateVar where Theorem 1
 #' @template ref-lehner
@@ -20,23 +21,25 @@ k_model <- function(...) {
   plain_k_model
 }
 
-#' Models of raters
+#' Latent class models of raters
 #'
-#' Defines a latent class model of raters. The arguments `accuracy`, `errors` and `difficulty` relax
-#' the three assumptions of [k_model()], called K-properties: equal rater accuracy, equal error
-#' probabilities and equal problem difficulty. Base rates may depend on covariates by a formula.
-#' `dawid_skene()` is the model of Dawid and Skene (1979), with a separate confusion matrix for
-#' every rater.
+#' Defines a latent class model of raters for [fit_raters()]. The arguments `accuracy`, `errors` and
+#' `difficulty` relax the three assumptions of [k_model()], called K-properties: equal rater
+#' accuracy, equal error probabilities and equal problem difficulty. Base rates may depend on
+#' covariates by a formula. `dawid_skene()` is the model of Dawid and Skene (1979), with a separate
+#' confusion matrix for every rater.
 #'
-#' @section Axes:
-#' * `accuracy` (equal rater accuracy): `"common"`, or an accuracy per `"rater"`.
-#' * `errors` (equal error probabilities): `"uniform"`; or `"distance"`, where each step away from
-#'   the true category divides the probability of an error by the same number, the dispersion; or
-#'   `"ordinal"`, see *Ordinal errors*; or `"free"`. With `"free"`, all entries of the confusion
-#'   matrix are parameters, for all raters together or per rater (`accuracy = "rater"`).
-#' * `difficulty` (equal problem difficulty): `"none"`; or `"strata"`, where accuracy is higher on a
-#'   third of the cases, and lower on another third, by the same difficulty shift. Shifted
-#'   accuracies are clipped to \[0, 1\].
+#' @section Accuracy, errors and difficulty:
+#' * `accuracy` (equal rater accuracy): `"common"`, the same accuracy for all raters; or `"rater"`,
+#'   an accuracy per rater.
+#' * `errors` (equal error probabilities): `"uniform"`, all wrong categories are equally probable;
+#'   or `"distance"`, where each step away from the true category divides the probability of an
+#'   error by the same number, the dispersion; or `"ordinal"`, see *Ordinal errors*; or `"free"`.
+#'   With `"free"`, all entries of the confusion matrix (true category x rating) are parameters, for
+#'   all raters together or per rater (`accuracy = "rater"`).
+#' * `difficulty` (equal problem difficulty): `"none"`, all cases are equally difficult; or
+#'   `"strata"`, where accuracy is higher on a third of the cases, and lower on another third, by
+#'   the same difficulty shift. Shifted accuracies are clipped to \[0, 1\].
 #'
 #' @section Ordinal errors:
 #' The model is cumulative probit. A case of the k-th of K categories gives a rater a signal. It is
@@ -134,11 +137,12 @@ k_model <- function(...) {
 #' differ between groups, accuracies of raters do not. If accuracies depend on covariates, use `by`,
 #' or a user-defined model ([rater_family()]).
 #'
-#' @param accuracy,errors,difficulty How far the model relaxes each K-property, see *Axes*. The
-#'   defaults are `"common"`, `"uniform"` and `"none"`.
+#' @param accuracy,errors,difficulty How far the model relaxes each K-property, see *Accuracy,
+#'   errors and difficulty*. The defaults are `"common"`, `"uniform"` and `"none"`.
 #' @param system For a system that is fitted together with the raters, as by method `"joint"` of
-#'   [estimate_accuracy()]: does it have the raters' dispersion and difficulty shift (`"shared"`,
-#'   the default), or separate ones (`"own"`)? See *Axes* for the two terms.
+#'   [estimate_accuracy()]: does it have the same dispersion and difficulty shift as the raters
+#'   (`"shared"`, the default), or separate ones (`"own"`)? The two terms are defined in *Accuracy,
+#'   errors and difficulty*.
 #' @param prior One of `"pooled"`, `"weak"`, `"none"`, or a list of some of the parameters in
 #'   *Priors*. `"pooled"` is only for models with free errors per rater, and is their default.
 #'   `"none"` is the default of models with a formula of base rates, and `"weak"` of all other
@@ -253,8 +257,8 @@ weak_prior <- list(
   base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
 )
 
-# The pooled prior, whose parameters are estimated together with the confusion matrices. In a fit,
-# it also has `rows`, the estimated Dirichlet parameters.
+# The pooled prior: confusion matrices of raters vary around mean rows, which are estimated together
+# with the matrices. In a fit, the prior also has `rows`, the estimated Dirichlet parameters.
 pooled_prior <- list(pooled = TRUE)
 
 is_pooled <- function(model) isTRUE(model$prior$pooled)
@@ -286,21 +290,23 @@ check_prior <- function(prior, poolable = FALSE) {
   if (length(prior) > 0L) utils::modifyList(weak_prior, prior) else list()
 }
 
+# Is it the K-model, with no other feature (family, confidence, dependence or formula)?
 is_k_model <- function(model) {
   is.null(model$family) && !uses_confidence(model) && has_k_properties(model) &&
     !model_is_dependent(model) && !has_formula(model)
 }
 
-# Does the model have ordinal errors or confidence? The compiled estimators of accuracy in the core
-# do not support such models.
+# Does the model have ordinal errors, or use confidence? The compiled estimators of systems'
+# accuracy do not support such models.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
 has_k_properties <- function(model) {
   model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
 }
 
-# Creates an object with the fields of a rater_model(), for a model of the user. Functions that
-# describe the model of a fit expect these fields. `words`: name of the model. `...`: other fields.
+# Creates an object of class `class` for a user-defined model. It has the fields of a rater_model(),
+# which functions that describe the model of a fit expect. `words`: name of the model. `...`:
+# further fields.
 user_model <- function(class, accuracy, words, ...) {
   structure(
     list(accuracy = accuracy, errors = "own", difficulty = "own", system = "shared",

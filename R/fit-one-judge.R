@@ -1,9 +1,11 @@
-# Fits of one judge (a rater) with a calibration sample of other cases. Base rates are the shares of
-# the judge's ratings, corrected by its error rates in the sample (Rogan and Gladen, 1978). A
-# verdict is a rating by the judge.
+# Base rates from the ratings of one rater, the judge, whose error rates are known from a
+# calibration sample: other cases with known truth. Base rates are the shares of the judge's
+# ratings, corrected by its error rates (Rogan and Gladen, 1978). A rating by the judge is called a
+# verdict.
 
-# Fits the base rates. `x` contains only ratings by the judge. `counts` is a list with one matrix,
-# the counts of the calibration sample (true categories x verdicts).
+# Estimates base rates and returns a fit of class judge_fit. `x`: ratings by the judge only.
+# `counts`: a list with one matrix, the numbers of cases in the calibration sample (true categories
+# x verdicts).
 fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
   sample <- list(
@@ -37,8 +39,9 @@ fit_one_judge <- function(x, model, counts) {
   fit
 }
 
-# Returns the reason why base rates cannot be estimated, named by a code, or NULL. `sample` contains
-# `counts` of the calibration sample and `verdicts`, the numbers of ratings in each category.
+# Returns the reason why base rates cannot be estimated, a string named by a code; NULL if they can.
+# `sample`: a list of `counts` of the calibration sample (true categories x verdicts) and
+# `verdicts`, the judge's numbers of ratings in each category.
 why_no_calibration <- function(sample, categories) {
   counts <- sample$counts
   empty <- categories[rowSums(counts) == 0]
@@ -58,8 +61,8 @@ why_no_calibration <- function(sample, categories) {
   }
 }
 
-# Returns the confusion matrix after one case is added to each cell. Variances, and the interval for
-# two categories, use these rates, which are never 0 or 1.
+# Returns the confusion matrix of the calibration sample with one case added to each cell, so that
+# no probability is 0 or 1. It is used for variances, and for the interval with two categories.
 smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
 # Estimates base rates and the judge's confusion matrix. Base rates are computed by the inverse of
@@ -88,9 +91,10 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE) {
   list(rates = rates, matrix = matrix)
 }
 
-# Returns the covariance matrix of the results of numbers(rates, matrix), by the delta method. The
-# random variables are the shares of verdicts and the rows of the matrix. Derivatives of base rates
-# are those of the solution by the inverse matrix, even if the estimate was moved to a limit.
+# Returns the covariance matrix of a vector that is computed from base rates and confusion matrix by
+# the function numbers(rates, matrix). It uses the delta method; the random variables are the shares
+# of verdicts and the rows of the matrix. Derivatives are those of base rates computed by the
+# inverse matrix, even if a base rate was then set to 0 or 1.
 calibrated_covariance <- function(fit, numbers) {
   sample <- fit$calibrated
   counts <- sample$counts
@@ -110,9 +114,9 @@ calibrated_covariance <- function(fit, numbers) {
   }))
 }
 
-# Draws base rates (draws x categories). Shares of verdicts and rows of the matrix are drawn from
-# Dirichlet distributions. Base rates are computed by the inverse of the drawn matrix, or by EM if a
-# rate would be negative.
+# Returns 1000 draws of base rates (draws x categories), for intervals. Shares of verdicts and rows
+# of the confusion matrix are drawn from Dirichlet distributions. Base rates are computed by the
+# inverse of the drawn matrix, or by EM if a rate would be negative.
 calibrated_draws <- function(sample) {
   draws <- 1000L
   n <- length(sample$verdicts)
@@ -141,8 +145,8 @@ calibrated_draws <- function(sample) {
   rate_draws
 }
 
-# Returns the standard errors of the judge's measures in test_numbers(), in the shape of
-# `estimates`, which contains their estimates.
+# Returns the standard errors of measures of the judge as a diagnostic test, such as the logit of
+# its sensitivity. `estimates`: the measures, an array of test_numbers(); the result has its shape.
 standard_errors_of_judge <- function(fit, estimates, rates) {
   covariance <- calibrated_covariance(fit, function(base_rates, matrix) {
     as.vector(test_numbers(array(matrix, c(1L, dim(matrix))), base_rates, rates))
@@ -150,15 +154,17 @@ standard_errors_of_judge <- function(fit, estimates, rates) {
   replace(sqrt(diag(covariance)) + 0 * estimates, !is.finite(estimates), NA)
 }
 
-# Returns a sentence about the calibration sample; NULL if there is none.
+# Returns a sentence on the judge's shares of correct ratings in the calibration sample; NULL if
+# there is no sample.
 format_calibration <- function(fit) {
   counts <- fit$calibrated$counts
   if (!is.null(counts)) sprintf("Calibration sample: %s is right on %s", fit$x$raters,
     toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
 }
 
-# Returns a sentence on the sensitivity of the estimate, for two categories. It gives the shift if
-# the judge rated 5% more of the cases as `category`, whatever their truth.
+# Returns a sentence on how much the estimated base rate of `category` would change if the judge
+# gave this category to 5% more of the cases, whatever their truth; NULL for more than two
+# categories.
 format_sensitivity_to_lean <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
@@ -216,6 +222,7 @@ adjusted_interval <- function(sample, z) {
 
 # Returns the lower limit of the second of two base rates if its estimate is 1: the rate at which
 # the profile log likelihood is z^2 / 2 below its value at 1. Returns 1 if the estimate is below 1.
+# `counts` and `verdicts`: see why_no_calibration(). `z`: a normal quantile.
 profile_limit <- function(counts, verdicts, z) {
   if (verdicts[[2L]] / sum(verdicts) < counts[2L, 2L] / sum(counts[2L, ])) return(1)
   n <- rbind(counts, verdicts)

@@ -1,8 +1,9 @@
 #' Regression with a misclassified outcome
 #'
-#' Regresses a category that coders or a classifier assigned with error on covariates of cases. The
-#' regression is specified by the formula `base_rates` of [rater_model()]. Its dependent variable is
-#' the latent true category. Raters' errors are estimated together with the coefficients.
+#' Logistic regression of the true category of cases on covariates, if coders or a classifier
+#' assigned the categories with error. The regression is specified by the formula `base_rates` of
+#' [rater_model()]. Its dependent variable is the latent true category. The error rates of raters
+#' (coders or classifiers) are estimated together with the coefficients.
 #'
 #' @section Model: The log odds of category k against the first category are a linear function of
 #' the covariates of a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err
@@ -92,7 +93,8 @@ NULL
 
 is_regression <- function(fit) has_formula(fit$model) && inherits(fit, "latent_fit")
 
-# Returns TRUE if argument `what` is "regression", and FALSE if it is NULL.
+# Returns TRUE if argument `what` is "regression", FALSE if it is NULL, and raises an error
+# otherwise.
 wants_regression <- function(what) {
   !is.null(what) && nzchar(check_choice(what, "regression", "what"))
 }
@@ -151,9 +153,9 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
   out
 }
 
-# Returns columns of a table of estimates: estimates, standard errors, intervals and tests.
-# `errors`: their `covariance` and `df`, the degrees of freedom of the t distribution (normal if
-# `df` is Inf).
+# Returns columns of a table of estimates: estimates, standard errors, intervals and p-values.
+# `errors`: a list of `covariance`, the covariance matrix of the estimates, and `df`, degrees of
+# freedom of the t distribution (Inf: normal distribution).
 normal_columns <- function(estimate, errors, conf_level) {
   check_level(conf_level)
   std_error <- sqrt(diag(errors$covariance))
@@ -200,8 +202,8 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
 
 # ---- Errors that depend on covariates -----------------------------------------------------------
 
-# Returns a table of likelihood ratio tests, with a row per rater and covariate. The alternative is
-# that errors of the rater differ between groups of cases.
+# Returns a table of likelihood ratio tests, with a row per rater and covariate. The alternative
+# hypothesis is that the rater's errors differ between groups of cases, defined by the covariate.
 tidy_differential <- function(x) {
   if (!is.null(x$differential)) return(x$differential)
   out <- tibble::as_tibble(expand.grid(rater = x$x$raters, term = names(pattern_covariates(x$x)),
@@ -232,8 +234,9 @@ upper_half <- function(value, x) {
 }
 
 # Returns the statistic and the degrees of freedom of the test for rater number `j` and covariate
-# `term`; NA if there is no test. In the alternative model, the rater is a different rater in each
-# group of cases. Groups are the levels of a factor, or the halves of a numeric covariate.
+# `term`; both are NA if there is no test. In the alternative model, the rater has a separate
+# confusion matrix in each group of cases, like several raters. Groups are the levels of a factor,
+# or the halves of a numeric covariate.
 likelihood_ratio_of_groups <- function(fit, j, term) {
   no_test <- c(NA_real_, NA_real_)
   if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
@@ -284,8 +287,9 @@ note_of_regression <- function(fit) {
 
 # ---- Survey designs -----------------------------------------------------------------------------
 
-# Gives the ratings the weights of a survey design, scaled to the number of cases. Returns a list:
-# `x`, the ratings; and `design`, a list of the `survey` design and of the `row` of each case in it.
+# Weights the cases of ratings `x` by a survey design. Returns a list: `x`, the ratings with weights
+# that sum to the number of cases; and `design`, a list of the `survey` design and `row`, the number
+# of the row of each case in it.
 resolve_design <- function(x, design) {
   check_installed("survey", "for a survey design")
   abort_argument_if(!inherits(design, "survey.design2"), "design",
