@@ -72,7 +72,8 @@ format_accuracy <- function(fit) {
   sprintf("Accuracy of raters: %s, mean %.3f", extremes, mean_accuracy)
 }
 
-# Returns a sentence about the highest level of confidence; NULL for models without confidence.
+# Returns a sentence on how often right and wrong answers have the highest level of confidence; NULL
+# for models without confidence.
 format_modelled_confidence <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   highest_level <- utils::tail(fit$x$confidence$levels, 1L)
@@ -159,29 +160,28 @@ view_of_fit <- function(x, ...) {
   view(tidy(x), columns, level = default_conf_level(), ...)
 }
 
-# Functions that return tables and matrices of fits.
-
-#' Base rates and confusion matrices of a fit
+#' Base rates and confusion matrices of raters
 #'
-#' Returns the estimated base rates of the categories, and the confusion matrix of each rater.
+#' `base_rates()` returns the estimated base rate of each category, the share of cases whose true
+#' category it is. `confusion()` returns the estimated confusion matrix of each rater.
 #'
 #' @param fit A [fit_raters()] result; or [ratings()], or an object that [as_ratings()] can convert,
-#'   to which the K-model is fitted.
+#'   to which [k_model()], the model with one accuracy for all raters, is fitted.
 #' @param x A [fit_raters()] result.
-#' @param newdata A data frame of covariates, for a model with a formula of base rates (see
-#'   [rater_model()]).
+#' @param newdata A data frame of covariates, for a model in which base rates depend on covariates
+#'   (argument `base_rates` of [rater_model()]). `NULL`, the default, for the cases of the fit.
 #' @param ... Not used.
-#' @return `base_rates()`: a tibble with one row and a column of probabilities per category. They
-#'   are means over cases if base rates differ between cases. With `newdata`, the tibble has a row
-#'   per row of `newdata`; its first columns are those of `newdata`.
+#' @return `base_rates()`: a tibble with one row and a column of probabilities per category (means
+#'   over cases, if base rates depend on covariates). With `newdata`, there is a row per row of
+#'   `newdata`, and the columns of `newdata` come first.
 #'
 #'   `confusion()`: a list of matrices of probabilities, named by rater, with the true category in
-#'   rows and the rating in columns (Table 1 of Lehner, 2015). They are means over strata of
-#'   difficulty, and the same for all raters if the model does not distinguish raters. If the model
-#'   includes abstentions, there is a column `(abstains)`.
+#'   rows and the rating in columns; rows sum to one (Table 1 of Lehner, 2015). If the model has one
+#'   accuracy for all raters, all matrices are equal, except those of known raters. If cases differ
+#'   in difficulty, they are means over cases. Abstentions, if modelled, have a column `(abstains)`.
 #'
-#'   With `method = "bayes"`, values are posterior means (`mean` of `tidy()`), which sum to one. The
-#'   medians of `print()` and `coef()` need not. All are `NA` if the model is not identified.
+#'   For fits by `method = "bayes"`, values are posterior means, which sum to one. (`print()` and
+#'   `coef()` show medians, which need not.) All values are `NA` if the fit is not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -232,8 +232,8 @@ named_matrices <- function(fit, matrices) {
   setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
 }
 
-# Returns an n x n matrix with `right` on the diagonal. The rest of each row has equal entries,
-# which sum to `wrong`.
+# Returns an n x n matrix with `right` on the diagonal. All other entries of a row are equal and sum
+# to `wrong`.
 matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
   out <- matrix(wrong / (n - 1), n, n)
   diag(out) <- right
@@ -282,12 +282,12 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   chosen_rows(interval_matrix(table, terms, level), parm)
 }
 
-# Largest number of parameters for which vcov() returns a matrix without covariances (NA outside the
-# diagonal).
+# If covariances are not computed (NA), vcov() returns a matrix for at most this number of
+# parameters.
 max_covariances <- 5000L
 
-# Returns a list: `covariance`, the covariance matrix of the coefficients, and `variance`, their
-# variances. Both are NULL if they are not available.
+# Returns `covariance` (a matrix) and `variance` (a vector) of the coefficients; NULL if
+# unavailable.
 covariance_of <- function(fit) UseMethod("covariance_of")
 
 covariance_of.rater_fit <- function(fit) {
@@ -295,31 +295,32 @@ covariance_of.rater_fit <- function(fit) {
   list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
 }
 
-# Returns the variances of the coefficients, NA if they are not available.
+# Returns the variances of the coefficients, NA if not available.
 variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
 
 #' @export
 nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(object$x))
 
-#' Tables of a fit
+#' Parameters and statistics of a fit
 #'
-#' Returns the parameters of a fit with their intervals, and a summary of the fit.
+#' `tidy()` and `confint()` return the parameters of a [fit_raters()] result with their intervals.
+#' `glance()` returns one row with statistics of the fit, such as agreement and log likelihood.
 #'
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()`: a tibble with a row per parameter.
 #'   * `term`: name of the parameter; `rater`: its rater, `NA` for base rates and common parameters.
 #'   * `estimate`, `std.error`; `conf.low`, `conf.high`: limits of the interval, whose nominal
 #'     coverage is `conf_level` in `tidy(x, conf_level = )`.
-#'   * `n`: number of ratings of the rater, or of cases if there is no rater.
+#'   * `n`: number of ratings by the rater; for parameters without a rater, number of cases.
 #'
 #'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
 #'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
-#'   standard errors treat the mean rows and the weight of the prior as known. The standard error of
-#'   an accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five
-#'   simulated designs, coverage of 90% intervals was 82% to 95%; for `rater_model("rater")` it was
-#'   90% and 91% in two designs. The weak prior of this model shrinks accuracies towards their mean:
-#'   for 20 guessers among 80 raters, coverage was 73%, and 90% with `prior = "none"`.
-#'   If some workers of a crowd are spammers, use `prior = "none"` for intervals of single workers.
+#'   standard errors are conditional on the estimated prior. The standard error of an accuracy `p`
+#'   is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five simulated designs,
+#'   coverage of 90% intervals was 82% to 95%; for `rater_model("rater")` it was 90% and 91% in two
+#'   designs. The weak prior of this model shrinks accuracies towards their mean: for 20 guessers
+#'   among 80 raters, coverage was 73%, and 90% with `prior = "none"`. If some workers of a crowd
+#'   are spammers, use `prior = "none"` for intervals of single workers.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a

@@ -4,25 +4,28 @@ test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
-# Returns TRUE for measures that are ratios. Their intervals are computed for logarithms, and those
-# of all other measures for logits.
+# Returns TRUE for measures that are ratios, an array with dimensions `shape` and measures in the
+# first dimension. Intervals of ratios are computed on the log scale, all others on the logit scale.
 is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 
 back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
 
-# Calls `f(rater, category)`, which returns eight measures, for all raters and categories. Returns
-# an array (measures x categories x raters). If `f` returns measures of several draws, a matrix
-# (measures x draws), the array is measures x draws x categories x raters.
+# Calls `f(rater, category)`, which returns the eight `test_measures`, for all raters and
+# categories. Returns an array (measures x categories x raters). If there are several `draws` (their
+# number), `f` returns a matrix (measures x draws), and the array is measures x draws x categories x
+# raters.
 apply_to_tests <- function(raters, categories, f, draws = NULL) {
   tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
   array(unlist(Map(f, tests$j, tests$k)), c(8L, draws, categories, raters))
 }
 
-# Computes all measures as logarithms of ratios or as logits, an array (measures x categories x
-# raters). `rates` contains the base rates for predictive values, NULL for `base_rates`. `answered`
-# contains the probability that a rater answers (raters x categories); measures then refer to cases
-# with an answer. For several draws, `base_rates` is a matrix (categories x draws), and the last
-# dimension of `matrices` contains the answers of the first draw, then the answers of the next one.
+# Returns the measures of diagnostic tests (see `test_measures`), ratios as logarithms and all
+# others as logits: an array, measures x categories x raters. `matrices`: confusion matrices (raters
+# x truth x answer). `rates`: base rates for predictive values, NULL for `base_rates`. `answered`:
+# probability that a rater answers (raters x categories), NULL without abstentions; with it,
+# measures refer to cases with an answer. For posterior draws, `base_rates` is a matrix (categories
+# x draws), and the last dimension of `matrices` contains the answers of the first draw, then those
+# of the next draw.
 test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   draws <- ncol(base_rates)
   base_rates <- as.matrix(base_rates)
@@ -36,12 +39,14 @@ test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   }, draws)
 }
 
-# Sets estimates on a boundary to 0 or 1, so that they have no errors.
+# Sets probabilities that are within 1e-6 of 0 or 1 to exactly 0 or 1. They then have no standard
+# errors.
 round_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
-# Returns the sensitivity and specificity of rater number `j` for category number `k`. The
-# specificity is a mean over all other categories, weighted by base rates. Arguments are as in
-# test_numbers(), with base rates in a matrix. Returns a matrix with a column per draw.
+# Returns the sensitivity (row 1) and specificity (row 2) of rater number `j` for category number
+# `k`, a matrix with a column per draw. The specificity is a mean over all other categories,
+# weighted by base rates. `matrices` as in test_numbers(); `base_rates` is a matrix (categories x
+# draws).
 sensitivity_specificity <- function(matrices, base_rates, j, k) {
   size <- nrow(base_rates)
   given_truth <- matrix(matrices[j, , seq.int(k, dim(matrices)[[3L]], size)], size) # truths x draws
@@ -51,8 +56,8 @@ sensitivity_specificity <- function(matrices, base_rates, j, k) {
   rbind(given_truth[k, ], 1 - false_positive)
 }
 
-# Returns the measures of a test as logarithms of ratios or as logits, a row per measure. `right`
-# contains sensitivity and specificity, with a column per draw, `rate` the base rate of each draw.
+# Returns the measures of a test, ratios as logarithms and all others as logits (measures x draws).
+# `right`: result of sensitivity_specificity(). `rate`: base rate of the category in each draw.
 # Youden's index is replaced by the logit of (index + 1) / 2.
 measure_test <- function(right, rate) {
   right <- round_on_boundary(right)
@@ -65,8 +70,10 @@ measure_test <- function(right, rate) {
   )
 }
 
-# Returns the standard errors of the results `at` of test_numbers(), that is, of logarithms and
-# logits. With more than 500 parameters, the true categories are treated as known.
+# Returns the standard errors of `at`, a result of test_numbers() (logarithms and logits), in the
+# same shape, by the delta method. With more than 500 parameters, the true categories are treated as
+# known. `rates`: base rates for predictive values, or NULL. `both`, `group`: see
+# predict_parameters().
 test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
   out <- array(NA_real_, dim(at))
   if (fit$identified != "yes") return(out)
@@ -93,11 +100,11 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
   sqrt(ifelse(is.finite(at), variance, NA))
 }
 
-# Computes base rates and confusion matrices from the parameters `theta`. The core computes them as
-# predictions for cases without ratings. Base rates are those of the population `group`; if it is
-# NULL, the mean over cases. `both`: indices of two raters. The element `joint` of the result then
-# contains the probability that both raters give the same answer (truth x answer), as
-# add_combined_tests() needs it.
+# Returns base rates (`rates`) and confusion matrices (`matrices`, raters x truth x answer) for the
+# parameters `theta` of a fit. The core computes them as predictions for cases without ratings.
+# `group`: a row of covariates; base rates are those of its population. If it is NULL, base rates
+# are means over cases. `both`: numbers of two raters, or empty. The result then has the element
+# `joint`, the probability that both give an answer (truth x answer), for add_combined_tests().
 predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   x <- fit$x
   n <- n_categories(x)
@@ -136,7 +143,8 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   )
 }
 
-# Returns the standard errors that test_errors() would return if the true categories were known.
+# Returns the standard errors that test_errors() would return if the true categories of all cases
+# were known: the variance of a probability p is p (1 - p) / n for n cases with this true category.
 errors_given_truth <- function(fit, rates, both = integer()) {
   p <- add_combined_tests(fit$matrices, both)
   # raters x truth x answer

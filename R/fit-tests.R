@@ -2,14 +2,14 @@
 
 #' Sensitivity, specificity and predictive values without a gold standard
 #'
-#' Computes the usual measures of a diagnostic test for each rater and category, from a fit of the
-#' raters. No gold standard is needed if the model of the fit holds. With more than two categories,
-#' the measures of a category compare it with all other categories together, which are weighted by
-#' the base rates of the fit.
+#' Computes sensitivity, specificity, predictive values and likelihood ratios of each rater (or
+#' test) for each category, from a latent class model fitted by [fit_raters()]. No gold standard is
+#' needed if the model holds. With more than two categories, the measures of a category compare it
+#' with all other categories together, which are weighted by the base rates of the fit.
 #'
-#' @section Two tests: `combine` evaluates two tests as one. In series, `"a and b"` is positive for
-#' a category if both tests give this category; in parallel, `"a or b"` is positive if at least one
-#' of them does. The joint probability of the two answers is computed from the fitted model. If
+#' @section Two tests: `combine` evaluates two tests as one test. In series, `"a and b"` is positive
+#' for a category if both tests give this category; in parallel, `"a or b"` is positive if at least
+#' one of them does. The joint probability of the two answers is computed from the fitted model. If
 #' tests err on the same cases, the combination is less accurate than for independent errors. Errors
 #' are independent given the truth, unless the model has `dependence` or strata of difficulty (see
 #' [rater_model()]).
@@ -125,8 +125,9 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   out[out$category %in% (positive %||% categories), ]
 }
 
-# Returns the table of test_accuracy(). `rows` is a data frame with factors `measure`, `category`
-# and `rater`. `numbers` is a list of tested(), with an entry per row. `notes` has a note per rater.
+# Returns the table of test_accuracy(). `rows`: a data frame with factors `measure`, `category` and
+# `rater`. `numbers`: result of tested(), arrays with an entry per row. `notes`: a note per rater,
+# or NA.
 tested_table <- function(fit, rows, numbers, notes) {
   numbers <- lapply(numbers, as.vector)
   # For Youden's index, `numbers` contains (index + 1) / 2, which is a probability.
@@ -154,9 +155,10 @@ reason_ratio_of_draws <-
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
-# Returns rows of test_accuracy() for fits that model abstentions: shares of determinate results of
-# tests with two categories, and sensitivity and specificity if all other results were wrong, or
-# correct (Simel et al., 1987; Shinkins et al., 2013). `notes` has a note per rater.
+# Returns further rows of test_accuracy() for tests with two categories whose abstentions are
+# modelled: shares of determinate results (answers), and sensitivity and specificity if all
+# indeterminate results (abstentions) were wrong, or correct (Simel et al., 1987; Shinkins et al.,
+# 2013). `rates`: base rates. `notes`: a note per rater. Returns NULL for other fits.
 yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
@@ -181,10 +183,11 @@ yield_table <- function(fit, rates, notes) {
   })
 }
 
-# Computes measures of tests. Returns a list of arrays (measures x categories x raters): `value`,
-# `error` (standard error), and `low` and `high`, limits of the interval. Youden's index is replaced
-# by the probability (index + 1) / 2. `both` contains the numbers of two raters to combine, or none.
-# `group` is a row of covariates, which selects the population whose base rates are used.
+# Computes measures of diagnostic tests from a fit. Returns a list of arrays (measures x categories
+# x raters): `value`, `error` (standard error), and `low` and `high`, limits of the interval.
+# Youden's index is replaced by the probability (index + 1) / 2. `rates`: base rates for predictive
+# values, NULL for those of the fit. `both`: numbers of two raters to combine, or empty. `group`: a
+# row of covariates, which selects the population whose base rates are used; NULL for all cases.
 tested <- function(fit, rates, both, conf_level, group) UseMethod("tested")
 
 tested.rater_fit <- function(fit, rates, both, conf_level, group) {
@@ -201,8 +204,8 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group) {
   transformed <- test_numbers(combined, base_rates, rates, answered)
   error <- test_errors(fit, transformed, rates, both, group)
   if (!is.null(fit$centre)) {
-    # The curvature treats the mean rows of the pooled prior as known. The lower bound is the
-    # standard error with known truth.
+    # Errors from the curvature are too small, because the mean rows of the pooled prior are treated
+    # as known. The lower bound is the standard error with known truth.
     min_error <- errors_given_truth(fit, rates, both)
     error <- pmax(error, replace(min_error, is.na(min_error), 0))
   }
@@ -251,7 +254,8 @@ check_prevalence <- function(prevalence, categories) {
   unname(prevalence[categories])
 }
 
-# Returns the names of raters with fewer ratings than the weight of the prior of raters.
+# Returns the names of raters whose estimates depend mostly on the prior: their number of ratings is
+# below the weight of the prior, expressed as a number of ratings.
 mostly_prior <- function(fit) {
   size <- if (fit$identified == "yes") fit$centre$c %||% weak_prior_size(fit)
   if (is.null(size)) return(character())
@@ -259,8 +263,8 @@ mostly_prior <- function(fit) {
   fit$x$raters[n > 0 & n < size & !is_known_rater(fit)]
 }
 
-# Returns the weight of a weak prior of separate accuracies: the number of ratings that have the
-# same information about the logit of the mean accuracy. NULL if the identified fit has no such
+# Returns the weight of the weak prior of raters' accuracies, expressed as the number of ratings
+# with the same information about the logit of the mean accuracy. NULL if the fit does not use this
 # prior.
 weak_prior_size <- function(fit) {
   spread <- fit$model$prior$spread
@@ -281,11 +285,11 @@ check_combined <- function(combine, raters) {
   rater_numbers
 }
 
-# Adds the two combinations of a pair of raters as further raters: "a and b", and "a or b". `p`
-# contains probabilities of answers (raters x truth x answer), and `both` the numbers of the pair.
-# `joint` contains the probability that both give the answer (truth x answer), NULL if errors are
-# independent given the truth. With `variance`, the function returns variances instead of
-# probabilities, by the delta method.
+# Adds the two combinations of a pair of raters, "a and b" and "a or b", as further raters to `p`.
+# `p`: array of probabilities of answers (raters x truth x answer). `both`: numbers of the two
+# raters. `joint`: probability that both give the answer (truth x answer), NULL if errors are
+# independent given the truth. If `variance` (variances of `p`) is given, the function returns the
+# variances of the result instead of the probabilities, by the delta method.
 add_combined_tests <- function(p, both, joint = NULL, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)

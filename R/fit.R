@@ -1,7 +1,7 @@
-#' Fit a model to raters
+#' Fit a latent class model to raters
 #'
-#' Estimates the accuracy of raters and the base rates of the categories from the agreement between
-#' raters. The answers of systems are not used.
+#' Estimates the accuracy of raters (their confusion matrices) and the base rates of the categories
+#' from the agreement between raters, without known truth. The answers of systems are not used.
 #'
 #' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] can be fitted. L-BFGS maximises the log
@@ -35,16 +35,16 @@
 #'   category.
 #'
 #' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
-#' least squares (footnote 5 of the paper). The model must have uniform errors or errors by
+#' least squares (footnote 5 of Lehner, 2015). The model must have uniform errors or errors by
 #' distance. The weight of a pair of raters is the number of their common cases. Priors are not
 #' used, and there is no likelihood. Standard errors are sandwich estimates. The method is a check
 #' of the fit by likelihood: if the two fits disagree, the model is wrong.
 #'
 #' With `method = "algebraic"`, agreement is the share of agreeing pairs among all pairs of ratings
-#' by different raters. Rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
-#' errors are computed by the delta method over cases. Negative base rates are set to zero and the
-#' others rescaled to sum to one, with a warning of class `fallible_warning_boundary`. A category
-#' with base rate zero has probability zero in every case, even if all raters chose it.
+#' by different raters. Rater accuracy and base rates solve equations 2 and 5 of Lehner (2015).
+#' Standard errors are computed by the delta method over cases. Negative base rates are set to zero
+#' and the others rescaled to sum to one, with a warning of class `fallible_warning_boundary`. A
+#' category with base rate zero has probability zero in every case, even if all raters chose it.
 #'
 #' @section Known cases and raters: Cases with known truth (gold cases) enter the likelihood like
 #' ratings by a rater who is never wrong. They also count in base rates, so they should be drawn
@@ -198,8 +198,8 @@ check_model <- function(model) {
 
 hint_of_models <- "To choose a model, use {.arg model}, as in {.code model = dawid_skene()}."
 
-# Checks the arguments and fits the model. All fits of the package use this function. `start`
-# contains starting values of start_of(), or NULL.
+# Checks the arguments of fit_raters(), fits the model and returns the fit. All fits of the package
+# use this function. `start`: starting values from start_of(), or NULL.
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   check_model(model)
@@ -257,7 +257,8 @@ has_pairs <- function(model) {
   model$errors %in% c("uniform", "distance") && !uses_confidence(model) && !has_formula(model)
 }
 
-# Fits a model. `checked` is a list of check_fitted(), `start` contains starting values or is NULL.
+# Fits a model and returns the fit. `checked`: result of check_fitted(). `start`: starting values
+# from start_of(), or NULL.
 fit_model <- function(model, checked, start) UseMethod("fit_model")
 
 # Checks `method`, replaces NULL by the default, and raises an error if the method cannot fit the
@@ -292,7 +293,7 @@ check_method <- function(method, model, x, has_known) {
   method
 }
 
-# Creates a fit. All fits have these fields:
+# Creates a fit of class `kind`. All fits have these fields:
 # * x, model, method, known, given: the ratings and settings, see resolve_known()
 # * identified: "yes", or a code of the reason why the fit is not identified
 # * agreement, kappa: from the algebraic fit
@@ -315,7 +316,8 @@ check_method <- function(method, model, x, has_known) {
 # * replace_answers(): the same fit with other answers of systems
 # * refitting(): a function that returns the posterior for other weights of patterns
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
-# * rule_field() of its model: name of the function that a method of estimation uses
+# * rule_field() of its model: for models that are fitted in R, the field of new_method() with the
+#   function that estimates the accuracy of systems
 # * likelihood_lines(): additional lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
                           by_agreement = fit_algebraic(x)) {
@@ -376,6 +378,7 @@ warn_kind.k_fit <- function(fit) {
   ), negative = fit$negative, categories = zero_categories, against = n_contradicted)
 }
 
+# Returns the reason why a fit is not identified, for users.
 reason_of_fit <- function(fit) {
   categories <- n_categories(fit$x)
   if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
@@ -388,8 +391,8 @@ reason_of_parameters <- function(model, categories) {
     "categories can distinguish")
 }
 
-# Returns the fit that an argument represents: a fit, the fit of an accuracy estimate, or a fit of
-# the K-model to ratings.
+# Converts argument `fit` of an exported function to a fit, and returns it. The argument can be a
+# fit, an accuracy estimate (which contains a fit), or ratings, to which the K-model is then fitted.
 as_fit <- function(fit, arg = "fit") {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
   if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, arg))

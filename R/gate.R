@@ -1,8 +1,9 @@
 #' Decide whether systems pass a threshold
 #'
-#' Compares the intervals of accuracies, pass rates or differences with a threshold. A system passes
-#' if the lower end of its interval reaches the threshold, and fails if the upper end is below it.
-#' Otherwise the data do not decide. The result contains an exit status for scripts.
+#' Compares the confidence intervals of systems' accuracies, pass rates or differences with a
+#' threshold. A system passes if the lower limit of its interval is at or above the threshold, and
+#' fails if the upper limit is below it. Otherwise it is undecided. The result contains an exit
+#' status for scripts, for example in continuous integration.
 #'
 #' @section Exit status:
 #' `gate(...)$status` is 0 if all systems pass, 2 if one fails, and 3 if none fails and some are
@@ -12,21 +13,22 @@
 #' Rscript -e 'e <- readRDS("estimate.rds"); quit(status = fallible::gate(e, 0.7)$status)'
 #' ```
 #'
-#' @section Errors:
-#' A system whose accuracy is exactly `at_least` passes with probability (1 - `conf_level`) / 2: 5%
-#' with 90% intervals. In simulations (20 000 panels per setting, 20 to 200 gold cases, six judges)
-#' this rate was .02 to .05 on average. In the worst setting it was .11. If the gate used the
-#' estimate instead of the interval, half of such systems would pass.
+#' @section Error rates: A system whose accuracy is exactly `at_least` passes with probability (1 -
+#' `conf_level`) / 2: 5% with 90% intervals. In simulations (20 000 data sets per setting, 20 to 200
+#' cases with known truth, called gold cases, six judges) this rate was .02 to .05 on average. In
+#' the worst setting it was .11. If `gate()` used the estimate instead of the interval, half of such
+#' systems would pass.
 #'
-#' This holds for one test. If labels are added until the system passes, a system at the threshold
-#' passes far more often (.12 to .17 after eight tests). Fix the number of labels beforehand, or
-#' estimate with `interval = "anytime"`.
+#' These rates are for one test. If gold cases are added until the system passes, a system at the
+#' threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
+#' beforehand, or estimate with `interval = "anytime"`.
 #'
-#' Gold cases are valid only for the answers that were labelled. If the application changes, its
-#' answers are new and need new labels.
+#' For pass rates, gold cases are valid only for the answers that were labelled. If the system
+#' changes, its answers are new and need new labels.
 #'
 #' @param x A result of [estimate_accuracy()] or [compare_systems()], also for several groups or
-#'   variables. Estimates from ratings by language models without gold cases are refused.
+#'   variables. If all raters are language models or programs and there are no gold cases, there is
+#'   an error, because their agreement is little evidence of accuracy.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @param ... Not used; catches misspelt arguments.
@@ -39,8 +41,9 @@
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
 #'   * `needed`: number of further gold cases (cases with known truth) for a decision, if the
 #'     estimate and the precision per gold case do not change. It is 0 if there is a decision. It is
-#'     `NA` if there are too few cases, for comparisons, and for estimates without gold cases.
-#'   * `reason`: why there is no interval or no `needed`.
+#'     `NA` if gold labels of all cases would not decide, for comparisons, for anytime intervals and
+#'     for estimates without gold cases.
+#'   * `reason`: why the interval or `needed` is missing.
 #'
 #'   `glance()`: one row with `status`, `at_least` and the numbers `passed`, `failed` and
 #'   `undecided`. `format()`: the decisions in one line.
@@ -96,13 +99,13 @@ gate <- function(x, at_least, ...) {
   )
 }
 
-# With fewer gold cases gate() warns.
+# gate() warns if there are fewer gold cases.
 few_for_gate <- 50L
 
 threshold_words <- function(at_least) paste0(format(100 * at_least), "%")
 
-# Rows of tidy(), with two more columns: `gold`, the number of gold cases, and `words`, the decision
-# in one sentence.
+# Returns the table of decisions, with the columns of tidy() and two further columns: `gold`, the
+# number of gold cases of the estimate, and `words`, the decision in one sentence.
 gate_rows <- function(x, at_least) UseMethod("gate_rows")
 
 gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_rows(x, at_least))
@@ -141,9 +144,9 @@ gate_rows.system_comparison <- function(x, at_least) {
   gate_words(rows, sprintf("the difference %s is ", rows$system), at_least)
 }
 
-# A row per system or pair, with the columns of tidy(). `table` has the estimates and intervals.
-# Only accuracies measured by gold cases get a number in `needed` later, if they are undecided.
-# `no_needed`: the reason why undecided rows have no number.
+# Returns the table of decisions, with a row per system or pair and the columns of tidy(). `table`:
+# estimates and intervals. `no_needed`: reason why `needed` is NA in undecided rows. The caller
+# replaces NA by a number for accuracies that gold cases measure.
 decision_rows <- function(table, system_name, at_least, no_needed) {
   decision <- rep("undecided", nrow(table))
   decision[which(table$conf.low >= at_least)] <- "pass"
@@ -170,9 +173,9 @@ gate_words <- function(rows, claim, at_least) {
   rows
 }
 
-# Smallest number of further gold cases for which Wilson's interval excludes the threshold
-# `at_least`, if the accuracy `share` and the precision per gold case do not change. NA if the
-# interval would contain the threshold even if all cases were gold cases. `measured`: result of
+# Returns the smallest number of further gold cases for which Wilson's interval excludes the
+# threshold `at_least`, if the accuracy `share` and the precision per gold case do not change. NA if
+# the interval would contain the threshold even if all cases were gold cases. `measured`: result of
 # measured_of() for the system.
 needed_labels <- function(measured, share, at_least, estimate) {
   # Anytime intervals are confidence sequences, for which this formula does not hold.
