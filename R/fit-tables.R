@@ -282,8 +282,7 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   chosen_rows(interval_matrix(table, terms, level), parm)
 }
 
-# If covariances are not computed (NA), vcov() returns a matrix for at most this number of
-# parameters.
+# Largest number of parameters of which vcov() returns only variances, with NA as covariances.
 max_covariances <- 5000L
 
 # Returns `covariance` (a matrix) and `variance` (a vector) of the coefficients; NULL if

@@ -2,8 +2,8 @@
 
 #' Gold cases: cases with known truth
 #'
-#' Combines the true categories of some cases with information on how these cases were sampled. The
-#' result is used as `known_truth` in [estimate_accuracy()] and other functions.
+#' Combines the true categories of some cases (gold cases) with information on how these cases were
+#' sampled. The result can be used as `known_truth` in [estimate_accuracy()] and other functions.
 #'
 #' @param truth The true categories. Cases with a missing truth (`NA`) are not gold cases.
 #'   * A vector of categories named by case.
@@ -16,10 +16,12 @@
 #'   * The probability with which each case was chosen, in (0, 1]: a vector named by case, a data
 #'     frame with columns `case` and `probability`, or the name of a column of `truth`. If `truth`
 #'     has a column `probability`, it is used by default. A vector without names must be in the
-#'     order of the cases (argument `by` of [estimate_accuracy()] has the same rule).
+#'     order of the cases. It is accepted only if the data given to [ratings()] had a row per case,
+#'     and the ratings still contain all cases in that order.
 #'   * `"given"`: chosen by hand. The default, `NULL`, is treated in the same way, with a warning.
 #' @param target The accuracy that intervals are computed for: accuracy in the `"population"` from
-#'   which the cases are a sample (the default), or accuracy on exactly these `"cases"`.
+#'   which all cases of the ratings are a sample (the default), or accuracy on exactly these
+#'   `"cases"`. Intervals for `"cases"` are narrower.
 #' @param widen Used only for `interval = "combined"` of [estimate_accuracy()], which combines gold
 #'   cases with a prior computed from the ratings. The prior is widened as the number of gold cases
 #'   grows. `NULL` (the default): it is widened automatically, and not used if gold cases contradict
@@ -74,10 +76,11 @@ as_gold_cases <- function(known_truth, gold_sample) {
   known_truth
 }
 
-# Returns the gold cases among the cases of the ratings `x`, as a list with the fields: `case`, row
-# numbers of the gold cases; `truth`, their true categories as numbers; `sample`, how they were
-# chosen ("random", "probability", "given" for chosen by hand, or "undeclared", treated like
-# "given"); `probability` with which each was chosen, NULL if the user gave no probabilities.
+# Returns the gold cases (cases with known truth) among the cases of the ratings `x`, as a list with
+# the fields: `case`, row numbers of the gold cases; `truth`, their true categories as numbers;
+# `sample`, how they were chosen ("random", "probability", "given" for chosen by hand, or
+# "undeclared", treated like "given"); `probability` with which each was chosen, NULL if not given
+# by the user.
 read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
     name_cases(replace_key_columns(known_truth, names(x$keys)))
@@ -98,15 +101,15 @@ read_gold <- function(known_truth, gold_sample, x) {
   )
 }
 
-# Are gold cases a probability sample of the cases? A "random" sample in which no case has a rating
-# is not: it does not represent the cases with ratings.
+# Are gold cases (a result of read_gold()) a probability sample of the cases of `x`? A "random"
+# sample in which no case has a rating is not, because it does not represent the cases with ratings.
 is_sample <- function(gold, x) {
   gold$sample == "probability" ||
     (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
 }
 
-# Sampling probability of each case of `x`, NA if it is missing; NULL if the user gave none. It is
-# read from a column of `known_truth` or from `gold_sample`.
+# Returns the probability with which each case of `x` was sampled, NA if it is missing; NULL if the
+# user gave no probabilities. They are read from a column of `known_truth`, or from `gold_sample`.
 given_probability <- function(known_truth, gold_sample, x) {
   is_table <- is.data.frame(known_truth)
   names_column <- is_table && is_string(gold_sample) && gold_sample %in% names(known_truth)
@@ -146,6 +149,8 @@ probability_of_sample <- function(sample, x) {
   }
 }
 
+# Returns the sampling probability of each case of `x`, NA if it is not in `case`. `probability`:
+# probabilities of the cases named in `case`. Raises an error if a case has different probabilities.
 look_up_probability <- function(case, probability, x) {
   case <- as_label(case)
   abort_if(!is.numeric(probability), "gold",
@@ -170,11 +175,12 @@ check_gold_probability <- function(probability, case) {
     case = case, found = values)
 }
 
-# Sum of the weights of gold cases; without weights, the number of gold cases.
+# Returns the number of gold cases of an estimate. Each counts with its weight, if cases have
+# weights.
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
-# Warns if gold cases cannot measure accuracy, or if they are few, drawn by their truth, or all
-# cases. `gold`: result of read_gold(). `x`: the ratings.
+# Warns if gold cases cannot measure accuracy, are few, were apparently selected by their truth, or
+# are all cases. `gold`: result of read_gold(). `x`: the ratings.
 warn_gold <- function(gold, x) {
   n <- length(gold$case)
   kind <- gold_kind(gold, x)
@@ -225,15 +231,16 @@ is_drawn_by_class <- function(gold, x) {
 few_gold <- 10L # smallest number of gold cases for which the coverage of intervals was measured
 
 # Returns "sample" if gold cases are a probability sample (or if there are none), otherwise the
-# reason why they are not: "unrated" (some cases of the sample have no ratings), "picked" (by hand),
-# or "undeclared" (`gold_sample` is missing).
+# reason why they are not: "unrated" (a random sample, but none of its cases has a rating), "picked"
+# (by hand), or "undeclared" (`gold_sample` is missing).
 gold_kind <- function(gold, x) {
   if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
 
-# Known truths as a list with an element per variable of `x`, a list of ratings. `known`: a list
-# with names of variables; TRUE for the truths stored in `x`; or truths for all variables.
+# Splits known truths by variable, if `x` is a list of ratings named by variable. Returns a list
+# with an element per variable. `known`: a list named by variable; TRUE for the truths that are
+# stored in `x`; or the same truths for all variables.
 truth_of_variables <- function(known, x) {
   if (rlang::is_bare_list(known)) {
     unknown_names <- setdiff(names(known), names(x))
@@ -246,10 +253,11 @@ truth_of_variables <- function(known, x) {
     lapply(x, function(x) known)
 }
 
-# Increases the variance ratio of estimates `x` if gold cases are in clusters. If predictions
-# (`slope`) do not reduce the variance between clusters, the estimate is changed to the mean of gold
-# cases. `cluster`: cluster of each gold case, or NULL. `variance`: variance of a case.
-# `is_counted`: does a gold case count for a mean (gold cases x means)?
+# Increases the variances of means `x` (a result of correct_mean()) for dependence between gold
+# cases of the same cluster, and returns `x`. If correction by predictions (`slope` > 0) does not
+# reduce the variance between clusters, the estimate becomes the mean of gold cases. `cluster`:
+# cluster of each gold case; if it is NULL, `x` is unchanged. `variance`: variance of the
+# contribution of one case. `is_counted`: is a gold case used for a mean (gold cases x means)?
 in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))

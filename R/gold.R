@@ -1,12 +1,13 @@
-# Measures systems with gold cases, which are cases with known truth, and with predictions from the
-# ratings. Cases with the same ratings and answers are one pattern.
+# Accuracies of systems from gold cases (cases with known truth), with predictions from ratings as
+# control variates. Cases with the same ratings and answers of systems are one pattern.
 
-# Collects the data that measurements need. `gold`: result of read_gold(). A gold case with weight n
-# is replicated n times. Returns fields by pattern: `predicted`, probability of each category from
-# the ratings (patterns x categories; computed if NULL); `answer` (patterns x systems); `weight`,
-# number of cases; `rated`, does it have ratings? And fields by gold case: `at`, number of its
-# pattern; `case`; `truth`; `w`, sampling weight; `cluster`. `drawn`: were gold cases drawn with
-# known probabilities?
+# Collects the data from which accuracies are estimated with gold cases. `x`: ratings. `gold`:
+# result of read_gold(). A gold case with weight n is replicated n times. Returns a list. Fields by
+# pattern of ratings: `predicted`, probability of each category given the ratings (patterns x
+# categories; computed if the argument is NULL); `answer` (patterns x systems); `weight`, number of
+# cases; `rated`, does the pattern have ratings? Fields by gold case: `at`, number of its pattern;
+# `case`; `truth`; `w`, sampling weight; `cluster`. `drawn`: were gold cases drawn with known
+# probabilities?
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   weight <- weights_of_cases(x)
   n_gold <- sum(weight[gold$case])
@@ -29,12 +30,13 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
 
 max_gold <- 1e7 # largest number of gold cases, if their weights are numbers of cases
 
-# Selects gold cases for quantities (columns) that are computed from some of the patterns only.
-# `used`: does a quantity use a pattern (patterns x quantities)? Patterns without ratings are left
-# out unless gold cases are among them, because gold cases must be a sample of all cases that are
-# used. Returns fields of `evidence` and, with a column or element per quantity: `weight`, number of
-# cases of each pattern; `w`, sampling weight of each gold case (both 0 if not used); `gold`, number
-# of gold cases; `stands`, do they represent all cases?
+# Selects the gold cases from which each quantity is estimated, such as the cases that a system
+# answered. `evidence`: result of gold_evidence(). `used`: does a quantity depend on a pattern
+# (patterns x quantities)? Patterns without ratings are left out unless they contain gold cases,
+# because gold cases must be a sample of all cases that are used. Returns some fields of `evidence`
+# and, with a column or element per quantity: `weight`, number of cases of each pattern; `w`,
+# sampling weight of each gold case (both 0 if not used); `gold`, number of gold cases; `stands`, do
+# gold cases represent all cases?
 select_gold <- function(evidence, used) {
   used <- as.matrix(used)
   at <- evidence$at
@@ -48,29 +50,31 @@ select_gold <- function(evidence, used) {
   ))
 }
 
-# Do gold cases represent all cases, for each column of `weight` (patterns) and `w` (gold cases)?
-# The inverse probabilities `w` estimate the number of cases. If their sum is too far from it, some
-# cases had no chance to be drawn, or the probabilities are wrong.
+# Do gold cases represent all cases? Returns an element per column of `weight` (number of cases of
+# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w`
+# estimates the number of cases. If it differs from this number by more than 4 standard errors plus
+# 1%, some cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are sampling
+# probabilities known?
 represent_all_cases <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
 }
 
-# Is the sum of the inverse probabilities larger than the number of cases, by more than sampling
-# error? The probabilities are then wrong.
+# Is the sum of inverse sampling probabilities larger than the number of cases, by more than
+# sampling error? If so, the user gave wrong probabilities. `evidence`: result of gold_evidence().
 counts_too_many <- function(evidence) {
   weight <- evidence$weight
   sum(evidence$w) > sum(weight) &&
     !represent_all_cases(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
-# Estimates quantities from gold cases and from predictions by ratings. Every function that measures
-# with gold cases calls this function.
-# `gold_data`: result of select_gold(). `y` (gold cases x quantities): value of each gold case, or
-# its influence on the quantity. `q` (patterns x quantities): prediction of `y` from ratings.
-# `correct`: function that computes corrected means, such as correct_share(). `settle`: function
-# that converts corrected means to the quantities. `variance`: function that takes the quantities
-# and returns, for each, the variance of the contribution of one case.
+# Estimates quantities, such as accuracies, from gold cases and from predictions by ratings. Returns
+# a list in the form of correct_mean(). `gold_data`: result of select_gold(). `y` (gold cases x
+# quantities): value of each gold case, such as 1 for a correct answer, or its influence on the
+# quantity. `q` (patterns x quantities): prediction of `y` from ratings. `correct`: function that
+# computes corrected means, such as correct_share(). `settle`: function that converts the corrected
+# means to the quantities. `variance`: function that takes the result of `settle` and returns, for
+# each quantity, the variance of the contribution of one case.
 gold_quantity <- function(gold_data, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
   x <- settle(correct(y, q[gold_data$at, , drop = FALSE], prediction_of(q, gold_data$weight),
@@ -78,11 +82,13 @@ gold_quantity <- function(gold_data, y, q, correct, settle = identity,
   in_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)))
 }
 
-# Accuracies of systems with numbers `first` or, with `second`, their differences from the
-# accuracies of systems `second`. Returns `known`: do gold cases measure the system or pair? Other
-# fields have an element for each known system or pair: the fields of correct_mean(), and `differ`,
-# share of cases on which the two answers differ; `one_right`, expected squared difference of a
-# case; `all`, number of cases; `disputed`, number of gold cases on which the two answers differ.
+# Estimates accuracies of the systems with numbers `first` from gold cases or, with `second`, the
+# differences between accuracies of `first` and `second`. `evidence`: result of gold_evidence().
+# Returns a list. `known`: do gold cases measure the system or pair? All other fields have an
+# element only for each known system or pair: the fields of correct_mean(), and `differ`, share of
+# cases on which the two answers differ; `one_right`, expected squared difference of a case,
+# predicted from ratings; `all`, number of cases; `disputed`, number of gold cases on which the two
+# answers differ.
 gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
   has_second <- !is.null(second)
@@ -128,8 +134,8 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   ))
 }
 
-# Measurements of system number `s`: the fields of gold_accuracy(), with one element each (or one
-# column); NULL if gold cases do not measure it.
+# Returns the element (or column) of system number `s` of each field of gold_accuracy(), as a list;
+# NULL if gold cases do not measure the system. `gold`: see with_gold().
 measured_of <- function(gold, s) {
   measured <- gold$measured
   if (!isTRUE(measured$known[s])) return(NULL)
@@ -139,9 +145,9 @@ measured_of <- function(gold, s) {
   })
 }
 
-# Converts means over a part of the cases to means over all cases, in which the other cases have
-# value 0. `share`: share of cases in the part (1 if the mean is over all cases). `is_part`: is the
-# mean over a part (an element per mean)?
+# Converts means over a part of the cases to means over all cases, where all other cases have the
+# value 0. `x`: result of correct_mean(). `share`: share of cases in the part, 1 for means over all
+# cases. `is_part`: is it a mean over a part? Both have an element per mean.
 as_part <- function(x, share, is_part) {
   mean_square <- share * (x$variance + x$estimate^2)
   at_hand <- (mean_square - (share * x$estimate)^2) / (share * x$variance)
@@ -152,8 +158,8 @@ as_part <- function(x, share, is_part) {
   modify_fields(x, c("rest", "answers"), sweep, 2L, share, `*`)
 }
 
-# Gold cases that system number `s` answered, in the form of select_gold(); NULL if there are none
-# or if they do not represent all cases that it answered.
+# Returns the gold cases that system number `s` answered, in the form of select_gold() but with
+# vectors; NULL if there are none, or if they do not represent all cases that the system answered.
 gold_of_system <- function(evidence, s) {
   gold_data <- select_gold(evidence, evidence$answer[, s] > 0L)
   if (gold_data$gold == 0L || !gold_data$stands) return(NULL)
@@ -161,10 +167,11 @@ gold_of_system <- function(evidence, s) {
   modify_fields(gold_data, c("at", "truth", "cluster", "w"), `[`, gold_data$w > 0)
 }
 
-# Share of shared errors, with its interval, estimated from the accuracy on gold cases. It is 0 if
-# this accuracy is equal to the value with independent errors (`independent`), and 1 if it is equal
-# to the value with shared errors (`shared`). Shares are limited to [0, 1], and NA if the whole
-# interval is outside. `interval`: result of corrected_interval().
+# Estimates from gold cases what share of the raters' errors a system shares, with an interval. It
+# is 0 if the accuracy on gold cases is equal to `independent`, and 1 if it is equal to `shared`.
+# These are the accuracies computed from ratings if errors are independent, or shared. Shares are
+# limited to [0, 1], and NA if the whole interval is outside. `interval`: result of
+# corrected_interval().
 gold_common <- function(interval, independent, shared) {
   distance <- independent - shared
   distance[abs(distance) < 1e-6] <- NA_real_
@@ -177,9 +184,9 @@ gold_common <- function(interval, independent, shared) {
   lapply(shares, function(share) replace(clip01(share), outside, NA_real_))
 }
 
-# Estimates from ratings, for systems with numbers `s`: `estimate`, centre of the interval;
-# `std.error`, total standard error; `bias`, the part of it that is not sampling error. Both errors
-# are NA if the interval contains sampling error only.
+# Returns the estimates from ratings only of the systems with numbers `s`, as a list: `estimate`,
+# centre of the interval; `std.error`, total standard error; `bias`, the part of the standard error
+# that is not sampling error. Both errors are NA if the sampling error is unknown.
 estimates_from_ratings <- function(estimate, s) {
   error <- (estimate$gold$alone %||% estimate$table)$std.error[s]
   bias <- sqrt(pmax(0, error^2 - estimate$details$sampling[s]^2))
@@ -191,10 +198,11 @@ estimates_from_ratings <- function(estimate, s) {
 # The true category of each case is predicted from its ratings. Gold cases correct the mean error of
 # these predictions.
 
-# Probability of each category (patterns x categories; NA without ratings). It is the mean of two
-# predictions: the posterior probability in a model with an accuracy per rater, and the share of
-# ratings. For one rater it is the share only. Answers of systems and known truths are not used, so
-# that gold cases are predicted like all other cases.
+# Predicts the true category of cases from their ratings: returns the probability of each category
+# (patterns x categories; NA for patterns without ratings). It is the mean of two predictions: the
+# posterior probability in a model with an accuracy per rater, and the share of ratings. For one
+# rater it is only the share. Answers of systems and known truths are not used, so that gold cases
+# are predicted like all other cases.
 predict_categories <- function(x) {
   shares <- rating_shares(x)
   posterior <- posterior_of_raters(x)
@@ -213,8 +221,9 @@ posterior_of_raters <- function(x) {
   posterior(fit)[matching_patterns(fit$x, x), , drop = FALSE]
 }
 
-# Predicted probability that an answer is correct, in the form of `answer`: a category number per
-# pattern (0: no answer), or a matrix with a column per system. `predicted`: patterns x categories.
+# Returns the predicted probability that an answer is correct, NA without an answer. `predicted`:
+# probabilities of categories (patterns x categories). `answer`: category number of each pattern (0:
+# no answer), or a matrix with a column per system; the result has the same form.
 predict_answer <- function(predicted, answer) {
   cells <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
   out <- predicted[cells]
@@ -236,20 +245,21 @@ fill_unrated <- function(q, weight) {
 
 # Gold cases are a random sample of cases with known truth. They measure errors that ratings do not
 # identify. Ratings predict the probability that an answer is correct, and gold cases estimate the
-# bias of such predictions. The result is valid without assumptions about raters: if predictions are
-# useless, it is computed from gold cases only.
+# bias of these predictions (prediction-powered inference). The result is valid without assumptions
+# about raters: if predictions are useless, it is computed from gold cases only.
 #
-# In the functions below, `y` are values of gold cases, such as 1 for a correct answer; `q` their
-# predictions; and `w` their weights (inverse sampling probabilities, on any scale; 0 leaves a case
-# out). All may be matrices with a row per gold case and a column per mean.
+# In the functions below, `y` contains values of gold cases, such as 1 for a correct answer; `q`,
+# predictions of `y`; and `w`, weights of gold cases (inverse sampling probabilities, on any scale;
+# 0 leaves a case out). All may be matrices with a row per gold case and a column per estimated
+# mean.
 
-# Prior mean of the slope of `y` on `q`, and the number of gold cases to which the prior is
-# equivalent.
+# Prior mean of the regression slope of `y` on `q`, and the number of gold cases to which this prior
+# is equivalent.
 prior_slope <- 0.5
 prior_cases <- 10
 
-# Mean and variance of the prediction `q` over all cases, and the number of cases. `weight`: number
-# of cases of each row. The divisor of the variance is the number of cases minus 1.
+# Returns the mean and variance of predictions `q` over all cases (not only gold cases), and the
+# number of cases, for each column of `q`. `weight`: number of cases of each row.
 prediction_of <- function(q, weight = 1) {
   q <- as.matrix(q)
   weight <- matrix(weight, nrow(q), ncol(q))
@@ -259,9 +269,10 @@ prediction_of <- function(q, weight = 1) {
   list(mean = mean, variance = ifelse(cases > 1, squares / (cases - 1), 0), cases = cases)
 }
 
-# Corrected shares of cases: `y` is 0 or 1. The variance of `y` is computed from a share with one
-# more case of either kind, so that it is not 0. In the share of variance that predictions explain,
-# the denominator is at least the variance of a share equal to the mean prediction.
+# Estimates shares of cases by correct_mean(); `y` is 0 or 1. The variance of `y` is computed as if
+# there were one more gold case with value 0 and one with value 1, so that it is not 0.
+# `least_variance`, with which the variance of predictions is compared, is m (1 - m) for the mean
+# prediction m.
 correct_share <- function(y, q, prediction, w = 1) {
   shrunk_variance <- function(mean, spread, gold) {
     share <- (gold * mean + 1) / (gold + 2)
@@ -270,8 +281,9 @@ correct_share <- function(y, q, prediction, w = 1) {
   correct_mean(y, q, prediction, shrunk_variance, prediction$mean * (1 - prediction$mean), w)
 }
 
-# Corrected difference of two systems' accuracies. `u` is 1 if only the first system is correct, -1
-# if only the second is, and 0 otherwise. If their answers agree, `u` and its prediction are 0.
+# Estimates differences between the accuracies of two systems by correct_mean(). `u` is 1 if only
+# the first system is correct, -1 if only the second is correct, and 0 otherwise. If their answers
+# agree, `u` and its prediction `q` are 0.
 correct_difference <- function(u, q, prediction, w = 1) {
   correct_mean(u, q, prediction, function(mean, spread, gold) pmax(spread, 1 / gold), w = w)
 }
@@ -282,14 +294,14 @@ correct_difference <- function(u, q, prediction, w = 1) {
 # of gold cases, that returns the variance of `y`. `least_variance`: lower limit of the variance of
 # `y` to which the variance of predictions is compared.
 #
-# Returns a list with an element (or column) per mean: `estimate`; `alone`, the mean of gold cases;
-# `slope`; `variance`, the variance of `y`; `ratio`, the variance of the estimate relative to that
-# of a mean of gold cases with equal weights and no predictions; `rest` and `answers`, weighted
-# deviations of gold cases from their mean, with and without predictions; `gold` and `cases`,
-# numbers of gold cases and of all cases; `labels`, the number of gold cases that the user labelled;
-# `design`, number of gold cases with unequal weights that are equivalent to one with equal weights;
-# `at_hand`, variance of a case, in units of `variance`; `seen`, the share among gold cases, by
-# which extend_to_ends() extends intervals (NA: not extended).
+# Returns a list with an element (or column) per mean: `estimate`; `alone`, the mean of gold cases
+# without predictions; `slope`; `variance`, the variance of `y`; `ratio`, the variance of the
+# estimate relative to the variance of a mean of gold cases with equal weights and no predictions;
+# `rest` and `answers`, weighted deviations of y - slope q, and of `y`, from their means over gold
+# cases; `gold` and `cases`, numbers of gold cases and of all cases; `labels`, number of cases that
+# the user labelled; `design`, design effect of unequal weights (Kish); `at_hand`, variance of a
+# case for the sampling error of all cases, relative to `variance`; `seen`, share of correct gold
+# cases for extend_to_ends(), NA if intervals are not extended.
 correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
   y <- as.matrix(y)
   q <- as.matrix(q)
@@ -317,15 +329,16 @@ correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
 
 centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))
 
-# Weighted sum of squared deviations from the mean, by column, times m / (m - 1) for m gold cases;
-# 0 for a single case. `weight`: weights in the sum of squares. `w`: weights in the mean.
+# Returns, for each column of `x`, the weighted sum of squared deviations from the mean, times m /
+# (m - 1) for m gold cases; 0 for a single case. `weight` is used in the sum of squares, `w` in the
+# mean.
 sum_of_squares <- function(x, w, weight = w) {
   n_gold <- colSums(w > 0)
   ifelse(n_gold > 1, colSums(weight * centred(x, w)^2) * n_gold / (n_gold - 1), 0)
 }
 
-# Regression slope of `y` on `q`, shrunk to `prior_slope` and limited to [0, 1]. `spread`: variance
-# of `q` over all cases. `effective`: number of gold cases with equal weights that are equivalent.
+# Returns the regression slope of `y` on `q`, shrunk to `prior_slope` and limited to [0, 1].
+# `spread`: variance of `q` over all cases. `effective`: gold cases / design effect.
 slope_on <- function(y, q, spread, w, effective) {
   n_gold <- colSums(w > 0)
   slope <- colSums(w * centred(y, w) * centred(q, w)) / (n_gold - 1) / spread
@@ -334,9 +347,9 @@ slope_on <- function(y, q, spread, w, effective) {
   ifelse(spread <= 0, 0, clip01(slope))
 }
 
-# Variance of `residual` (`y` minus slope times `q`) relative to the variance of `y`, shrunk to the
-# value for slope `prior_slope`. With few gold cases, `y` and `residual` may hardly vary by chance.
-# `explained`: largest share of the variance that predictions can explain.
+# Returns the variance of `residual` (`y` minus slope times `q`) relative to the variance of `y`,
+# for `ratio` in correct_mean(). It is shrunk to the value for slope `prior_slope`, because few gold
+# cases may hardly vary by chance. `explained`: largest share that predictions can explain.
 variance_left <- function(y, residual, w, variance, explained) {
   prior_ratio <- 1 - prior_slope^2 * explained
   # Both sums use squared weights, so that useless predictions leave the variance unchanged.
@@ -345,16 +358,17 @@ variance_left <- function(y, residual, w, variance, explained) {
     (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
 }
 
-# Expected share of the variance of correctness that ratings explain, computed from predictions
-# only, before any gold case is labelled. `variance`: variance of a case.
+# Returns the share of the variance of correctness (1 if an answer is correct, 0 otherwise) that
+# ratings are expected to explain, before any gold case is labelled. `prediction`: result of
+# prediction_of(). `variance`: variance of correctness.
 explained_by_ratings <- function(prediction, variance) {
   if (variance > 0) min(0.9, (prediction$variance / variance)^2) else 0
 }
-# Standard deviation of the true share around the expected share, over public data sets.
+# Standard deviation of the true share around the expected share, in public data sets.
 explained_deviation <- 0.2
 
-# Number of gold labels without ratings that are equivalent to one gold label with ratings: an
-# estimate with limits. `explained`: result of explained_by_ratings().
+# Returns the number of gold labels without ratings that give the same precision as one gold label
+# with ratings: an estimate with limits. `explained`: see explained_by_ratings().
 equivalent_labels <- function(explained, conf_level) {
   margin <- normal_quantile(conf_level) * explained_deviation
   limits <- clamp(explained + c(estimate = 0, conf.low = -margin, conf.high = margin), 0,
@@ -368,15 +382,16 @@ max_explained <- 0.95 # upper limit of the share of variance that ratings may ex
 # Least number of clusters with gold cases from which differences between clusters can be estimated.
 min_clusters <- 5L
 
-# Variance ratio computed from sums of `deviations` over clusters, but at least `ratio`, the ratio
-# for independent cases. `fitted`: number of parameters fitted to gold cases.
+# Returns the variance ratio (see correct_mean()) if cases of a cluster are dependent. It is
+# computed from sums of `deviations` over clusters, and is at least `ratio`, the value for
+# independent cases. `fitted`: number of parameters fitted to gold cases.
 clustered_ratio <- function(x, ratio, deviations, cluster, fitted, variance) {
   cluster_squares <- colSums(rowsum(deviations, cluster)^2) * x$clusters / (x$clusters - fitted)
   pmax(ratio, cluster_squares / (variance * x$gold))
 }
 
-# Variance of a case, p (1 - p) at the estimated share p. If it is 0, the variance of correct_mean()
-# is used, which is never 0.
+# Returns the variance p (1 - p) of a case, for estimated shares p. If it is 0, the variance that
+# correct_share() computed is used, which is never 0. `x`: result of correct_share().
 share_variance <- function(x) {
   share <- clip01(x$estimate)
   variance <- share * (1 - share)
