@@ -1,8 +1,9 @@
 # Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
 # intervals, and reasons why there is no interval.
 
-# Estimates for resampled cases, replicates x systems. `estimator`: function of pattern weights, or
-# a pointer to an estimator in the core. The attribute `seed` is kept for later replicates.
+# Returns estimates for resampled cases (replicates x systems), with the seed as attribute `seed`.
+# `estimator`: function of the weights of patterns of ratings, or a pointer to an estimator in the
+# core. `quantity`: "accuracy", or "counts" for expected numbers of cases by truth and answer.
 bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy") {
   check_memory(
     as.double(options$replicates) * n_systems(fit$x), "replicates of estimates",
@@ -13,10 +14,11 @@ bootstrap_replicates <- function(estimator, fit, options, quantity = "accuracy")
   structure(compute_replicates(estimator, quantity, settings, tick), seed = settings$seed)
 }
 
-# Replicates for the correlation of systems (or categories). Methods that are slow to refit have a
-# substitute in the field `stand_in`, whose replicates are used. Cases are resampled with the seed
-# of the estimate's replicates. Without such replicates the seed is computed from the ratings, so
-# that the results for an estimate are reproducible.
+# Returns bootstrap replicates from which correlations between systems (or between cells of a table)
+# are computed. If refitting is slow, the method has a faster substitute, its field `stand_in`,
+# whose replicates are used. Cases are resampled with the seed of the estimate's replicates. If the
+# estimate has no replicates, the seed is computed from the ratings, so that results are
+# reproducible. `quantity`: see bootstrap_replicates().
 stand_in_replicates <- function(estimate, quantity) {
   fit <- estimate$fit
   options <- estimate$options
@@ -40,7 +42,7 @@ stand_in_replicates <- function(estimate, quantity) {
   bootstrap_replicates(estimator, fit, options, quantity)
 }
 
-# Seed for random numbers, computed from the numbers of cases with the same ratings.
+# Returns a seed for random numbers, computed from the numbers of cases of each pattern of ratings.
 seed_of <- function(x) {
   weight <- sort(pattern_weights(x)) # does not depend on the order of cases
   multiplier <- seq_along(weight) %% 997
@@ -51,8 +53,9 @@ seed_of <- function(x) {
 # refitted and therefore fast.
 paired_replicates <- 2000L
 
-# Number of blocks into which replicates are divided: one per remote worker, with at least 10
-# replicates each. On one machine it is 1, because threads of the core are faster than workers.
+# Returns the number of blocks into which replicates are divided: one per remote worker (package
+# future), with at least 10 replicates each. On one machine it is 1, because threads of the core are
+# faster than workers.
 count_blocks <- function(n_replicates) {
   if (has_remote_workers()) min(future::nbrOfWorkers(), n_replicates %/% 10L) else 1L
 }
@@ -77,7 +80,8 @@ replicates_in_blocks <- function(estimator, quantity, resampling, tick,
   stack_rows(run_pieces(tasks, block_names))
 }
 
-# Adds percentile intervals and standard errors to `table`, and returns it with the replicates.
+# Adds bootstrap percentile intervals and standard errors to `table`, and returns it together with
+# the replicates. `draft`: an estimate without interval, see draft_estimate().
 bootstrap_interval <- function(draft, table) {
   options <- draft$options
   replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
@@ -95,8 +99,9 @@ bootstrap_interval <- function(draft, table) {
   new_interval_found(table, replicates)
 }
 
-# Note on the interval: what was resampled, and how many replicates have no estimate. If these are
-# more than the replicates outside the interval on one side, it is called too narrow.
+# Returns the note on the interval for print(): what was resampled, and how many replicates have no
+# estimate. If there are more of them than replicates outside the interval on one side, the note
+# says that the interval is too narrow. `x`: an accuracy estimate.
 bootstrap_note <- function(x) {
   failed_range <- range(x$details$failed)
   paste0(
@@ -114,7 +119,7 @@ replicates_note <- function(x) {
   paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
 }
 
-# Percentiles of replicates from resampled cases or clusters.
+# Record of the bootstrap interval: percentiles of replicates from resampled cases or clusters.
 interval_bootstrap <- new_interval(
   "bootstrap",
   spread = "percentile", compiled = TRUE, own_fit = TRUE,
@@ -130,9 +135,10 @@ interval_bootstrap <- new_interval(
   }
 )
 
-# Quantiles of posterior draws of accuracy; see accuracy-draws.R.
+# ---- Posterior intervals: quantiles of posterior draws, see accuracy-draws.R --------------------
 
-# Note on the sources of error in the interval, with their shares of its variance (`x$parts`).
+# Returns the note on the interval for print(): the sources of error, with their shares of the
+# variance (`x$parts`: systems x sources). `x`: an accuracy estimate from posterior draws.
 posterior_note <- function(x) {
   if (x$drawn_gold > 0L) {
     return(paste0("quantiles of posterior draws, weighted by ",
@@ -164,10 +170,11 @@ interval_posterior <- new_interval(
   }
 )
 
-# Profile intervals of joint estimates; the formulas are in profile_interval.cpp in the core.
+# ---- Profile intervals of joint estimates; formulas are in profile_interval.cpp in the core -----
 
-# Adds profile likelihood intervals to `table`. If the profile finds a better fit than the estimate,
-# the estimate is computed again and the result also contains it, as `draft`.
+# Adds profile likelihood intervals to `table`. `draft`: an estimate without interval, see
+# draft_estimate(). If the search finds a higher maximum of the likelihood than the estimate, the
+# estimate is computed again, and the result also contains it, as `draft`.
 profile_interval <- function(draft, table) {
   fit <- draft$fit
   options <- draft$options

@@ -1,8 +1,9 @@
 # Intervals from gold cases (see gold.R); robust intervals for systems without gold cases.
 
-# Wilson's interval for accuracies measured by gold cases. It is valid however many errors raters
-# and systems share. `x`: result of correct_share(), with an element per accuracy. `target`:
-# "population" or "cases", see gold_cases(). Limits are NA if gold cases are in too few clusters.
+# Returns Wilson's intervals for accuracies estimated from gold cases (cases with known truth). They
+# are valid for any amount of shared errors. `x`: result of gold_accuracy() or correct_share(), with
+# an element per accuracy. `target`: "population" or "cases", see gold_cases(). Limits are NA if
+# gold cases are in too few clusters.
 corrected_interval <- function(x, target, conf_level) {
   accuracy <- clip01(x$estimate)
   size <- effective_gold_size(x, target, conf_level)
@@ -13,10 +14,10 @@ corrected_interval <- function(x, target, conf_level) {
   ), x)
 }
 
-# Extends intervals to 0 if all gold cases are wrong, or to 1 if all are correct, because the same
-# may then be true of all cases. Central posterior intervals would never contain 0 or 1. `x$seen`:
-# share of correct gold cases, NA if intervals are not extended. `low`, `high`: may the limit be
-# extended to 0 or 1? Missing limits stay missing.
+# Extends intervals to 0 if the answers to all gold cases are wrong, or to 1 if all are correct,
+# because this may then be true for all other cases, too. Central posterior intervals would never
+# contain 0 or 1. `x$seen`: share of correct gold cases, NA if intervals are not extended. `low`,
+# `high`: may the lower limit be set to 0, the upper limit to 1? Missing limits stay missing.
 extend_to_ends <- function(interval, x, low = TRUE, high = TRUE) {
   known <- !is.na(interval$conf.low)
   interval$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
@@ -24,9 +25,9 @@ extend_to_ends <- function(interval, x, low = TRUE, high = TRUE) {
   interval
 }
 
-# Effective number of gold cases: the number of independent cases for which a share has the same
-# standard error. It depends on the `target`, the "cases" of the data or their "population". NA if
-# gold cases are in too few clusters.
+# Returns the effective number of gold cases of each estimate in `x` (see correct_mean()): the
+# number of independent cases for which a share has the same standard error. It depends on `target`,
+# the "cases" of the data or their "population". NA if gold cases are in too few clusters.
 effective_gold_size <- function(x, target, conf_level) {
   size <- 1 / relative_error_variance(x, target)
   if (is.null(x$clusters)) return(size)
@@ -35,17 +36,17 @@ effective_gold_size <- function(x, target, conf_level) {
   ifelse(x$clusters < min_clusters, NA_real_, (normal_quantile(conf_level) / t_value)^2 * size)
 }
 
-# Squared standard error of a mean, relative to the variance of one case (`x$variance`). For the
-# population it includes the sampling error of the cases, and is at most the error of a mean of gold
-# cases without predictions.
+# Returns the squared standard error of each mean in `x` (see correct_mean()), divided by the
+# variance of one case (`x$variance`). For the population it includes the sampling error of the
+# cases. It is then at most the squared error of a mean of gold cases without predictions.
 relative_error_variance <- function(x, target) {
   error <- x$ratio * (1 - x$gold / x$cases) / x$gold
   if (target == "cases") error else pmin(error + x$at_hand / x$cases, x$design / x$gold)
 }
 
-# Student's interval for differences between accuracies. `x`: result of correct_difference().
-# Degrees of freedom are one less than the number of gold cases. `times`: half width of the interval
-# in standard errors.
+# Returns Student's intervals for differences between accuracies. `x`: result of gold_accuracy() for
+# pairs of systems. Degrees of freedom are the number of gold cases minus 1. `times`: half width of
+# the interval in standard errors.
 difference_interval <- function(x, target, conf_level, times = quantile_of_few(x, conf_level)) {
   size <- effective_gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
@@ -57,51 +58,55 @@ difference_interval <- function(x, target, conf_level, times = quantile_of_few(x
   )
 }
 
-# Quantile of the t distribution for few gold cases. With clusters it is the normal quantile,
-# because effective_gold_size() has already adjusted the effective number of cases for few clusters.
+# Returns the quantile of the t distribution with the number of gold cases minus 1 degrees of
+# freedom. With clusters it is the normal quantile, because effective_gold_size() has already
+# adjusted the effective number of cases for few clusters.
 quantile_of_few <- function(x, conf_level) {
   if (!is.null(x$clusters)) return(normal_quantile(conf_level))
   ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
 }
 
-# ---- Combined ------------------------------------------------------------------------------------
+# ---- Combined intervals --------------------------------------------------------------------------
 
-# Combines gold cases with a prior, the estimate from ratings. It is the argument `from_ratings`
-# below, with fields `estimate`, `std.error` (total) and `bias` (the part of `std.error` that is not
-# sampling error). The prior is normal if there are few gold cases. With more gold cases it also has
-# a uniform (flat) part, so that gold cases can contradict it.
+# Combined intervals use gold cases as data, and the estimate from ratings as a prior. This estimate
+# is the argument `from_ratings` below, with fields `estimate`, `std.error` (total) and `bias` (the
+# part of `std.error` that is not sampling error). The prior is normal if there are few gold cases.
+# With more gold cases it is a mixture with a uniform (flat) part, so that gold cases can contradict
+# it.
 
 min_prior_variance <- 1e-4 # lower limit of the variance of the prior.
-max_vague <- 0.7 # weight of the flat part of the prior with very many gold cases.
-half_vague <- 10 # number of gold cases at which the flat part has half of this weight.
-default_widen <- 1.25 # relative increase of the variance of the prior with very many gold cases
+max_vague <- 0.7 # weight of the flat part of the prior if there are very many gold cases.
+half_vague <- 10 # number of gold cases for which the flat part has half of this weight.
+default_widen <- 1.25 # relative increase of the prior variance if there are very many gold cases
 
 # The variance of the prior also increases by this factor times the squared standard error of the
-# gold cases. It is the smallest factor with which nominal 90% intervals cover .85 whatever the bias
-# of the prior, in the limit of many cases. A precise prior that is wrong moves an interval by the
-# share s = 1 / (1 + factor) of its distance. The interval is sqrt(1 - s) times as wide. If gold
-# cases just fail to contradict the prior, one limit misses the truth with probability .10, and the
-# other with .05, where
+# estimate from gold cases. It is the smallest factor with which nominal 90% intervals have a
+# coverage of .85 for any bias of the prior, in the limit of many cases. A precise but wrong prior
+# moves an interval towards the prior by the share s = 1 / (1 + factor) of the distance between
+# them. The interval is sqrt(1 - s) times as wide. If gold cases just fail to contradict the prior,
+# one limit misses the truth with probability .10, and the other with probability .05, where
 #   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
 widened_by_gold <- 5.9
-# Number of gold cases from which the flat part has most of the weight, so that gold cases can
-# contradict ratings. In the worst public data set, 90% intervals covered .80 with this number, and
-# .71 with half of it.
+# Smallest number of gold cases for which the flat part has most of the weight, so that gold cases
+# can contradict ratings. In the worst public data set, the coverage of 90% intervals was .80 with
+# this number, and .71 with half of it.
 min_contradicting <- 20
-# Errors differ between the cells of a confusion matrix more than between systems. This is the ratio
-# of the standard deviations of the bias from shared errors.
+# Bias from shared errors differs more between the cells of a confusion matrix than between systems.
+# This is the ratio of the two standard deviations.
 cell_bias <- 2
-# Lower limit of the bias of a difference, per share of cases on which the answers differ.
+# Lower limit of the standard deviation of the bias of a difference between two systems, divided by
+# the share of cases on which their answers differ.
 min_bias <- 0.1
 max_information <- 1e5 # upper limit of the effective number of cases in a likelihood
 
-# Prior from ratings: centre, variance, standard deviation `sd` of the normal part, and weight
-# `vague` of the flat part. The estimate from ratings may be precise and far from the truth, because
-# ratings do not show all shared errors. With more gold cases the normal part is therefore widened,
-# also by a multiple of the squared standard error of the gold estimate (`error`). If the user gives
-# `widen`, the variance increases by this factor only. `gold`: number of gold cases. `cases`: number
-# of all cases. `case_variance`: variance of a case. `unit`: this variance relative to the variance
-# of a share; the lower limit of the variance is multiplied by it (by at most 1).
+# Returns the prior for combined intervals, computed from ratings: `centre`, `variance`, standard
+# deviation `sd` of the normal part, and weight `vague` of the flat part. The estimate from ratings
+# may be precise and far from the truth, because ratings do not show all shared errors. With more
+# gold cases, the normal part is therefore widened, also by a multiple of `error`, the squared
+# standard error of the estimate from gold cases. If the user gives `widen`, the variance increases
+# by this factor only. `gold`, `cases`: numbers of gold cases and of all cases. `case_variance`:
+# variance of a case. `unit`: this variance relative to the variance of a share, by which (at most
+# 1) the lower limit of the variance is multiplied.
 ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error = 0, unit = 1) {
   # Subtracts the sampling error of the cases, because the estimate from gold cases has it, too.
   sampling <- from_ratings$std.error^2 - case_variance / cases
@@ -116,9 +121,10 @@ ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error
   )
 }
 
-# Intervals of accuracies from gold cases (`x`, result of correct_share()) and the prior from
-# ratings. Only gold cases are used if ratings have no information, if gold cases contradict them,
-# or if the truth of all cases is known.
+# Returns combined intervals of accuracies. `x`: estimates from gold cases, result of
+# gold_accuracy(). `from_ratings`: estimates from ratings, from which the prior is computed. Only
+# gold cases are used if there is no estimate from ratings, if gold cases contradict it, or if the
+# truth of all cases is known.
 combined_interval <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
   error <- x$variance * relative_error_variance(x, "cases")
@@ -136,31 +142,32 @@ combined_interval <- function(x, from_ratings, target, conf_level, widen = defau
   })
 }
 
-# Variance of a case if its accuracy is the estimate from ratings.
+# Returns the variance of a case if the accuracy is the estimate from ratings.
 case_variance_of_ratings <- function(x, from_ratings) {
   from_ratings$estimate * (1 - from_ratings$estimate) * x$at_hand
 }
 
-# Weight of the estimate that uses the prior from ratings, relative to the estimate from gold cases:
-# 0 if gold cases contradict the ratings, 1 if they do not. It increases linearly if the p-value of
-# the contradiction increases from 0.5 to 1.5 times 1 - `conf_level`. With a step, small random
-# differences in standard errors could change the estimate much.
+# Returns the weight of the estimate that uses the prior from ratings, in its mean with the estimate
+# from gold cases only: 0 if gold cases contradict the ratings, 1 if they do not. It increases
+# linearly while the p-value of the contradiction increases from 0.5 to 1.5 times 1 - `conf_level`.
+# With a step, small random differences in standard errors could change the estimate much.
+# `estimate` and `error`: estimate from gold cases only, and its squared standard error.
 weight_of_ratings <- function(x, prior, estimate, error, conf_level, widen) {
   weight <- clip01(contradiction(prior, estimate, error)$p.value / (1 - conf_level) - 0.5)
   replace(weight, !is.null(widen) | x$gold < min_tested, 1)
 }
 
-# Test of the difference between gold cases (`value`, with squared standard error `error`) and the
-# prior: z statistic and p-value.
+# Tests whether gold cases contradict the prior from ratings. `value`: estimate from gold cases.
+# `error`: its squared standard error. Returns the z statistic and the p-value of the difference.
 contradiction <- function(prior, value, error) {
   z <- (prior$centre - value) / sqrt(prior$variance + error)
   list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
 }
 
-# Averages two intervals of each quantity: `corrected`, which is from gold cases, and the interval
-# that blend(x, prior, estimate) computes, with the weight `ratings_weight`. The interval of a
-# quantity is not changed if its prior or its corrected interval is missing, or if the truth of all
-# cases is known.
+# Averages two intervals of each quantity: the interval `corrected`, which is from gold cases only,
+# and the interval that blend(x, prior, estimate) computes, with weight `ratings_weight`. The
+# corrected interval is kept if the prior or the corrected interval is missing, or if the truth of
+# all cases is known.
 average_intervals <- function(x, prior, corrected, ratings_weight, blend) {
   corrected$weight <- rep(1, length(corrected$estimate))
   is_used <- ratings_weight > 0 & x$gold < x$cases &
@@ -177,11 +184,12 @@ average_intervals <- function(x, prior, corrected, ratings_weight, blend) {
   corrected
 }
 
-# Posterior mean and interval. `measured`: likelihood of gold cases, for core_blend(). `size`:
-# effective number of gold cases. `variance`: variance of a case; NULL for accuracies, for which it
-# is computed from the posterior mean. The result `weight` is the weight of gold cases in the
-# estimate: 1 for the flat part of the prior, otherwise by relative precision. If the target is the
-# population, the sampling error of the cases is added.
+# Returns posterior means, standard errors and intervals of quantities, given gold cases and the
+# prior. `measured`: likelihood of gold cases, for core_blend(). `size`: effective number of gold
+# cases. `variance`: variance of a case; NULL for accuracies, for which it is computed from the
+# posterior mean. If the target is the population, the sampling error of the cases is added. The
+# result `weight` is the weight of gold cases in the estimate: 1 for the flat part of the prior,
+# otherwise by relative precision.
 blended_interval <- function(x, measured, prior, size, variance, target, conf_level) {
   blend <- core_blend(measured, prior, conf_level)
   lower_bound <- if (is.null(variance)) 0 else -1
@@ -198,10 +206,11 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
   )
 }
 
-# Intervals of differences between accuracies from gold cases (`x`, result of gold_accuracy()) and
-# the prior from ratings. A difference is at most the share of cases on which the two answers differ
-# (`x$differ`), and the least bias is proportional to this share. `x$one_right`: expected squared
-# difference of a case. `x$all`: number of cases.
+# Returns combined intervals of differences between the accuracies of two systems. `x`: estimates
+# from gold cases, result of gold_accuracy(). `from_ratings`: estimates from ratings. A difference
+# is at most the share of cases on which the two answers differ (`x$differ`), and the least bias is
+# proportional to this share. `x$one_right`: expected squared difference of a case. `x$all`: number
+# of cases.
 combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   from_ratings$bias <- pmax(from_ratings$bias, min_bias * x$differ)
@@ -223,10 +232,10 @@ combined_difference <- function(x, from_ratings, target, conf_level, widen = def
   })
 }
 
-min_tested <- 5L # number of gold cases from which they can contradict the ratings
+min_tested <- 5L # smallest number of gold cases that can contradict the ratings
 
-# Tests whether gold cases contradict the estimate from ratings: z statistic and p-value per system,
-# NA with fewer than five gold cases.
+# Tests whether gold cases contradict the estimate from ratings. Returns the z statistic and the
+# p-value of each system, NA if there are fewer than five gold cases.
 gold_test <- function(x, from_ratings) {
   prior <- ratings_prior(
     from_ratings, 0, case_variance_of_ratings(x, from_ratings), x$cases, 0, unit = x$at_hand
@@ -235,18 +244,19 @@ gold_test <- function(x, from_ratings) {
   lapply(test, replace, x$gold < min_tested, NA_real_)
 }
 
-# ---- Anytime -------------------------------------------------------------------------------------
+# ---- Anytime intervals (confidence sequences) ----------------------------------------------------
 
-# Intervals that may be used after every gold case: the probability that any of them misses the
-# truth is at most 1 - conf_level.
+# Returns intervals of accuracies that may be computed again after every gold case: the probability
+# that any of the intervals misses the truth is at most 1 - conf_level.
 #
-# Gold cases are in random order, and each is correct (1) or wrong (0). The likelihood is averaged
-# over a fixed distribution of the accuracy and divided by the likelihood at the true accuracy. This
-# ratio is a martingale with mean 1. The probability that it ever exceeds 1 / (1 - conf_level) is at
-# most 1 - conf_level (Ville's inequality). The interval contains all accuracies for which the ratio
-# is below this limit. The distribution is a mixture of the prior from ratings and a flat part, in
-# case the ratings are wrong. If predictions from ratings are used, the effective number of gold
-# cases replaces their number. Coverage is then approximate (see bench/gold.R).
+# Gold cases are in random order, and each answer is correct (1) or wrong (0). The likelihood is
+# averaged over a fixed distribution of the accuracy and divided by the likelihood at the true
+# accuracy. This ratio is a martingale with mean 1. The probability that it ever exceeds 1 / (1 -
+# conf_level) is at most 1 - conf_level (Ville's inequality). The interval contains all accuracies
+# for which the ratio is below this limit. The distribution is a mixture of the prior from ratings
+# and a flat part, in case the ratings are wrong. If predictions from ratings are used, the
+# effective number of gold cases replaces their number. Coverage is then approximate (see
+# bench/gold.R).
 sequence_interval <- function(x, from_ratings, target, conf_level) {
   interval <- corrected_interval(x, target, conf_level)
   size <- pmin(max_information, interval$size)
@@ -262,16 +272,17 @@ sequence_interval <- function(x, from_ratings, target, conf_level) {
   extend_to_ends(interval, x)
 }
 
-# Log likelihood of the accuracies `theta` relative to its maximum, if the share `share` of `size`
-# gold cases is correct.
+# Returns the log likelihood of the accuracies `theta`, minus its maximum, if `share` is the share
+# of correct answers in `size` gold cases.
 log_ratio <- function(theta, share, size) {
   term <- function(p, q) if (p > 0) p * (log(q) - log(p)) else 0 * q
   size * (term(share, theta) + term(1 - share, 1 - theta))
 }
 
-# Likelihood averaged over a mixture distribution, relative to the maximum likelihood. Half of the
-# mixture is the normal prior from ratings, as wide as for very many gold cases. The other half is
-# Beta(1/2, 1/2). The average is over `n` values with equal probability under Beta(1/2, 1/2).
+# Returns the likelihood of an accuracy, averaged over a mixture distribution and divided by the
+# maximum likelihood. Half of the mixture is the normal prior from ratings, as wide as for very many
+# gold cases. The other half is Beta(1/2, 1/2). The average is over `n` values with equal
+# probability under Beta(1/2, 1/2). `share`, `size`: see log_ratio(). `cases`: number of all cases.
 average_likelihood_ratio <- function(share, size, from_ratings, cases) {
   n <- 2000L
   probability <- (seq_len(n) - 0.5) / n
@@ -286,8 +297,8 @@ average_likelihood_ratio <- function(share, size, from_ratings, cases) {
   mean(density * exp(log_ratio(accuracy, share, size)))
 }
 
-# Value in `range` at which the function `f` is 0. If it does not change its sign, the end of
-# `range` that is 0 or 1.
+# Returns the value in `range` at which the function `f` is 0. If `f` does not change its sign,
+# returns the end of `range` that is 0 or 1.
 crossing <- function(f, range) {
   end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
   if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
@@ -296,9 +307,9 @@ crossing <- function(f, range) {
 
 narrowest_at <- 100 # number of gold cases at which anytime intervals of differences are narrowest
 
-# Anytime intervals of differences between accuracies. The values of cases are -1, 0 or 1, so the
-# martingale of a normal mixture is used (Robbins 1970). Its variance is estimated from gold cases,
-# so that coverage is approximate.
+# Returns anytime intervals of differences between accuracies. The values of cases are -1, 0 or 1,
+# so the martingale of a normal mixture is used (Robbins 1970). Its variance is estimated from gold
+# cases, so that coverage is approximate.
 sequence_difference <- function(x, target, conf_level) {
   log_term <- 2 * log(1 / (1 - conf_level))
   ratio <- x$gold / narrowest_at * (log_term + log(1 + log_term))
@@ -308,11 +319,12 @@ sequence_difference <- function(x, target, conf_level) {
 
 # ---- Records -------------------------------------------------------------------------------------
 
-# Record of a kind of interval with gold cases. `share` and `difference`: functions that compute
-# intervals of accuracies and of differences from measurements `x`. They may have the further
-# arguments `from_ratings`, `target`, `conf_level` and `widen`, which are passed by name. `note`:
-# for prints. `explained`: end of the sentence in methods paragraphs. `anytime`: may it be used
-# after every gold case? `believes`: is the estimate from ratings a prior?
+# Creates the record of a kind of interval that uses gold cases (see new_interval()). `share` and
+# `difference`: functions that compute intervals of accuracies and of differences from `x`, a result
+# of gold_accuracy(). They may have the further arguments `from_ratings`, `target`, `conf_level` and
+# `widen`, which are passed by name. `note`: text for print(). `explained`: end of the sentence in
+# methods paragraphs. `anytime`: may the interval be computed after every gold case? `believes`: is
+# the estimate from ratings used as a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
                           believes = FALSE) {
   stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
@@ -362,8 +374,8 @@ interval_anytime <- gold_interval(
   anytime = TRUE
 )
 
-# Words for the quantity that an interval refers to, such as "accuracy in the population; gold in 12
-# clusters". `quantity`: words such as "accuracy in the ".
+# Returns words for the quantity that an interval is for, such as "accuracy in the population; gold
+# in 12 clusters". `quantity`: words such as "accuracy in the ".
 gold_interval_words <- function(settings, clusters, quantity) {
   paste0(
     quantity, settings$target,
@@ -371,7 +383,7 @@ gold_interval_words <- function(settings, clusters, quantity) {
   )
 }
 
-# Number of clusters that contain gold cases; NULL without clusters.
+# Returns the number of clusters that contain gold cases; NULL without clusters.
 count_gold_clusters <- function(estimate) {
   cluster <- estimate$options$cluster
   if (!is.null(cluster)) length(unique(cluster[estimate$gold$case]))

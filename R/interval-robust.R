@@ -1,19 +1,20 @@
 # Robust intervals, which contain sampling error and an allowance for shared errors.
 #
-# On real data, raters and systems err on the same cases. This biases every estimate. The bias is
-# not identified from the ratings; its standard deviation is called the hidden error. It increases
-# with the share of wrong ratings, with the range of accuracies over possible base rates, and with
-# the distance between the accuracies with shared and with independent errors. It is small if the
-# data favour simple models (equally difficult cases, the same error rates for all raters). If the
-# raters are language models or programs ("machines"), the data are no evidence of small errors, and
-# a fixed error is used.
+# On real data, raters and systems err on the same cases (shared or correlated errors). This biases
+# every estimate. The bias is not identified from the ratings; its standard deviation is called the
+# hidden error. It increases with the share of wrong ratings, with the range of accuracies over
+# possible base rates, and with the distance between the accuracies with shared and with independent
+# errors. It is small if the data favour simple models (equally difficult cases, the same error
+# rates for all raters). If the raters are language models or programs ("machines"), the data are no
+# evidence of small errors, and a constant is used.
 
 # Returns, with an element per system, the centre of the robust interval, its total standard error,
 # and the part due to shared errors (`hidden`). All formulas are in core_robust_error(). `estimate`:
-# an estimate or a draft of one. `value`: accuracies. `sampling`: their sampling errors. `parts`:
-# result of parts_of_average(). If the user gives the share of shared errors, there is no hidden
-# error. For machines the core also moves the centre. This is used for the averaged method only,
-# because other methods have not been compared with known truth.
+# an estimate, or a draft_estimate(), which has no interval yet. `value`: accuracies. `sampling`:
+# their standard errors due to sampling. `parts`: result of parts_of_average(). If the user gives
+# the share of shared errors (argument `common`), the hidden error is 0. For machines the core also
+# moves the centre. The moved centre is used for method "average" only, because other methods have
+# not been compared with known truth.
 robust_error <- function(estimate, value, sampling, parts) {
   if (has_fixed_common(estimate$options)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
@@ -31,8 +32,9 @@ robust_error <- function(estimate, value, sampling, parts) {
   out
 }
 
-# Adds robust intervals to `table`. The averaged method has a formula for the sampling error; other
-# methods use a bootstrap.
+# Adds robust intervals to `table` and returns them in the form of new_interval_found(). `draft`: an
+# estimate without interval, see draft_estimate(). The sampling error of method "average" has a
+# formula; for other methods it is computed by a bootstrap.
 robust_interval <- function(draft, table) {
   if (is.null(draft$average) && is.null(draft$fit$scored)) return(new_interval_found(table))
   if (is_averaged(draft)) {
@@ -58,27 +60,28 @@ with_limits <- function(table, centre, times) {
   table
 }
 
-# Share of the cases answered by each system whose truth is unknown. Only these have hidden errors.
+# Returns, for each system, the share of unknown truths among the cases that the system answered.
+# Only cases with unknown truth contribute to the hidden error.
 unknown_truth_share <- function(fit) {
   answered_cases <- (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * judged_patterns(fit)
   unname(colSums(answered_cases * !known_patterns(fit)) / colSums(answered_cases))
 }
 
-# The correlation of the hidden errors of two systems is the share of cases on which they gave the
-# same answer, raised to this power. Two systems with equal answers have correlation 1, because
+# The correlation between the hidden errors of two systems is the share of cases on which they gave
+# the same answer, raised to this power. Two systems with equal answers have correlation 1, because
 # errors that raters share with an answer do not depend on the system that gave it. The power is the
-# least whole number with which 90% intervals of differences cover at least .90 on average over 19
-# public data sets with known truth (they cover .95). If the power is chosen without the data sets
-# related to each set, coverage is .89 (standard error .08). This is optimistic, because the rule
-# was chosen on the same data sets. bench/compare.R compares it with other rules.
+# smallest whole number with which 90% intervals of differences have a coverage of at least .90 on
+# average over 19 public data sets with known truth (it is .95). If the power is chosen without the
+# data sets related to the tested one, coverage is .89 (standard error .08). This is optimistic,
+# because the rule was chosen on the same data sets. bench/compare.R compares it with other rules.
 hidden_correlation_power <- 3
 
-# Draws of the accuracies of systems (draws x systems), or a string with the reason why there are
-# none. Normal errors around the centres of intervals are sums of sampling errors, correlated like
-# bootstrap `replicates`, and hidden errors. Each draw is multiplied by a factor, the same for all
-# systems, so that its tails are as heavy as the tails of robust intervals. The factors are the
-# attribute `times`. The number of draws is so large that chance hardly changes the second decimal
-# of a probability.
+# Returns draws of the accuracies of systems (draws x systems) from the distribution that robust
+# intervals describe; or a string, the reason why there are no draws. A draw is the centre of the
+# interval plus a normal error, the sum of a sampling error (correlated like bootstrap `replicates`)
+# and a hidden error. The error is multiplied by a random factor, the same for all systems, so that
+# its tails are as heavy as the tails of robust intervals. The factors are the attribute `times`.
+# The number of draws is so large that chance hardly changes the second decimal of a probability.
 robust_draws <- function(estimate, replicates) {
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
@@ -103,7 +106,7 @@ robust_draws <- function(estimate, replicates) {
   structure(rep(estimate$details$centre, each = n_draws) + factors * error, times = factors)
 }
 
-# Normal draws (draws x systems) whose sample covariance matrix is exactly `covariance`.
+# Returns normal draws (draws x systems) whose sample covariance matrix is exactly `covariance`.
 normal_draws <- function(covariance) {
   n_systems <- ncol(covariance)
   n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
@@ -114,18 +117,19 @@ normal_draws <- function(covariance) {
   noise %*% eigen_parts$vectors %*% scaled_vectors(eigen_parts)
 }
 
-# The eigenvectors of a covariance matrix as rows, each times the standard deviation along it.
-# `eigen_parts`: result of eigen().
+# Returns the eigenvectors of a covariance matrix as rows, each multiplied by the standard deviation
+# in its direction. `eigen_parts`: result of eigen().
 scaled_vectors <- function(eigen_parts) sqrt(pmax(0, eigen_parts$values)) * t(eigen_parts$vectors)
 
-# Factors that convert `n` normal draws to draws with the heavy tails of robust intervals, see
-# robust_quantile(). They are quantiles at equally spaced probabilities, in random order.
+# Returns factors that convert `n` normal draws to draws with the heavy tails of robust intervals,
+# see robust_quantile(). They are quantiles at equally spaced probabilities, in random order.
 heavy_tail_factors <- function(n) {
   chi_square <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / chi_square)
 }
 
-# Hidden error of each system: the part of its standard error that is due to shared errors.
+# Returns the hidden error of each system: the part of its standard error that is due to shared
+# errors.
 hidden_error <- function(estimate) {
   details <- estimate$details
   all_parts <- c(estimate$table["independent"], details)
@@ -133,8 +137,9 @@ hidden_error <- function(estimate) {
     robust_error(estimate, estimate$table$estimate, details$sampling, all_parts)$hidden
 }
 
-# Normal draws with variance 1 (draws x systems), correlated like hidden errors, and uncorrelated
-# with the columns of `centred`. `same`: result of same_answer_share().
+# Returns normal draws with variance 1 (draws x systems), correlated between systems like hidden
+# errors, and uncorrelated with the columns of `centred` (draws x any number). `same`: result of
+# same_answer_share().
 hidden_error_noise <- function(centred, same) {
   n_draws <- nrow(centred)
   noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n_draws * ncol(same)), n_draws))
@@ -144,8 +149,8 @@ hidden_error_noise <- function(centred, same) {
   noise[, max.col(same == 1, "first"), drop = FALSE]
 }
 
-# Share of cases on which two systems gave the same answer (systems x systems), among the cases that
-# all systems answered.
+# Returns the share of cases on which two systems gave the same answer (systems x systems), among
+# the cases that all systems answered.
 same_answer_share <- function(fit) {
   judged <- judged_patterns(fit)
   answer <- pattern_answers(fit$x)[judged, , drop = FALSE]
@@ -156,14 +161,15 @@ same_answer_share <- function(fit) {
   }, double(ncol(answer)))
 }
 
-# Note on the sources of error that the interval contains, and how sampling error was computed.
+# Returns the note for print() on the sources of error that the interval contains, and on how
+# sampling error was computed.
 robust_note <- function(x) {
   words <- if (!is.null(x$replicates)) replicates_note(x) else
     if (!is.null(x$options$cluster)) count_noun(count_clusters(x), "cluster")
   paste0("sampling error", paste0(" (", words, ")", recycle0 = TRUE), allowance_words(x), ".")
 }
 
-# End of a sentence that begins with "sampling error": the other errors that the interval contains.
+# Returns the end of a sentence that begins with "sampling error": the other errors in the interval.
 allowance_words <- function(x) {
   if (has_fixed_common(x$options)) {
     " only, given the assumption"
@@ -195,8 +201,8 @@ explain_robust <- function(estimate) {
   }
 }
 
-# Hidden error of system number `s`. `gap`: distance between its accuracies with shared and with
-# independent errors. `rater_error`: shares of wrong ratings; the result has an element for each.
+# Returns the hidden error of system number `s` for each value of `rater_error`, the share of wrong
+# ratings. `gap`: distance between the system's accuracies with shared and with independent errors.
 hidden_of_system <- function(estimate, s, gap = 0,
                              rater_error = estimate$details$rater_error[[s]]) {
   zeros <- 0 * rater_error
@@ -209,9 +215,10 @@ hidden_of_system <- function(estimate, s, gap = 0,
   )$hidden
 }
 
-# Number of standard errors between the centre and the limits of a robust interval. Hidden errors
-# have heavier tails than the normal distribution, because they differ between kinds of data sets.
-# The quantile is therefore that of the t distribution, scaled to the normal quantile for 90%.
+# Returns the number of standard errors between the centre and the limits of a robust interval.
+# Hidden errors have heavier tails than the normal distribution, because they differ between kinds
+# of data sets. The number is therefore a quantile of the t distribution, scaled to the normal
+# quantile for 90%.
 robust_quantile <- function(options, conf_level) {
   if (has_fixed_common(options)) return(normal_quantile(conf_level))
   t_quantiles <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
