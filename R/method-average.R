@@ -1,13 +1,13 @@
-# Accuracy averaged over joint models of raters and system; the formulas are in src/core/accuracy
-# and model/variational.cpp.
+# Method "average": the accuracy of a system, averaged over joint models of raters and system. The
+# formulas are in src/core/accuracy and src/core/model/variational.cpp.
 
-# The averaged method leaves out constant raters, who give all cases the same category. Their
-# ratings carry no information. Returns whether they are left out: they are not if the user gives
-# the share of shared errors.
+# Does the method leave out constant raters, who give all cases the same category? Their ratings
+# carry no information. Method "average" leaves them out, unless the user gives the share of shared
+# errors (argument `common`).
 averages_varied <- function(options) is_averaged(options = options) && !has_fixed_common(options)
 
-# Fit without constant raters, if the method leaves them out. Only fits of class k_fit are fitted
-# again; other classes are fits with known truths or raters.
+# Returns the fit without constant raters, if the method leaves them out; otherwise `fit`. Only fits
+# of class k_fit are fitted again; other classes are fits with known truths or known raters.
 fit_of_varied <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
   x <- without_constant_raters(store_abstain_decision(fit$x))
@@ -18,10 +18,10 @@ fit_of_varied <- function(fit, options) {
   new_fit
 }
 
-# Result of the averaged method, which robust intervals of other methods also use. Fields:
-# `estimator`; `point`, its estimates per system; `x`, the ratings without constant raters. NULL if
-# accuracy is not identified. If the method of the estimate is the average, constant raters have
-# been removed from the fit before, see fit_of_varied().
+# Computes the estimates of method "average", which robust intervals of other methods also use.
+# Returns a list: `estimator`, a pointer into the core; `point`, its estimates for all systems; `x`,
+# the ratings without constant raters. Returns NULL if accuracy is not identified. If the estimate
+# itself is by method "average", fit_of_varied() has already removed constant raters from the fit.
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
@@ -32,8 +32,8 @@ average_of <- function(fit, options) {
   list(estimator = estimator, point = compute_estimate(estimator), x = fit$x)
 }
 
-# A field of the estimates in the result of average_of(), a number per system; NA if `average` is
-# NULL. `n_systems`: number of systems.
+# Returns a field of the estimates by method "average", a number per system; NA if there are none.
+# `average`: result of average_of(), or NULL. `n_systems`: number of systems.
 of_average <- function(average, field, n_systems) {
   average$point$numbers[[field]] %||% rep(NA_real_, n_systems)
 }
@@ -54,8 +54,8 @@ method_average <- new_method(
     depend on the marginal likelihood of each model (Hoeting et al. 1999). {common}"
 )
 
-# Posterior probabilities of each system in a result of compute_estimate(), a list of matrices
-# patterns x categories.
+# Returns the posterior probabilities of categories in the model of each system: a list with a
+# matrix per system (patterns of ratings x categories). `point`: result of compute_estimate().
 posteriors_of <- function(point) lapply(point$systems, `[[`, "posterior")
 
 # Names a list of matrices by system, and their columns by category.
@@ -63,13 +63,14 @@ named_posteriors <- function(posteriors, x) {
   setNames(lapply(posteriors, `colnames<-`, x$categories), x$systems)
 }
 
-# Results of the averaged method that estimates of all methods contain, as a list with a number per
-# system: `shared` and `independent`, accuracies with shared and with independent errors;
-# `rater_error`, share of wrong ratings; `independence_weight`, weight of models without shared
-# errors; `dependence_weight`, weight of dependence that intervals allow for, from 0 to 1;
-# `typical`, typical share of shared errors;
-# `base_rate_range`, range of accuracies over possible base rates. NA if no models were averaged.
-# `no_kappa`: do raters agree only by chance?
+# Returns the results of method "average" that estimates of all methods contain: a list with a
+# number per system, NA if `average` is NULL. `shared` and `independent`: accuracies if errors are
+# shared with the raters, and if they are independent. `rater_error`: share of wrong ratings.
+# `independence_weight`: weight of the models without shared errors. `dependence_weight`: weight of
+# dependence that intervals allow for, from 0 to 1. `typical`: typical share of shared errors.
+# `base_rate_range`: range of accuracies over possible base rates. A further element, `no_kappa`: do
+# raters agree only by chance? `value`: estimates of the systems, NA if missing. `average`: result
+# of average_of().
 parts_of_average <- function(value, average) {
   estimate_fields <- c(
     "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
@@ -86,41 +87,45 @@ parts_of_average <- function(value, average) {
   parts
 }
 
-# Range of the accuracy of each system over possible base rates. The core defines these base rates
-# in accuracy/base_rates.hpp.
+# Returns, for each system, the highest minus the lowest accuracy over all base rates that are
+# compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leans`: result of
+# panel_leans().
 base_rate_ranges <- function(x, leans = panel_leans(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
 
-# How often raters use each category ("leans"). If `x` is a group of cases, it is computed from all
-# cases.
+# Returns the category that raters use most often (several if tied), with its share of all ratings
+# and its kappa (this category against all others). If `x` is a group of cases, they are computed
+# from all cases.
 panel_leans <- function(x) x$panel$leans %||% rater_leans(x)
 
+# Is the agreement of raters no better than by chance?
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 
 rater_leans <- function(x) core_rater_leans(x$patterns, pattern_weights(x))
 
-# Expected numbers of cases by truth and answer, with independent and with shared errors, in a list
-# with an element per system; NULL if no models were averaged. In the vectors answers vary fastest.
+# Returns the expected numbers of cases by true category and answer, if errors are independent and
+# if they are shared. The result is a list with an element per system, a list of two vectors in
+# which answers vary fastest. It is NULL if `average`, the result of average_of(), is NULL.
 end_counts <- function(average) {
   lapply(average$point$systems, `[`, c("independent_counts", "shared_counts"))
 }
 
-# Sampling error of each system, from a formula of the averaged method; NA for other methods and if
-# weights are not numbers of cases.
+# Returns the standard error due to sampling of each system, from a formula of method "average"; NA
+# for other methods, and if weights are not counts of cases. `draft`: see draft_estimate().
 average_sampling_error <- function(draft) {
   n_systems <- length(draft$point$value)
   if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) return(rep(NA_real_, n_systems))
   of_average(draft$average, "std.error", n_systems)
 }
 
-# Table of the averaged models, with a row per system and model.
+# Returns the table of the averaged models, with a row per system and model; NULL if there are none.
 member_table <- function(average, systems) {
   if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
-# Total weight of the models without each assumption of the K-model (such as equally accurate
-# raters), with a row per system and a column per assumption.
+# Returns the total weight of the models that relax an assumption (such as equally accurate raters),
+# with a row per system and a column per assumption. `models`: result of member_table().
 axis_weights <- function(models) {
   is_relaxed <- cbind(
     accuracy = models$accuracy == "rater", errors = models$errors != "uniform",
@@ -131,15 +136,16 @@ axis_weights <- function(models) {
   data.frame(system = rownames(sums), sums, row.names = NULL)
 }
 
-# Limits from which users are warned.
+# Users are warned if these limits are exceeded.
 wide_sampling <- 0.2 # few data: width of the interval for sampling error only
 wide_error <- 0.08 # assumption that data cannot test: total standard error
 
-# Numbers of the systems with doubtful estimates. `few_data`: sampling error makes the interval wide
-# and is larger than the hidden error, so that more data help. `assumption`: the error is large and
-# mostly due to possible shared errors, or the raters are machines. There is no such doubt if the
-# user gives the share of shared errors or gold cases measure the accuracy. `width` and `hidden`:
-# width of the interval for sampling error, and hidden error, of all systems.
+# Finds systems with doubtful estimates. Returns a list with numbers of systems in two elements.
+# `few_data`: sampling error makes the interval wide and is larger than the hidden error (the part
+# due to possible shared errors), so that more data help. `assumption`: the error is large and
+# mostly hidden, or the raters are machines. This element is empty if the user gives the share of
+# shared errors, or if gold cases measure the accuracy. Two further elements have a number for all
+# systems: `width`, of an interval for sampling error only, and `hidden`, the hidden error.
 doubts_of <- function(estimate) {
   hidden <- hidden_error(estimate)
   sampling <- estimate$details$sampling
@@ -154,14 +160,15 @@ doubts_of <- function(estimate) {
   )
 }
 
-# Is an estimate computed from ratings by machines only, without gold cases and without a share of
-# shared errors given by the user?
+# Is an estimate computed only from ratings by machines (language models or programs)? This is not
+# the case if there are gold cases, or if the user gives the share of shared errors.
 rests_on_machines <- function(estimate) {
   panel_kind(estimate) == "machines" && !has_fixed_common(estimate$options) &&
     !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
 }
 
-# Warns about doubtful estimates: more data help, or a few cases with known truth.
+# Warns about doubtful estimates (see doubts_of()): more data would help, or a few cases with known
+# truth. It also warns about raters who always give the same answer.
 warn_doubtful <- function(estimate) {
   x <- estimate$fit$x
   systems <- estimate$table$system
@@ -203,7 +210,7 @@ warn_doubtful <- function(estimate) {
     systems = systems[doubtful])
 }
 
-# Words for the cause of the largest part of the hidden error, for each system.
+# Returns, for each system, words for the cause of the largest part of the hidden error.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
   base_rate_error <- ifelse(is.na(details$base_rate_range), 0, details$base_rate_range) / sqrt(12)
@@ -220,7 +227,8 @@ causes_of_doubt <- function(estimate) {
     paste("it may be", range_words(estimate$table)), cause)
 }
 
-# Note for prints of estimates from raters that are language models or programs.
+# Returns the note for print() if the raters are language models or programs. `x`: an accuracy
+# estimate.
 machine_words <- function(x) {
   n_sources <- if (length(unique(rater_kind(x))) > 1L) "20" else "ten"
   paste0(
@@ -231,8 +239,8 @@ machine_words <- function(x) {
   )
 }
 
-# Words for the range between the accuracies with shared and with independent errors, such as "0.71
-# to 0.74".
+# Returns words for the range between the accuracies with shared and with independent errors, such
+# as "0.71 to 0.74", for each row of `table`.
 range_words <- function(table) {
   paste(
     decimals(pmin(table$shared, table$independent), 2L), "to",

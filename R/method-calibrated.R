@@ -1,6 +1,7 @@
-# Accuracy of constant systems from one judge with known error rates. A constant system gives all
-# cases the same category, so its accuracy is the base rate of the category. The error rates usually
-# come from a calibration sample of other cases.
+# Accuracy of constant systems from the ratings of one rater (the judge) with known error rates. A
+# constant system gives all cases the same category, so its accuracy is the base rate of the
+# category. The error rates usually come from a calibration sample of other cases, see
+# fit-one-judge.R.
 
 # Is there only one rater, with known error rates, and are all systems constant?
 is_known_judge <- function(fit) {
@@ -45,7 +46,8 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   }, NULL, NULL)
 }
 
-# Accuracy estimate of all systems of a judge_fit, as an object of class accuracy_estimate.
+# Computes the accuracies of all systems from `fit`, a fit of class judge_fit. Returns an object of
+# class accuracy_estimate.
 calibrated_estimate <- function(fit, options) {
   x <- fit$x
   category <- apply(x$patterns$answer, 2L, max)
@@ -68,7 +70,8 @@ calibrated_estimate <- function(fit, options) {
   show_accuracy(estimate)
 }
 
-# Notes on the assumption about the judge, and how far a bias of the judge would move estimates.
+# Returns notes for print(): the assumption about the judge's errors, and how much the estimate
+# would change if the judge were biased. `x`: an accuracy estimate.
 calibrated_notes <- function(x) {
   fit <- x$fit
   category <- fit$x$categories[[max(fit$x$patterns$answer[, 1L])]]
@@ -105,11 +108,13 @@ interval_calibrated <- new_interval(
   }
 )
 
-# Accuracy with one rater, or with raters in one group that counts as one vote. There is no
-# agreement between raters, so gold cases measure accuracy. The rater's ratings of all cases reduce
-# the error.
+# ---- One rater, or all raters in one group that counts as one vote -------------------------------
 
-# Fails if there are no gold cases, or if the method or the interval needs several raters.
+# There is no agreement between raters, so accuracy is estimated from gold cases (cases with known
+# truth). The rater's ratings of all cases reduce the standard error.
+
+# Raises an error if there are no gold cases, or if the method or the interval needs several raters.
+# `gold`: gold cases, or NULL. `interval`: name of an interval, or NULL for the default.
 check_one_rater <- function(x, gold, method, interval) {
   check_has_systems(x)
   abort_if(is.null(gold), "raters",
@@ -138,8 +143,9 @@ check_no_fit_of_one_rater <- function(fit) {
       {.code gold_sample = \"random\"}.")
 }
 
-# A fit without estimates, because none is identified from one rater. If the rater rates cases
-# several times (reruns), the agreement of reruns is not agreement between raters.
+# Returns a fit in which all estimates are NA, because nothing is identified from one rater. Even if
+# the rater rated cases several times (reruns), agreement between reruns is not agreement between
+# raters.
 fit_one_rater <- function(x, model) {
   if (!is.null(x$rater_groups)) x <- with_votes(x)
   fit <- fit_algebraic(x, model)
@@ -154,9 +160,9 @@ reason_one_rater <- paste(
   "not identified from one rater; a random sample of gold cases is needed"
 )
 
-# Sentence on how often the rater was correct on gold cases; with two categories, by true category.
-# If the rater rated a case several times, the rater is correct if more than half of these ratings
-# are.
+# Returns a sentence on the number of gold cases that the rater rated correctly; with two
+# categories, by true category. If the rater rated a case several times, the rater is correct if
+# more than half of these ratings are correct.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
@@ -176,8 +182,8 @@ note_of_one_rater <- function(estimate) {
   paste0("On gold cases ", x$raters, " ", words, ".")
 }
 
-# Share of ratings of the category of each constant system (its uncorrected pass rate), named by
-# system. Empty with several raters or without gold cases.
+# Returns the uncorrected pass rate of each constant system: the share of ratings that are its
+# category. The vector is named by system; it is empty if there are several raters or no gold cases.
 raw_pass_rate <- function(estimate) {
   evidence <- estimate$gold$evidence
   if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
@@ -188,15 +194,16 @@ raw_pass_rate <- function(estimate) {
   rate[names(rate) %in% estimate$fit$x$constant]
 }
 
-# Number of gold labels without ratings that are equivalent to one gold label of a case with `runs`
-# ratings by the same rater (Spearman-Brown formula). `squared_correlation`: squared correlation
-# between the truth and one rating. `reliability`: correlation between two ratings of a case.
+# Returns the number of gold labels without ratings that give the same precision as one gold label
+# of a case with `runs` ratings by the same rater (Spearman-Brown formula). `squared_correlation`:
+# squared correlation between the truth and one rating. `reliability`: correlation between two
+# ratings of a case.
 equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
   1 / (1 - pmin(squared_correlation * runs / (1 + (runs - 1) * reliability), max_explained))
 }
 
-# Sentence on the value of one more rating of each case by the same rater; NULL if it cannot be
-# computed.
+# Returns a sentence on how much one more rating of each case by the same rater would help; NULL if
+# it cannot be computed.
 rerun_words <- function(estimate) {
   x <- estimate$fit$x
   reliability <- rerun_reliability(x)

@@ -1,6 +1,7 @@
 # Methods based on the K-model fitted by algebra; the formulas are in src/core/accuracy.
 
-# Estimates of the binned and the unbinned method, computed by the core.
+# Computes estimates by method "binned" or "unbinned" in the core. Returns the result of
+# new_point(). For the arguments, see `estimate` in new_method().
 estimate_k_model <- function(fit, options, average) {
   estimator <- make_estimator(fit, method_of(options = options), options)
   point <- compute_estimate(estimator)
@@ -17,11 +18,12 @@ estimate_k_model <- function(fit, options, average) {
   )
 }
 
-# Accuracy of systems in latent class models with independent errors (method "joint") or with shared
-# errors (method "shared"); the formulas are in src/core/accuracy/latent.cpp.
+# ---- Methods "joint" (independent errors) and "shared" (shared errors) ---------------------------
 
-# Computes the accuracies with independent and with shared errors. The estimate is one of them or,
-# with a correction for shared errors, a mean of both.
+# Computes the accuracies in latent class models, if systems' errors are independent of the raters'
+# errors, and if they are shared with the raters. The estimate is one of the two or, with a
+# correction for shared errors, a weighted mean. Returns the result of new_point(). Formulas:
+# src/core/accuracy/latent.cpp.
 estimate_latent <- function(fit, options, average) {
   missing_values <- rep(NA_real_, n_systems(fit$x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
@@ -57,9 +59,11 @@ no_bins <- data.frame(rlang::rep_named(
   list(double())
 ))
 
-# Estimates from the posterior probabilities of any fit, including fits of user-defined models.
-# `rule`: a function of answers, posterior, weights and options that returns the accuracy of one
-# system. For bootstrap replicates the fit is repeated with other pattern weights, if possible.
+# Computes estimates from the posterior probabilities of any fit, including fits of user-defined
+# models. Returns the result of new_point(). `rule`: function of answers, posterior, weights and
+# options that returns the accuracy of one system. `posterior`: should the result contain posterior
+# probabilities? `bins`: see posterior_point(). For bootstrap replicates the fit is repeated with
+# other weights of patterns, if possible.
 posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
@@ -73,9 +77,10 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
   posterior_point(fit, options, rule, get_posteriors, posterior, bins)
 }
 
-# Estimates of all systems. `get_posteriors`: a function of pattern weights that returns a list
-# with the posterior for each system (patterns x categories). `bins`: a function that returns a
-# table of bins, or NULL.
+# Computes estimates of all systems and returns the result of new_point(). `get_posteriors`:
+# function of weights of patterns that returns a list with the posterior for each system (patterns
+# of ratings x categories). `rule`, `posterior`: see posterior_fit_point(). `bins`: function that
+# returns the table of bins of a system, or NULL.
 posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins) {
   # The arguments are those of estimators of the core: pattern weights, and the quantity, "accuracy"
   # or "counts" (expected numbers of cases by truth and answer).
@@ -103,8 +108,8 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
   point
 }
 
-# Calls `run` for each system, with the answers, posterior and weights of the patterns that the
-# system answered. Returns a list.
+# Calls `run` for each system, with the answers, posterior and weights of the patterns of ratings
+# that the system answered. Returns a list of the results.
 for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
   answers <- pattern_answers(fit$x)
   is_judged <- judged_patterns(fit) & weight > 0
@@ -114,21 +119,23 @@ for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$
   })
 }
 
-# Accuracy of one system: mean posterior probability that its answers are correct. `answer`:
-# category numbers. `posterior`: cases x categories.
+# Returns the accuracy of one system, as the mean posterior probability that its answers are
+# correct. `answer`: category number of each pattern. `posterior`: patterns x categories. `weight`:
+# of patterns.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
-# Accuracy by equation 7 of Lehner (2015). `agreement`: how often the system gives the most probable
-# category. `probability`: mean probability of that category. `n`: number of categories. NA if all
-# categories are equally probable.
+# Returns the accuracy by equation 7 of Lehner (2015). `agreement`: share of cases in which the
+# system gives the most probable category. `probability`: mean posterior probability of that
+# category. `n`: number of categories. NA if all categories are equally probable.
 accuracy_of_agreement <- function(agreement, probability, n) {
   excess <- n * probability - 1
   ifelse(excess < 1e-6, NA_real_, ((n - 1) * agreement - 1 + probability) / excess)
 }
 
-# Accuracy of one system by the unbinned method.
+# Returns the accuracy of one system by method "unbinned". Arguments: see
+# mean_posterior_of_answers().
 unbinned_of_posterior <- function(answer, posterior, weight, options) {
   agreement <- mean_posterior_of_answers(answer, posterior, weight)
   probability <- stats::weighted.mean(rowSums(posterior^2), weight)
@@ -136,7 +143,7 @@ unbinned_of_posterior <- function(answer, posterior, weight, options) {
   if (options$clip == "none") accuracy else clip01(accuracy)
 }
 
-# Accuracy of one system by the binned method.
+# Returns the accuracy of one system by method "binned". Arguments: see mean_posterior_of_answers().
 binned_of_posterior <- function(answer, posterior, weight, options) {
   table <- bins_of_posterior(answer, posterior, weight, options)
   known_bins <- drop_missing(table, "estimate")
@@ -145,9 +152,9 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
   if (options$clip == "overall") clip01(accuracy) else accuracy
 }
 
-# Table of bins for one system. Cases are grouped by their highest posterior probability. Bins are
-# numbered from probability 1 downwards, and a limit between two bins belongs to the lower bin. If n
-# categories are equally probable, agreement with one of them counts 1/n.
+# Returns the table of bins for one system: groups of cases by their highest posterior probability.
+# Bins are numbered from probability 1 downwards, and a limit between two bins belongs to the lower
+# bin. If n categories are equally probable, agreement with one of them counts 1/n.
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
@@ -169,8 +176,8 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# Record of a method that calls a user-defined function `run`. It is not registered, but stored in
-# the options of the estimate.
+# Creates the record (see new_method()) of a method that calls a user-defined function `run`. It is
+# not in the registry of methods, but stored in the options of the estimate.
 function_method <- function(run) {
   record <- new_method("own function", "function of the user's", "none", function(fit, ...) {
     estimator <- function_estimator(fit$x, run)
@@ -198,8 +205,9 @@ function_estimator <- function(x, run) {
   }, class = "case_estimator")
 }
 
-# Estimates by a user's function for resampled cases: replicates x systems, NA if the function
-# fails. A warning shows its first error message.
+# Returns estimates by a user-defined function for resampled cases (replicates x systems), NA if the
+# function raises an error. A warning then shows the first error message. `estimator`: see
+# function_estimator().
 case_replicates <- function(estimator, resampling, tick) {
   n_systems <- length(estimator(NULL, NULL)$estimate)
   rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
@@ -214,7 +222,8 @@ case_replicates <- function(estimator, resampling, tick) {
   stack_rows(rows)
 }
 
-# Estimates by a user-defined function. `given`: other arguments of estimate_accuracy().
+# Computes estimates by a user-defined function `run`, for each group of cases if `by` is not NULL.
+# `given`: list of other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, given, by) {
   if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
   options <- function_options(given)
@@ -225,8 +234,8 @@ estimate_by_function <- function(x, run, given, by) {
   }, given$cluster, NULL)
 }
 
-# Estimate by a user's function. The K-model is fitted only because prints show the agreement of
-# raters, so it does not matter if its parameters are not identified.
+# Computes an estimate by the user-defined function in `options`. The K-model is fitted only because
+# print() shows the agreement of raters, so it does not matter if its parameters are not identified.
 function_estimate <- function(x, options) {
   fit <- without_warnings(fit_raters(x))
   check_has_systems(fit$x)
@@ -248,11 +257,11 @@ function_options <- function(given) {
   c(replace(options, "method", "own function"), threads = check_threads(given$threads))
 }
 
-# Accuracy of systems in user-defined families of models. The posterior is computed from raters only
-# (method "shared"), or from raters and system (method "joint").
+# ---- User-defined families of models, see rater_family() -----------------------------------------
 
-# Computes the accuracies with shared and with independent errors. `end`: name of the one that is
-# the estimate.
+# Computes the accuracies of systems with shared errors (posterior from raters only, method
+# "shared") and with independent errors (posterior from raters and system, method "joint"). `end`:
+# which of the two is the estimate, "shared" or "independent". Returns the result of new_point().
 family_ends <- function(fit, options, end) {
   both_points <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, mean_posterior_of_answers, joint, posterior = TRUE)
@@ -260,8 +269,9 @@ family_ends <- function(fit, options, end) {
   replace(both_points[[end]], names(both_points), lapply(both_points, `[[`, "value"))
 }
 
-# Accuracy with independent errors (`joint`) or with shared errors. A correction for shared errors
-# (`common`), between the two, is not available.
+# Computes the accuracies of systems with independent errors (if `joint`) or with shared errors.
+# Returns the result of new_point(). A correction for shared errors (option `common`) is not
+# available. Other arguments: see posterior_fit_point().
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} cannot be used with user-defined families of models.",
@@ -296,8 +306,9 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   point
 }
 
-# Returns a function of pattern weights that returns the posterior. For other weights than those of
-# the fit, the parameters are changed to first order, without a new fit.
+# Returns a function that computes the posterior for given weights of patterns. If the weights are
+# not those of the fit, parameters are changed by a first-order approximation, without a new fit.
+# `problem`: a fitted family of models, see maximise_family().
 moved_posterior <- function(problem) {
   theta <- problem$theta
   # Parameters x patterns: change of the parameters if the weight of a pattern increases by one.

@@ -1,9 +1,9 @@
-# The metrics of the package: a record for each, and functions to compute them. Names and
+# Metrics of systems, such as recall: a record for each, and functions to compute them. Names and
 # definitions are those of the R package yardstick.
 
-# A metric is a list with the fields
-# needs: what it is computed from: "table", the joint table of truth and answer; "answered", the
-#   same with abstentions as wrong answers; or "scores" (see metrics_of_estimate());
+# Creates the record of a metric, a list with the fields needs: data of the metric: "table", the
+# joint table of truth and answer; "answered", the same with
+#   abstentions as wrong answers; or "scores" (see metrics_of_estimate());
 # form: input of the kernel: the whole "table", or the counts of one "category" against the rest;
 # kernel: the function that computes the metric;
 # gradient: function that returns the derivative of the kernel with respect to each cell of a table
@@ -15,14 +15,13 @@
 # drops: which categories are left out of averages: "undefined", categories for which the metric is
 #   undefined; "caseless", categories without cases (undefined values of other categories count as
 #   0); or "never";
-# same_as: another metric with the same values, or NA;
-# share: "cases" if the metric is the share of correct answers among all cases, "answer" if among
-#   the cases with the answer, otherwise "";
-# undefined: words for the reason why the metric may be undefined;
-# default: is it reported by default?
-# ordered: does it need ordered categories?
-# odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity? The metric then has no
-#   averages (see odds_of_shares()).
+# same_as: another metric with the same values, or NA; share: "cases" if the metric is the share of
+# correct answers among all cases; "answer" if it is
+#   the share among the cases with one answer, like precision; otherwise "";
+# undefined: words for the reason why the metric may be undefined; default: is it reported by
+# default? ordered: does it need ordered categories? odds: does the kernel return v / (1 + v) for a
+# metric v from 0 to infinity, such as a likelihood
+#   ratio? The metric then has no averages over categories (see odds_of_shares()).
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
@@ -42,9 +41,9 @@ no_such_case <- "no case is of this category"
 no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
 
-# A metric of one category against the rest. `kernel`: a one-sided formula. It may contain tp, fn,
-# fp and tn (true positives, false negatives and so on, as counts or shares), the names in
-# `rates_of_counts`, and the `settings`.
+# Creates the record of a metric of one category against the rest. `kernel`: a one-sided formula. It
+# may contain tp, fn, fp and tn (true positives, false negatives and so on, as counts or shares),
+# the names in `rates_of_counts`, and the `settings`. `...`: other fields of new_metric().
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
   argument_names <- c("tp", "fn", "fp", "tn", settings)
   arguments <- lapply(setNames(nm = argument_names), function(name) rlang::missing_arg())
@@ -52,18 +51,18 @@ category_metric <- function(id, title, kernel, ..., reference = by_name, setting
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }
 
-# Sensitivity, specificity and positive predictive value, which are default arguments of kernels and
-# therefore computed only if a kernel uses them.
+# Sensitivity, specificity and positive predictive value as default arguments of kernels: R
+# evaluates them only if a kernel uses them.
 rates_of_counts <- alist(
   sens = ratio_of(tp, tp + fn), spec = ratio_of(tn, tn + fp), ppv = ratio_of(tp, tp + fp)
 )
 
-# Ratio of two numbers, NaN if the denominator is not positive.
+# Returns the ratio of two numbers, NaN if the denominator is not positive.
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
 share_of <- function(part, remainder) ratio_of(part, part + remainder)
 
-# Returns `value`, or NaN if one of the ratios in `...` is undefined.
+# Returns `value`, or NaN if one of the ratios in `...` is undefined (NaN).
 where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
 # ---- Metrics of the whole table: probabilities, truth in rows -----------------------------------
@@ -86,11 +85,12 @@ mcc_gradient <- function(table) {
     mcc_of_table(table) * marginal_term
 }
 
-# Number of steps from the truth to the answer in each cell, for ordered categories.
+# Returns the number of steps from the true category to the answer in each cell of a table, for
+# ordered categories.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
-# Weighted kappa: 1 minus the ratio of the mean cost to the cost expected by chance. `cell_costs`:
-# cost of each cell of the table.
+# Returns weighted kappa: 1 minus the mean cost divided by the mean cost expected by chance.
+# `table`: joint probabilities of truth and answer. `cell_costs`: cost of each cell.
 kappa_of_costs <- function(table, cell_costs) {
   chance_cost <- sum(cell_costs * outer(rowSums(table), colSums(table)))
   1 - ratio_of(sum(cell_costs * table), round_to_zero(chance_cost))
@@ -104,7 +104,8 @@ kappa_gradient <- function(table, cell_costs) {
   (by_chance * sum(cell_costs * table) / chance_cost - cell_costs) / chance_cost
 }
 
-# A metric of the kappa family. `cost`: a function of a table that returns the cost of each cell.
+# Creates the record of a weighted kappa. `cost`: function of a table that returns the cost of each
+# cell.
 kappa_metric <- function(id, title, reference, cost, ...) {
   new_metric(
     id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
@@ -233,13 +234,14 @@ built_in_metrics <- by_id(list(
   )
 ))
 
-# List of agreement measures and metrics, and registration of user-defined ones.
+# ---- Lists of agreement measures and metrics; user-defined measures ------------------------------
 
 #' Measures of agreement and metrics of systems
 #'
-#' `measures()` lists the measures that [agreement()] computes, and `measures("metric")` the metrics
-#' that [estimate_metrics()] estimates (see [system_metrics]). `register_measure()` adds a
-#' user-defined measure or metric for the rest of the session, with standard errors and intervals.
+#' `measures()` returns a table of the measures of agreement that [agreement()] computes, such as
+#' kappa. `measures("metric")` returns a table of the metrics of systems that [estimate_metrics()]
+#' estimates, such as recall (see [system_metrics]). `register_measure()` adds a user-defined
+#' measure or metric for the rest of the session, with standard errors and intervals.
 #'
 #' @section Kernels:
 #' A kernel is the function that computes a measure or a metric. Its arguments depend on `form`. For
@@ -373,8 +375,9 @@ check_measured_raters <- function(raters, form) {
   list(raters = as.double(raters), least = if (is_two) 2L else 1L)
 }
 
-# Records of the metrics that estimate_metrics() estimates by default. With two categories, one of
-# which is positive, these are the metrics of a diagnostic test. `scored`: are there scores?
+# Returns the records of the metrics that estimate_metrics() estimates by default, from all
+# `records`. If there are two categories and the user named the positive one, these are the metrics
+# of a diagnostic test. `settings`: settings of a metric_plan(). `scored`: do systems have scores?
 default_metrics <- function(records, settings, scored) {
   is_diagnostic <- !is.null(settings$positive) && settings$steps == 1L
   Filter(function(m) {

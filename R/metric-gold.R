@@ -1,11 +1,16 @@
-# Metrics measured with gold cases: metrics of the joint table of truth and answer, cells of
-# confusion matrices, and metrics of scores. To first order, a case changes a metric by the slope
-# (derivative) of its cell of the table. For gold cases the cell is known, for other cases it is
-# predicted from ratings. The metric is computed from the table that gold cases correct. Its
-# variance is the variance of the corrected mean of the slopes over all cases.
+# Estimates metrics of systems (such as recall), cells of confusion matrices and metrics of scores
+# from gold cases (cases with known truth). To first order, a case changes a metric by the slope
+# (derivative) of its cell in the joint table of truth and answer. The cell is known for gold cases,
+# and predicted from ratings for other cases. The metric is computed from a table in which gold
+# cases correct the predictions. Its variance is the variance of the corrected mean of the slopes
+# over all cases.
+#
+# Values on the "unit scale" are transformed so that the range of the metric is [0, 1]. A "plan" is
+# the list of requested metrics, see metric_plan().
 
-# Replaces the metrics of system number `s` by those measured with gold cases. `rows`: the metrics
-# from ratings only, with `sampling` and `hidden` errors.
+# Replaces metrics of system number `s` that are estimated from ratings only by estimates with gold
+# cases. `rows`: table of the metrics from ratings only, with a row per row of the plan, and their
+# `sampling` and `hidden` errors. `interval`: name of an interval that uses gold cases.
 metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   evidence <- estimate$gold$evidence
   gold_data <- gold_tables(evidence, s, n_categories(plan))
@@ -26,9 +31,9 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
     reason <- why_no_metrics(gold_data, slope, plan, measurements)
   }
   prior <- unit_rows(rows, ranges)
-  # Accuracy and precision are shares of cases, and measured like accuracies. Column 1 of the
-  # answers is for the accuracy, the share of all cases. The next columns are for precisions, one
-  # per category, and contain only the answers of this category.
+  # Accuracy and precision are shares of correct answers, and are estimated by gold_accuracy().
+  # Column 1 of `evidence$answer` contains all answers, for the accuracy. The next columns, one per
+  # category, contain only the answers of this category, for its precision.
   share <- field_of_rows(plan, "share")
   column <- 1L + ifelse(share == "answer", match(plan$rows$category, plan$categories), 0L)
   share_rows <- which(share != "" & !is.na(column))
@@ -51,11 +56,11 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
     needs_no_gold)
 }
 
-# Adds estimates and intervals from gold cases to `rows`. `x`: measurement of each row by gold
-# cases, with the fields of correct_mean(). `prior`: estimates from ratings only. Both are on the
-# unit scale, which maps the range (`ranges`) of a metric to [0, 1]. `reason`: reason why gold cases
-# do not measure a row, or NA. `needs_no_gold`: rows that do not depend on the truth and stay
-# unchanged.
+# Replaces estimates and intervals in `rows` by those from gold cases. `x`: estimate of each row
+# from gold cases, with the fields of correct_mean(). `prior`: estimates from ratings only. Both are
+# on the unit scale, on which the range of a metric (`ranges`, rows x 2) is [0, 1]. `reason`: reason
+# why gold cases do not measure a row, or NA. `needs_no_gold`: TRUE for rows that do not depend on
+# the truth and stay unchanged.
 measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   # Gold also measures quantities that are not identified from one rater.
@@ -78,10 +83,11 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   rows
 }
 
-# Ranges of metrics, given the frequencies of truths and answers. With two categories, the smallest
-# possible value of metrics below 0 (such as kappa) is computed from the table with the least
-# agreement that these frequencies allow. If a category is rare, it is nearly 0. `ranges`: ranges of
-# all metrics (metrics x 2).
+# Returns the ranges of metrics that are possible if the frequencies of truths and of answers are
+# those in `table`. `ranges`: ranges of all metrics for any table (metrics x 2). With two
+# categories, the smallest value of metrics that can be negative (such as kappa) is computed from
+# the table with the least agreement that the frequencies allow. If a category is rare, this value
+# is nearly 0.
 ranges_of_margins <- function(ranges, table, plan) {
   if (n_categories(plan) != 2L) return(ranges)
   table <- matrix(table, 2L, byrow = TRUE)
@@ -94,7 +100,8 @@ ranges_of_margins <- function(ranges, table, plan) {
   ranges
 }
 
-# Estimates from ratings only, on the unit scale.
+# Converts estimates from ratings only, and their errors, to the unit scale, on which `ranges` are
+# [0, 1].
 unit_rows <- function(rows, ranges) {
   list(
     estimate = to_unit(rows$estimate, ranges), std.error = rows$std.error / widths(ranges),
@@ -102,13 +109,13 @@ unit_rows <- function(rows, ranges) {
   )
 }
 
-# Gold cases that system number `s` answered, with the fields of select_gold() and joint tables of
-# truth and answer, as vectors of probabilities. `gold_table`: table of gold cases only. `mean`:
-# mean table of all cases, predicted from ratings. `off`: predicted table of gold cases, minus
-# `mean`. `start`: corrected table at which slopes are computed; its cells are positive if they are
-# positive in `mean`. Fields by pattern: `predicted`, probability of each category; `answer`.
-# `all_known`: is the truth of all cases known? NULL if there are no gold cases. `n`: number of
-# categories.
+# Returns the gold cases that system number `s` answered, with the fields of select_gold() and joint
+# tables of truth and answer (vectors of probabilities, in which answers vary fastest); NULL if
+# there are no gold cases. `gold_table`: table of gold cases only. `mean`: table of all cases,
+# predicted from ratings. `off`: predicted table of gold cases, minus `mean`. `start`: corrected
+# table at which slopes are computed; its cells are positive if they are positive in `mean`. Fields
+# by pattern of ratings: `predicted`, probability of each category; `answer`. `all_known`: is the
+# truth of all cases known? Argument `n`: number of categories.
 gold_tables <- function(evidence, s, n) {
   gold_data <- if (!is.null(evidence)) gold_of_system(evidence, s)
   if (is.null(gold_data)) return(NULL)
@@ -124,30 +131,31 @@ gold_tables <- function(evidence, s, n) {
   gold_data
 }
 
-# Table of truth and answer, predicted from ratings: mean probability of each cell over the patterns
-# `at`, with weights `w`.
+# Returns the joint table of truth and answer that ratings predict: the mean probability of each
+# cell over the patterns of ratings `at`, with weights `w`.
 predicted_table <- function(gold_data, at, w) {
   answered <- outer(gold_data$answer[at], seq_len(ncol(gold_data$predicted)), `==`)
   as.vector(crossprod(answered * w, gold_data$predicted[at, , drop = FALSE])) / sum(w)
 }
 
-# Which metrics depend only on the answers, not on the truth, such as the share of an answer?
-# `slope`: cells x metrics.
+# Returns TRUE for metrics that depend only on the answers and not on the truth, such as the share
+# of an answer. `slope`: derivatives of metrics with respect to cells (cells x metrics).
 uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
   first_truth <- slope[rep(seq_len(n), n), , drop = FALSE]
   colSums(abs(slope - first_truth) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
 }
 
-# Slopes of metrics on the unit scale, cells x rows of the plan. `slopes`: result of
+# Returns slopes of metrics on the unit scale (cells x rows of the plan). `slopes`: result of
 # metric_slopes().
 unit_slopes <- function(slopes, ranges) {
   unscaled_slopes <- vapply(seq_along(slopes$whole), slope_of, numeric(slopes$n^2), slopes = slopes)
   unscaled_slopes / rep(widths(ranges), each = nrow(unscaled_slopes))
 }
 
-# Metrics of the table (rows of the plan) measured by gold cases, on the unit scale, with the fields
-# of correct_mean(). The estimate is NA if gold cases do not vary in the metric. `slope`: result of
+# Estimates metrics of the joint table of truth and answer from gold cases. Returns the fields of
+# correct_mean() on the unit scale, with an element per row of the plan. The estimate is NA if gold
+# cases do not vary in the metric. `gold_data`: result of gold_tables(). `slope`: result of
 # unit_slopes().
 gold_metrics <- function(gold_data, slope, plan, ranges) {
   # Expected variance of the slopes, because few gold cases may be equal by chance.
@@ -163,11 +171,13 @@ gold_metrics <- function(gold_data, slope, plan, ranges) {
   })
 }
 
-# Measures metrics by the influence of each case. `influence`: function of the row number of a
-# metric. It returns the change of the metric per case, for each pattern (or case) and each possible
-# truth, a matrix in the form of `predicted`. `scale`: see correct_mean(). `steepest`: largest
-# influence on each metric, see measurement_as_share(). `value`: function of corrected means and
-# their slopes that returns the metrics on the unit scale.
+# Estimates metrics from gold cases by the influence of each case, that is, the change of the metric
+# per case. Returns the fields of correct_mean() on the unit scale. `predicted`: probabilities of
+# categories (patterns, or cases, x categories). `influence`: function of the row number of a metric
+# that returns the influence of each pattern (or case) for each possible truth, in the form of
+# `predicted`. `scale`: see correct_mean(). `steepest`: largest influence on each metric, see
+# measurement_as_share(). `value`: function of corrected means and their slopes that returns the
+# metrics on the unit scale.
 gold_influence <- function(gold_data, predicted, influence, scale, steepest, value) {
   gold_rows <- seq_along(gold_data$at)
   columns <- vapply(seq_along(steepest), function(i) {
@@ -184,7 +194,8 @@ gold_influence <- function(gold_data, predicted, influence, scale, steepest, val
   x[setdiff(names(x), c("rest", "answers"))]
 }
 
-# Values of the rows of a plan. Each row has a separate table: `tables`, rows of the plan x cells.
+# Returns the values of all rows of a plan, if each row is computed from a separate table of truth
+# and answer. `tables`: rows of the plan x cells.
 values_by_row <- function(plan, tables) {
   unlist(lapply(unique(plan$rows$metric), function(id) {
     plan$records <- plan$records[id]
@@ -192,15 +203,16 @@ values_by_row <- function(plan, tables) {
   }))
 }
 
-# Makes the measurement of a metric look like the measurement of a share, for which intervals are
-# computed. `value`: metric on the unit scale. `alone`: the same from gold cases only. The variance
-# of a case becomes value (1 - value), with half a case of each kind added so that it is not 0. The
-# variance ratios are multiplied so that the standard error stays the same.
+# Converts the estimate `x` of a metric from gold cases (see correct_mean()) to the form of an
+# estimated share, because intervals are computed for shares. `value`: metric on the unit scale.
+# `alone`: the same from gold cases only. The variance of a case becomes value (1 - value), with
+# half a correct and half a wrong case added so that it is not 0. The variance ratios are multiplied
+# so that the standard error stays the same.
 #
-# If fewer than half a case of one kind was seen, or there are very few cases, gold cases hardly
-# vary. The error is then at least the error of a share of few cases. Their number is such that one
-# of them changes the share as much as the most influential case changes the metric (`steepest`; 0
-# for no such bound). See also add_standard_errors().
+# Gold cases may hardly vary if they correspond to less than half a correct or half a wrong case, or
+# if there are very few of them. The error is then at least the error of a share of few cases. Their
+# number is such that one case changes the share as much as the most influential case changes the
+# metric (`steepest`; 0: no lower bound of the error). See also add_standard_errors().
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
     share <- (equivalent_cases * value + 0.5) / (equivalent_cases + 1)
@@ -220,11 +232,12 @@ measurement_as_share <- function(x, value, alone, steepest) {
   replace(x, c("estimate", "alone", "seen", "variance"), list(value, alone, alone, variance))
 }
 
-# Reason why gold cases do not measure a row of the plan, or NA. A metric of a category needs gold
-# cases whose truth is the category. It also needs gold cases with the category as answer, unless
-# other cases do not change it (such as recall). Averages need this for all categories. Metrics of
-# the whole table need no case of a certain category, but those for agreement beyond chance are
-# undefined if all gold cases have the same truth.
+# Returns, for each row of the plan, the reason why gold cases do not measure the metric, or NA. A
+# metric of a category needs gold cases whose truth is the category. It also needs gold cases with
+# the category as answer, unless it does not depend on cases with another truth (such as recall).
+# Averages need both for all categories. Metrics of the whole table need no case of a certain
+# category, but metrics of agreement beyond chance are undefined if all gold cases have the same
+# truth. `x`: result of gold_metrics().
 why_no_metrics <- function(gold_data, slope, plan, x) {
   n <- n_categories(plan)
   gold <- table_sums(matrix(gold_data$gold_table, 1L), n)
@@ -240,10 +253,11 @@ why_no_metrics <- function(gold_data, slope, plan, x) {
   })
 }
 
-# Reason why gold cases do not measure a row, or NA, for each row. `absent`: function of a row
-# number that returns which categories lack gold cases. A row needs gold cases of its category or,
-# if it has none, of all categories that are `expected`. `words`: reason, with %s for the first such
-# category.
+# Returns, for each row of the plan, the reason why gold cases do not measure it, or NA. `absent`:
+# function of a row number that returns TRUE for categories without gold cases. A row needs gold
+# cases of its category or, if it has no category, of all categories for which `expected` is TRUE.
+# `words`: the reason, with %s for the first category without gold cases. `x`: estimates of the
+# rows; a missing estimate is also a reason.
 why_no_rows <- function(plan, x, expected, words, absent) {
   map_chr(seq_along(x$estimate), function(i) {
     category <- plan$rows$category[[i]]
@@ -255,11 +269,12 @@ why_no_rows <- function(plan, x, expected, words, absent) {
 }
 
 # ---- Metrics of scores ---------------------------------------------------------------------------
-# The influence of each gold case on the metric (see metric-influence.R) is computed from its truth
-# and predicted from its ratings.
+# The influence of a gold case on the metric (see metric-influence.R) is computed from its truth,
+# and is also predicted from its ratings.
 
-# Replaces the metrics of scores of a system by those measured with gold cases. `rows`: the metrics
-# from ratings only, with `hidden` errors. `judge`: data of the system's scored cases.
+# Replaces metrics of scores of a system by estimates with gold cases. `rows`: table of the metrics
+# estimated from ratings only, with `hidden` errors. `judge`: scores of the system and posterior
+# probabilities of its cases, see score_panel().
 score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
   gold_data <- scored_gold(estimate, judge)
   ranges <- ranges_of_plan(plan)
@@ -274,8 +289,8 @@ score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_
   lower_limits_by_gaps(rows, plan, judge, normal_quantile(conf_level))
 }
 
-# Gold cases among the scored cases of a system. `at`: their positions among scored cases. Other
-# fields are those of select_gold().
+# Returns the gold cases for which a system has scores, with fields as in select_gold(). `at`:
+# position of each gold case among the scored cases in `judge`, see score_panel().
 scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
   position <- match(gold$case, judge$at)
@@ -288,8 +303,9 @@ scored_gold <- function(estimate, judge) {
   )
 }
 
-# Metrics of scores measured by gold cases, on the unit scale, with the fields of correct_mean().
-# `start`: estimates from ratings only, on the unit scale.
+# Estimates metrics of scores from gold cases. Returns the fields of correct_mean() on the unit
+# scale. `gold_data`: result of scored_gold(). `judge`: see score_panel(). `start`: estimates from
+# ratings only, on the unit scale.
 gold_scores <- function(gold_data, plan, judge, start, ranges) {
   influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ranges))
   mean_influence <- vapply(influence, mean_loss, 0, judge$w, judge$v)
@@ -313,8 +329,9 @@ gold_scores <- function(gold_data, plan, judge, start, ranges) {
   })
 }
 
-# Weight of each possible truth of a case (cases x categories): predicted probability times `slope`,
-# plus a correction for the difference between truth and prediction in gold cases.
+# Returns the weight with which each case counts for each possible true category (cases x
+# categories): predicted probability times `slope`, plus a correction for the difference between
+# truth and prediction in gold cases.
 gold_weights <- function(gold_data, judge, slope) {
   weights <- slope * judge$p
   at <- gold_data$at
@@ -323,14 +340,15 @@ gold_weights <- function(gold_data, judge, slope) {
   weights + apply(difference * share, 2L, rowsum_codes, code = at, n = nrow(weights))
 }
 
-# Reason why gold cases measure no metric of the scores of a system, or NA.
+# Returns the reason why gold cases cannot measure any metric of the scores of a system, or NA.
 why_no_scored <- function(estimate, gold_data) {
   if (is.null(estimate$gold$evidence)) return(why_no_evidence(estimate))
   if (gold_data$gold == 0L) return("the system has no scores for gold cases")
   if (gold_data$stands) NA_character_ else reason_not_all_drawn
 }
 
-# Reason why gold cases do not measure each row of the plan, or NA.
+# Returns, for each row of the plan, the reason why gold cases do not measure the metric of scores,
+# or NA.
 why_no_scores <- function(gold_data, plan, judge, x) {
   expected <- colSums(judge$p * judge$v) >= few_cases
   why_no_rows(plan, x, expected, "no gold case is of category %s", function(i) {

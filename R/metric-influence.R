@@ -3,9 +3,10 @@
 # metric at h = 0. The mean slope over the table is 0. Cells of truths or answers that do not occur
 # have slope 0.
 
-# Slopes of all metrics of a plan at a table of probabilities. Metrics of one category depend only
-# on the total of each truth, of each answer, and of each correct answer. The slope of a cell is
-# then a sum of three numbers, and only these are stored, to save memory.
+# Computes the slopes of all metrics of `plan` (see metric_plan()) at `table`, a vector of
+# probabilities of cells in which answers vary fastest. Metrics of one category depend only on the
+# total of each truth, of each answer, and of each correct answer. The slope of a cell is then a sum
+# of three numbers. Only these numbers are stored, to save memory.
 #
 # Returns a list. `n`: number of categories. `there`: do the truth and the answer of a cell occur?
 # `whole`: is a row of the plan a metric of the whole table? `cells`: slopes of metrics of the whole
@@ -25,8 +26,9 @@ metric_slopes <- function(plan, table) {
   )
 }
 
-# Slopes of row `i` of the plan, a number per cell. `unused_too`: should metrics of categories also
-# have slopes for cells of truths or answers that do not occur?
+# Returns the slopes of row `i` of the plan, a number per cell. `slopes`: result of metric_slopes().
+# `unused_too`: should metrics of one category also have slopes for cells of truths or answers that
+# do not occur?
 slope_of <- function(slopes, i, unused_too = FALSE) {
   column <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, column])
@@ -35,8 +37,9 @@ slope_of <- function(slopes, i, unused_too = FALSE) {
   replace(as.vector(cells), !unused_too & !slopes$there, 0)
 }
 
-# First-order change of each metric for each table: the sum over cells of table times slope (tables
-# x rows of the plan).
+# Returns the change of each metric to first order, if the table at which slopes were computed is
+# replaced by each of `tables`: the sum over cells of table times slope (tables x rows of the plan).
+# `tables`: tables x cells.
 along_slopes <- function(slopes, tables) {
   tables[, !slopes$there] <- 0
   changes <- matrix(0, nrow(tables), length(slopes$whole))
@@ -47,15 +50,16 @@ along_slopes <- function(slopes, tables) {
   changes
 }
 
-# Sum over truths of the slopes times `weight` (a matrix answers x truths), as a matrix answers x
-# rows of the plan.
+# Returns the sum over truths of slope times `weight`, a matrix answers x rows of the plan.
+# `weight`: a matrix answers x truths.
 slopes_by_answer <- function(slopes, weight) {
   vapply(seq_along(slopes$whole), function(i) {
     rowSums(weight * matrix(slope_of(slopes, i), slopes$n))
   }, numeric(slopes$n))
 }
 
-# Slopes of a metric of the whole table, a number per cell; NA if the metric is undefined.
+# Returns the slopes of a metric of the whole table, a number per cell; NA if the metric is
+# undefined. `record`: see new_metric(). `occurs`: do the truth and the answer of a cell occur?
 slopes_of_table <- function(record, plan, joint_table, occurs) {
   cells <- as.vector(t(joint_table))
   if (record$form == "cell") return(slopes_of_cells(record, plan, cells))
@@ -70,8 +74,9 @@ slopes_of_table <- function(record, plan, joint_table, occurs) {
   replace(slope, !occurs, 0)
 }
 
-# Slopes of cells of a confusion matrix, each a share of the cases with one truth (cells of the
-# table x cells of the matrix). They are 0 for cases with another truth.
+# Returns the slopes of cells of a confusion matrix (cells of the table x cells of the matrix). A
+# cell of the matrix is a share of the cases with one truth, so its slope is 0 for cases with
+# another truth.
 slopes_of_cells <- function(record, plan, table) {
   truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
   cells <- record$cells
@@ -81,10 +86,12 @@ slopes_of_cells <- function(record, plan, table) {
   difference * outer(truth, truth[cells], `==`) / by_cell(truth_total)
 }
 
-# Derivatives at 0 of functions (rows), from their values at 0, half a step and a step (columns).
+# Returns one-sided numerical derivatives of functions (rows) from their values at 0, half a step
+# and a step (columns).
 one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
 
-# Numerical slopes of kernels without a gradient, such as user-defined ones, for the given `cells`.
+# Returns numerical slopes for kernels without a gradient, such as user-defined kernels: a number
+# per cell, 0 for cells that are not in `cells`.
 numeric_slopes <- function(record, plan, table, cells) {
   steps <- c(0, 0.5, 1) * slope_step
   replace(0 * table, cells, vapply(cells, function(cell) {
@@ -93,9 +100,10 @@ numeric_slopes <- function(record, plan, table, cells) {
   }, 0))
 }
 
-# Slopes of a metric of one category: columns are averages over categories, then categories; rows
-# are totals of truths, answers and correct answers. `counts`: list of tp, fn, fp and tn, with an
-# element per category. The kernel is differentiated numerically.
+# Returns the slopes of a metric of one category, by numerical differentiation of its kernel.
+# Columns are averages over categories, then categories. Rows are totals of truths, answers and
+# correct answers. `counts`: list of tp, fn, fp and tn (see against_rest()), vectors with an element
+# per category.
 slopes_of_categories <- function(record, plan, counts) {
   n <- length(counts$tp)
   of_kernel <- kernel_slopes(record, plan, counts, diag(4L))
@@ -113,8 +121,9 @@ slopes_of_categories <- function(record, plan, counts) {
   do.call(cbind, c(averages, list(by_category)))
 }
 
-# Numerical derivatives of a kernel (categories x kinds of cases), with the values of the kernel.
-# `added`: what one more case adds to tp, fn, fp and tn (4 rows), a column per kind of case.
+# Returns numerical derivatives of a kernel as `slope` (categories x kinds of cases), and the values
+# of the kernel as `value`. `added`: numbers that one more case adds to tp, fn, fp and tn (4 rows),
+# with a column per kind of case, such as a correct answer.
 kernel_slopes <- function(record, plan, counts, added) {
   n <- length(counts$tp)
   steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(added))
@@ -125,9 +134,11 @@ kernel_slopes <- function(record, plan, counts, added) {
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
 }
 
-# Slopes of an average over categories, see values_of_categories(). `by_category`: slopes of the
-# categories. `weighted`: is the average weighted by the shares of true categories? These weights
-# also depend on the table, which adds to the slopes.
+# Returns the slopes of an average over categories, see values_of_categories(). `by_category`:
+# slopes of the metric of each category (totals x categories). `value`: its values. `weighted`: is
+# the average weighted by the shares of true categories? These weights also depend on the table,
+# which adds a term to the slopes. `cases`: share of cases of each category. `drops`: see
+# new_metric().
 mean_slope <- function(by_category, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   has_no_slope <- weight == 0 | (drops == "caseless" & is.na(value))
@@ -141,8 +152,9 @@ mean_slope <- function(by_category, value, weighted, cases, drops) {
   slope
 }
 
-# Slopes of a micro average, which is computed from the sums of tp, fn, fp and tn over categories. A
-# case with a correct answer is a true positive of one category and a true negative of all others.
+# Returns the slopes of a micro average, which is computed from the sums of tp, fn, fp and tn over
+# categories. A case with a correct answer is a true positive of one category and a true negative of
+# all other categories.
 micro_slope <- function(record, plan, counts) {
   n <- length(counts$tp)
   added <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
@@ -150,14 +162,18 @@ micro_slope <- function(record, plan, counts) {
   rep(c(slope[[2L]], 0, slope[[1L]] - slope[[2L]]), each = n)
 }
 
-# Influence of each case on a metric of scores, for each possible truth of the case (cases x
-# categories): the derivative of the metric with respect to the weight of this truth, times the
-# number of cases. Like the kernels in metric-scores.R, functions for influence have the arguments
-# `score_data`, `w`, `v` and `settings`, and return a list of `whole` and `by_category`.
+# ---- Influence of cases on metrics of scores -----------------------------------------------------
 
-# Influence of each case on the area under the ROC curve, see auc_of_weights(). `a` and `b`: weights
-# with which a case counts as positive and as negative. Returns a list: influence by changes of `a`
-# and of `b`.
+# The influence of a case on a metric is the derivative of the metric with respect to the weight of
+# the case, times the number of cases. It is computed for each possible truth of the case (cases x
+# categories). Like the kernels in metric-scores.R, functions that compute influence have the
+# arguments `score_data`, `w`, `v` and `settings`. They return a list of `whole` (the metric for all
+# categories together) and `by_category` (a matrix per category).
+
+# Returns the influence of each case on the area under the ROC curve, see auc_of_weights(). `order`:
+# cases sorted by score. `a` and `b`: weights with which a case counts as positive and as negative.
+# `v`: weight of each case. The result is a list: derivatives with respect to `a` and to `b`, times
+# the number of cases.
 auc_influence <- function(order, a, b, v) {
   sums <- c(sum(a * v), sum(b * v))
   tie_sizes <- diff(c(0L, order$end))
@@ -175,8 +191,8 @@ auc_influence <- function(order, a, b, v) {
   )
 }
 
-# Influence on the area under the ROC curve of all pairs of categories, and of each category against
-# the others.
+# Returns the influence of cases on the mean area under the ROC curve of all pairs of categories
+# (`whole`), and on the area of each category against all others (`by_category`).
 roc_auc_influence <- function(score_data, w, v, settings) {
   n <- ncol(w)
   whole <- 0 * w
@@ -193,9 +209,10 @@ roc_auc_influence <- function(score_data, w, v, settings) {
   }))
 }
 
-# Influence on the area under the precision-recall curve. The number of cases above a score is
-# known; only the number of cases of the category among them depends on truths. `average`: is
-# precision constant between thresholds (average precision) or linear?
+# Creates the function that computes the influence of cases on the area under the precision-recall
+# curve. The number of cases above a score is known; only the number of cases of the category among
+# them depends on truths. `average`: is precision constant between thresholds (average precision)?
+# If not, it is linear.
 precision_influence <- function(average) {
   function(score_data, w, v, settings) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
@@ -224,11 +241,11 @@ precision_influence <- function(average) {
   }
 }
 
-# Influence on a mean loss: the loss of each case minus the mean loss.
+# Returns the influence of cases on a mean loss: the loss of each case minus the mean loss.
 influence_on_loss <- function(loss, w, v) list(whole = loss - mean_loss(loss, w, v))
 
-# Influence on the expected calibration error. It is a sum of absolute gaps, so the derivative holds
-# only for changes that do not change the sign of a gap.
+# Returns the influence of cases on the expected calibration error. This error is a sum of absolute
+# gaps, so the derivative is valid only for changes that do not change the sign of a gap.
 ece_influence <- function(score_data, w, v, settings) {
   table <- top_reliability(score_data, w, v, settings$bins)
   score <- score_data$scores[cbind(seq_along(score_data$top), score_data$top)]
@@ -237,7 +254,8 @@ ece_influence <- function(score_data, w, v, settings) {
   influence_on_loss(gap_sign * (is_correct - score), w, v)
 }
 
-# A list of influence matrices, one per row of a plan.
+# Returns a list of influence matrices (cases x possible truths), one per row of the plan, a
+# metric_plan().
 score_influence <- function(plan, score_data, w, v) {
   share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
