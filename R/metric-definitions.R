@@ -1,27 +1,28 @@
 # Metrics of systems, such as recall: a record for each, and functions to compute them. Names and
 # definitions are those of the R package yardstick.
 
-# Creates the record of a metric, a list with the fields needs: data of the metric: "table", the
-# joint table of truth and answer; "answered", the same with
-#   abstentions as wrong answers; or "scores" (see metrics_of_estimate());
-# form: input of the kernel: the whole "table", or the counts of one "category" against the rest;
-# kernel: the function that computes the metric;
-# gradient: function that returns the derivative of the kernel with respect to each cell of a table
-#   that sums to 1, or NULL for a numerical derivative;
-# settings: names of arguments of estimate_metrics() that the kernel takes;
-# lower and upper: the range of the metric; `lower` may be a function of the settings that returns
-#   both;
-# better: "high" or "low", or "" if neither is better;
-# drops: which categories are left out of averages: "undefined", categories for which the metric is
-#   undefined; "caseless", categories without cases (undefined values of other categories count as
-#   0); or "never";
-# same_as: another metric with the same values, or NA; share: "cases" if the metric is the share of
-# correct answers among all cases; "answer" if it is
-#   the share among the cases with one answer, like precision; otherwise "";
-# undefined: words for the reason why the metric may be undefined; default: is it reported by
-# default? ordered: does it need ordered categories? odds: does the kernel return v / (1 + v) for a
-# metric v from 0 to infinity, such as a likelihood
-#   ratio? The metric then has no averages over categories (see odds_of_shares()).
+# Creates the record of a metric, a list with these fields:
+# * needs: data of the metric: "table", the joint table of truth and answer; "answered", the same
+#   with abstentions as wrong answers; or "scores" (see metrics_of_estimate())
+# * form: input of the kernel: the whole "table", or the counts of one "category" against the rest
+# * kernel: the function that computes the metric
+# * gradient: function that returns the derivative of the kernel with respect to each cell of a
+#   table that sums to 1, or NULL for a numerical derivative
+# * settings: names of arguments of estimate_metrics() that the kernel takes
+# * lower and upper: the range of the metric; `lower` may be a function of the settings that returns
+#   both
+# * better: "high" or "low", or "" if neither is better
+# * drops: which categories are left out of averages: "undefined", categories for which the metric
+#   is undefined; "caseless", categories without cases (undefined values of other categories count
+#   as 0); or "never"
+# * same_as: another metric with the same values, or NA
+# * share: "cases" if the metric is the share of correct answers among all cases; "answer" if it is
+#   the share among the cases with one answer, like precision; otherwise ""
+# * undefined: words for the reason why the metric may be undefined
+# * default: is it reported by default?
+# * ordered: does it need ordered categories?
+# * odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity, such as a likelihood
+#   ratio? The metric then has no averages over categories (see odds_of_shares())
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",

@@ -1,7 +1,9 @@
-# Metrics of the joint table of truth and answer: estimates, and intervals from ratings only. Limits
-# are computed on the unit scale, which maps the range of a metric to [0, 1].
+# Metrics of the joint table of truth and answer, such as recall: estimates, and intervals from
+# ratings only. Limits are computed on the unit scale, on which the range of a metric is [0, 1].
 
-# Table with a row per system and row of the `plan`, in the form of tidy().
+# Returns the table of metrics for tidy(), with a row per system and requested metric. `plan`: the
+# requested metrics, see metric_plan(). `interval`: name of the interval. `draws`: replicates of the
+# tables.
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
@@ -31,8 +33,8 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   rows[setdiff(names(rows), c("sampling", "hidden", "cases"))]
 }
 
-# Accuracy among all cases, with abstentions as wrong answers: the accuracy times the share of cases
-# that the system answered.
+# Returns the table of accuracies among all cases, with abstentions as wrong answers: the accuracy
+# multiplied by the share of cases that the system answered.
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   accuracy <- plan_of(built_in_metrics["accuracy"], plan, averages = NULL)
   table <- metrics_of_table(estimate, accuracy, interval, conf_level)
@@ -48,25 +50,26 @@ accuracy_of_all <- function(estimate, plan, interval, conf_level) {
 
 reason_constant_system <- "the system has no answers of its own"
 
-# Is the interval one that needs gold cases, and are there gold cases?
+# Does the interval use gold cases (cases with known truth), and does the estimate have gold cases?
 measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
 }
 
-# Record of the kind of interval that is computed from ratings only. If gold cases are used, it is
-# the kind for the prior from ratings.
+# Returns the record of the interval that is computed from ratings only. If `interval` uses gold
+# cases, it is the interval of the estimate from ratings, which is used as a prior.
 interval_from_ratings <- function(estimate, interval) {
   if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
   accuracy_intervals[[interval]]
 }
 
-# Reason why a kind of interval (`record`) is not available for metrics, or NULL.
+# Returns the reason why an interval is not available for metrics other than accuracy, or NULL.
+# `record`: see new_interval().
 why_no_kind <- function(record) {
   if (record$spread == "") paste0("a ", record$words, " is for accuracy only")
 }
 
-# Replicates of the joint tables of all systems, in the form of confusion_draws(). NULL if the
-# interval does not need them.
+# Returns replicates of the joint tables of truth and answer of all systems, in the form of
+# confusion_draws(); NULL if the interval does not need them.
 table_draws <- function(estimate, interval) {
   record <- interval_from_ratings(estimate, interval)
   is_needed <- has_posterior(estimate) && !is.null(record$find) && is.null(why_no_kind(record))
@@ -76,12 +79,14 @@ table_draws <- function(estimate, interval) {
 # Does the method compute the probability of each category for each case?
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
 
+# Returns the reason why the method of the estimate has no other metrics.
 accuracy_only <- function(estimate) {
   paste0("method \"", estimate$options$method, "\" estimates accuracy only")
 }
 
-# Metrics of the joint table of system number `s`, without intervals. `counts`: expected numbers of
-# cases by truth and answer.
+# Returns the table of metrics of system number `s` without intervals, with a row per row of the
+# plan. `counts`: expected numbers of cases by truth and answer (a vector); NULL if the method does
+# not estimate them.
 point_rows <- function(estimate, plan, counts, s) {
   no_value_reason <- if (is.null(counts)) accuracy_only(estimate) else
     if (anyNA(counts)) estimate$table$reason[[s]]
@@ -91,9 +96,9 @@ point_rows <- function(estimate, plan, counts, s) {
   rows
 }
 
-# Metrics of system number `s` in the form of tidy(), without intervals. `n`: number of cases.
-# `no_value_reason`: reason why there are no values, or NULL. `values`: values, which are only
-# evaluated if `no_value_reason` is NULL.
+# Creates the table of metrics of system number `s` in the form of tidy(), without intervals. `n`:
+# number of cases. `no_value_reason`: reason why there are no values, or NULL. `values`: values of
+# the metrics; this argument is only evaluated if `no_value_reason` is NULL.
 metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   rows <- plan$rows
   values <- if (is.null(no_value_reason)) na_real(values) else NA_real_
@@ -106,16 +111,17 @@ metric_rows <- function(estimate, plan, s, n, no_value_reason, values) {
   )
 }
 
-# Words for the reason why the metric in each row of the plan may be undefined.
+# Returns, for each row of the plan, words for the reason why the metric may be undefined.
 undefined_reason <- function(plan) {
   reason <- field_of_rows(plan, "undefined")
   reason[field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)] <- without_order
   ifelse(is.na(plan$rows$average), reason, "it is undefined for one of the averaged categories")
 }
 
-# Replaces the metric accuracy by the accuracy of the estimate, so that both are equal. Its interval
-# is copied if the kind of interval is the same. Intervals of other levels can be computed only for
-# the delta method.
+# Replaces the metric "accuracy" in `rows` by the accuracy of `estimate`, so that both are equal.
+# The interval of the estimate is copied if it is the same kind of interval. If its confidence level
+# differs from `conf_level`, it is computed again, which is possible only for intervals by the delta
+# method.
 with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   accuracy_rows <- which(rows$metric == built_in_metrics$accuracy$id)
   if (length(accuracy_rows) == 0L || unknown_truth_share(estimate$fit)[[s]] %in% 0) return(rows)
@@ -132,7 +138,8 @@ with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
   rows
 }
 
-# Adds percentile intervals, from the metrics of replicates of the joint table.
+# Adds percentile intervals to `rows`, from the metrics of replicates of the joint table of truth
+# and answer. `draws`: result of confusion_draws().
 percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   values <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
@@ -149,9 +156,9 @@ percentile_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) 
   unit_percentiles(rows, values, ranges, conf_level)
 }
 
-# Adds percentile intervals. `values`: replicates on the unit scale (replicates x metrics).
-# `ranges`: range of each metric (metrics x 2), by which limits are converted to the scale of the
-# metric.
+# Adds percentile intervals to `rows`. `values`: replicates on the unit scale (replicates x
+# metrics). `ranges`: range of each metric (metrics x 2), by which limits are converted to the scale
+# of the metric.
 unit_percentiles <- function(rows, values, ranges, conf_level) {
   rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
   rows$std.error <- rows$std.error * widths(ranges)
@@ -161,15 +168,17 @@ unit_percentiles <- function(rows, values, ranges, conf_level) {
   rows
 }
 
-# Converts values of metrics to the unit scale. `value`: a number per metric, or a matrix with a
-# column per metric. `ranges`: range of each metric (metrics x 2).
+# Converts values of metrics to the unit scale, on which the range of a metric is [0, 1]. `value`: a
+# number per metric, or a matrix with a column per metric. `ranges`: range of each metric (metrics x
+# 2).
 to_unit <- function(value, ranges) {
   if (is.matrix(value)) ranges <- ranges[rep(seq_len(nrow(ranges)), each = nrow(value)), ,
     drop = FALSE]
   (value - ranges[, 1L]) / widths(ranges)
 }
 
-# Adds standard errors and intervals by the delta method, with the allowance for shared errors.
+# Adds standard errors and intervals by the delta method to `rows`. They allow for shared errors.
+# `counts`: expected numbers of cases by truth and answer. `draws`: result of confusion_draws().
 delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, n_categories(plan))
   if (anyNA(table)) return(rows) # there are no values; point_rows() has added the reason
@@ -182,16 +191,16 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   interval_rows(rows, ranges, robust_quantile(estimate$options, conf_level))
 }
 
-# With fewer cases a 90% interval of a share excludes hardly any value. The number is z^2, where z
-# is the normal quantile for 90%.
+# With fewer cases, a 90% interval of a share contains nearly all values from 0 to 1. The number is
+# z^2, where z is the normal quantile for 90%.
 cases_of_a_share <- 2.7
 
-# Adds standard errors to `rows` with `sampling` and `hidden` errors. Replicates may hardly vary if
-# fewer than half a case of one kind was seen, or if very few cases determine the metric. The
-# sampling error is then at least the error of a share of `cases` cases, with half a case of each
-# kind added. The number of cases is such that one of them changes the share as much as the most
-# influential case changes the metric (`steepest`: the largest slope). A standard deviation is at
-# most half the width of the range (`ranges`).
+# Adds standard errors to `rows`, computed from the columns `sampling` and `hidden`. Replicates may
+# hardly vary if the metric is near an end of its range, or if very few cases determine it. The
+# sampling error is then at least the error of a share of `cases` cases, with half a correct and
+# half a wrong case added. The number `cases` is such that one case changes the share as much as the
+# most influential case changes the metric (`steepest`: largest slope of each metric). A standard
+# deviation is at most half the width of the range (`ranges`, metrics x 2).
 add_standard_errors <- function(rows, steepest, ranges) {
   width <- widths(ranges)
   cases <- rows$cases <- rows$n * width / steepest
@@ -206,9 +215,10 @@ add_standard_errors <- function(rows, steepest, ranges) {
   rows
 }
 
-# Sampling error of each metric: standard deviation over replicates of the joint table. If the
-# accuracy varies less in replicates than its sampling error, all errors are increased in
-# proportion. If it varies more, they are not decreased.
+# Returns the sampling error of each metric of system number `s`: the standard deviation over
+# replicates (`draws`) of the joint table. If the accuracy varies less in replicates than its
+# sampling error, all errors are increased in proportion. If it varies more, they are not decreased.
+# `slopes`: see metric_slopes().
 table_errors <- function(draws, slopes, estimate, s) {
   first_order <- apply_in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, slopes$n)
@@ -219,14 +229,15 @@ table_errors <- function(draws, slopes, estimate, s) {
   error[-1L] * if (is.finite(scale)) max(1, scale) else 1
 }
 
-# Hidden error of each metric: its standard deviation because of shared errors. It has two parts.
-# The first is due to errors that the system shares with raters. The table changes on the line
-# between the tables with independent and with shared errors.
-# The second is due to errors that raters share with each other. Among the cases to which a system
-# gave a category, the share of correct answers is then larger or smaller than estimated. One part
-# of this error is the same for all categories. The other part differs between categories and does
-# not change the accuracy. It is computed from the share of wrong ratings on the cases with each
-# answer, which may be far from the share on all cases if the answer is rare.
+# Returns the hidden error of each metric: the standard deviation of its bias due to shared errors,
+# which ratings do not identify (see interval-robust.R). It has two parts. The first is due to
+# errors that the system shares with raters: the joint table of truth and answer may be anywhere on
+# the line between the tables with independent and with shared errors. The second is due to errors
+# that raters share with each other. Among the cases to which a system gave a category, the share of
+# correct answers is then larger or smaller than estimated. One component of this error is the same
+# for all categories. The other component differs between categories and does not change the
+# accuracy. It is computed from the share of wrong ratings on the cases with each answer, which may
+# differ from the share on all cases if the answer is rare.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
@@ -239,12 +250,12 @@ hidden_errors <- function(estimate, table, s, slopes) {
   hidden_in_all(estimate, s, line, shift, answer_share, by_answer)
 }
 
-# Returns, for each metric, the standard deviation of the error that ratings cannot reveal, because
-# it is shared by raters ("hidden error"). `line`: distance between the metric with shared and with
-# independent errors. `shift` (answers x metrics): change of the metric per unit of error in the
-# accuracy of an answer. `answer_share`: share of each answer. `by_answer`: standard deviation of
-# the part of the hidden error that differs between answers. This part is 0 if raters are machines:
-# for machines, hidden errors are known only for accuracies over all answers.
+# Combines the two parts of the hidden error of each metric, see hidden_errors(). `line`: distance
+# between the metric with shared and with independent errors. `shift` (answers x metrics): change of
+# the metric per unit of error in the accuracy of an answer. `answer_share`: share of each answer.
+# `by_answer`: standard deviation of the component that differs between answers. This component is 0
+# if raters are machines: for machines, hidden errors are known only for accuracies over all
+# answers.
 hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
   rater_part <- hidden_of_system(estimate, s)
   range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2
@@ -255,8 +266,8 @@ hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = ra
     (cell_bias^2 - 1) * differing, 0))
 }
 
-# Estimated share of wrong ratings on the cases with each answer of system number `s`; on all cases
-# if the system never gave the answer.
+# Returns, for each possible answer of system number `s`, the estimated share of wrong ratings on
+# the cases with this answer; on all cases if the system never gave it.
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
@@ -268,8 +279,9 @@ wrong_by_answer <- function(estimate, s) {
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
 }
 
-# Difference of two tables: the table with independent errors (of the averaged method), or the table
-# of the estimate (of other methods), minus the table with shared errors. 0 if there are none.
+# Returns the difference of two joint tables of truth and answer. The first is the table with
+# independent errors (method "average") or the table of the estimate (other methods). The second is
+# the table with shared errors. The difference is 0 if these tables were not computed.
 end_direction <- function(estimate, table, s, n) {
   end_tables <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(end_tables$shared_counts) == 0L) return(rep(0, length(table)))
@@ -277,13 +289,14 @@ end_direction <- function(estimate, table, s, n) {
   table - as_shares(end_tables$shared_counts, n)
 }
 
-# Adds limits, `z` standard errors around the estimate, to `rows`. The interval contains two
-# intervals, because the data do not show how the error depends on the value of the metric:
-# * Sampling error has the form of Wilson's interval for all cases. The rest of the error does not
-#   depend on the value and is added on both sides.
-# * All of the error is smaller near the ends of the scale, like the error of a share. The interval
-#   is Wilson's for the number of cases that gives the standard error. It is left out for fewer than
-#   z^2 cases, because it would be centred near one half.
+# Adds limits, about `z` standard errors from the estimate, to `rows`. The data do not show how the
+# error depends on the value of the metric. Two intervals are therefore computed under different
+# assumptions, and the result contains both:
+# * Only the sampling error is smaller near the ends of the range, as in Wilson's interval for all
+#   cases. The rest of the error does not depend on the value and is added on both sides.
+# * The whole error is smaller near the ends of the range. The interval is Wilson's for the number
+#   of cases that gives the standard error. It is left out for fewer than z^2 cases, because it
+#   would be centred near one half.
 # `ranges`: range of each row (rows x 2).
 interval_rows <- function(rows, ranges, z) {
   known <- which(!is.na(rows$estimate) & !is.na(rows$std.error))

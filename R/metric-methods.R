@@ -1,6 +1,6 @@
-# Printed form and tables of metrics.
+# Printed form and tables of metrics; comparisons of systems by a metric.
 
-# Label of each row of a table of metrics, such as "f_meas (macro)" or "recall of A".
+# Returns the label of each row of a table of metrics, such as "f_meas (macro)" or "recall of A".
 metric_labels <- function(table) {
   paste0(
     table$metric, unless_missing(average_words(table$average), " (%s)"),
@@ -8,23 +8,24 @@ metric_labels <- function(table) {
   )
 }
 
-# Label of the system of each row, with its group or variable if there are several.
+# Returns the label of the system in each row, preceded by the group or variable if there are
+# several.
 system_titles <- function(table) {
   do.call(paste, unname(as.list(table[intersect(c(part_columns, "system"), names(table))])))
 }
 
-# Strings with estimate and interval, such as "0.80 [0.70, 0.90]".
+# Returns strings with estimate and interval, such as "0.80 [0.70, 0.90]".
 format_estimates <- function(table) {
   trimws(paste(decimals(table$estimate), bracketed(table$conf.low, table$conf.high, "")))
 }
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
-# With more systems, view_of_metrics() prints a row per system.
-max_columns <- 3L
+max_columns <- 3L # largest number of systems for which the printed table has a column per system
 
-# Printed table: a row per metric and a column per system. With more than three systems it has a row
-# per system, no intervals, and only metrics that are not of one of several categories.
+# Returns the table that print() shows, with a row per metric and a column per system. With more
+# than three systems it has a row per system and no intervals. Metrics of single categories are then
+# left out if there are more than two categories and other metrics.
 view_of_metrics <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
@@ -37,9 +38,9 @@ view_of_metrics <- function(table) {
   view_of_matrix(tapply(values[is_shown], labels, identity), names(labels)[[1L]], most = 45L)
 }
 
-# Rows to print. Constant systems have only the accuracy, which is a pass rate. With two categories,
-# metrics that always have the same value are printed once; for example, the specificity of one
-# category is the sensitivity of the other.
+# Selects the rows to print. Only the accuracy of constant systems (which give all cases the same
+# category) is printed, as a pass rate. With two categories, metrics that always have the same value
+# are printed once; for example, the specificity of one category is the sensitivity of the other.
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
     plan <- plan_of(Filter(function(record) record$needs == "table", plan$records), plan)
@@ -70,7 +71,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
   )
 }
 
-# Describes the intervals of estimates; NULL if they have none.
+# Returns a note that describes the intervals of `estimates`; NULL if they have no intervals.
 metric_interval_note <- function(interval, conf_level, estimates) {
   estimate <- estimates[[1L]]
   record <- accuracy_intervals[[interval]]
@@ -113,8 +114,9 @@ over_groups <- function(estimates, grouped, f, ...) {
   if (grouped) bind_parts(estimates, f, ...) else f(estimates[[1L]], ...)
 }
 
-# Result of augment() for one system: a row per true category and case, for the cases that have an
-# answer and ratings.
+# Returns the table of augment() for one system: a row per case and possible true category, for
+# cases that have an answer and ratings. Column `weight` is the posterior probability times the
+# weight of the case.
 weighted_answers <- function(estimate, system) {
   x <- estimate$fit$x
   n <- n_categories(x)
@@ -132,12 +134,14 @@ weighted_answers <- function(estimate, system) {
   ))
 }
 
-# Comparisons of systems by a metric other than accuracy. The estimate of accuracy is replaced by an
-# estimate of the metric, on a scale from 0 (worst) to 1 (best value). compare_systems() then treats
-# it like an accuracy.
+# ---- Comparisons of systems by a metric other than accuracy --------------------------------------
 
-# Checks the arguments `metric`, `category` and `cost` of compare_systems(). Returns a plan of the
-# metric, with the number of its compared row as field `row`; NULL for accuracy.
+# The estimate of accuracy is replaced by an estimate of the metric, on a scale from 0 (worst) to 1
+# (best value). compare_systems() then treats it like an accuracy.
+
+# Checks the arguments `metric`, `category` and `cost` of compare_systems(). Returns a metric_plan()
+# for the metric, with an additional element `row`: the number of the row that is compared. Returns
+# NULL for accuracy.
 check_compared_metric <- function(metric, category, cost, estimate) {
   if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
   check_string(metric, "metric")
@@ -153,7 +157,8 @@ check_compared_metric <- function(metric, category, cost, estimate) {
   plan
 }
 
-# Fails if differences of this metric cannot be computed from the estimate.
+# Raises an error if differences of a metric between systems cannot be computed from the estimate.
+# `record`: see new_metric().
 check_derived <- function(record, estimate) {
   gold <- length(estimate$gold$case) > 0L
   why <- if (record$needs != "table" || record$better == "" || record$odds) {
@@ -172,8 +177,9 @@ check_derived <- function(record, estimate) {
     metric = record$id)
 }
 
-# Replaces accuracies in an estimate by values of the metric, with replicates and errors. `plan`:
-# result of check_compared_metric(). The hidden error becomes a column of `details`.
+# Returns the estimate with values of the compared metric instead of accuracies, also in replicates
+# and errors. `plan`: result of check_compared_metric(). The hidden error (see hidden_errors())
+# becomes a column of `details`.
 replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
@@ -213,7 +219,7 @@ replace_accuracy_by_metric <- function(estimate, plan) {
   estimate
 }
 
-# Worst and best value of the compared metric.
+# Returns the worst and the best possible value of the compared metric.
 ends_of_compared <- function(plan) {
   range <- ranges_of_plan(plan)[plan$row, ]
   if (plan$records[[1L]]$better == "low") rev(range) else range
@@ -222,8 +228,8 @@ ends_of_compared <- function(plan) {
 # Converts values of the compared metric to the scale from 0 (worst) to 1 (best value).
 good_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
 
-# Converts a comparison from the scale from 0 to 1 to the scale of the metric. The order of systems
-# does not change.
+# Converts a comparison from the scale from 0 (worst) to 1 (best) to the scale of the metric. The
+# order of systems does not change.
 comparison_on_metric_scale <- function(comparison, plan) {
   if (is.null(plan)) return(comparison)
   worst_and_best <- ends_of_compared(plan)
@@ -238,18 +244,19 @@ comparison_on_metric_scale <- function(comparison, plan) {
   comparison
 }
 
-# Name of the compared metric.
+# Returns the name of the compared metric.
 compared_metric <- function(comparison) comparison$options$metric %||% "accuracy"
 
 # Is a low value of the compared metric better?
 low_is_good <- function(comparison) isTRUE(comparison$options$low)
 
-# Does the interval show that the first (or second) system of each pair is better?
+# Returns TRUE for pairs of systems whose interval shows that the first system is better (or the
+# second, if `who` is "system2"). `table`: differences, with a row per pair.
 surely_better <- function(comparison, table, who = "system1") {
   if (low_is_good(comparison) == (who == "system1")) table$conf.high < 0 else table$conf.low > 0
 }
 
-# Words for the best system, such as "most accurate".
+# Returns words for the best system, such as "most accurate".
 best_by <- function(comparison) {
   metric <- comparison$options$metric
   if (is.null(metric)) "most accurate" else paste("best by", metric)
