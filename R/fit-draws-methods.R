@@ -167,7 +167,7 @@ assumption_of <- function(fit) {
   c(
     paste0(
       "Assumed: raters err ", independence_words(fit$model),
-      "; errors that all share look like truth."
+      "; errors that all raters share are taken for the truth."
     ),
     if (panel_kind(fit) == "machines" && !model_is_dependent(fit$model)) paste0(
       "Raters are ", machines_of(fit), ", which share errors: in simulated panels of judges with ",

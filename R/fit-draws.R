@@ -133,7 +133,8 @@ population_of_patterns <- function(x, model) {
   if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
 }
 
-# As population_of_patterns(), but returns ones if there is only one population.
+# Returns the number of the population of each pattern of ratings, also if there is only one.
+# `task`: result of sampler_task().
 populations_in <- function(task, x) {
   if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
 }
@@ -225,13 +226,15 @@ draw_terms <- function(x, raters, rows, prior, pooled, model) {
   )
 }
 
-# Returns a data frame with a row per cell of a confusion matrix, row by row.
+# Returns a data frame with a row per cell of a confusion matrix, row by row: its `rating` (column
+# of the matrix) and `truth` (row).
 cells_of <- function(categories) {
   expand.grid(rating = categories, truth = categories, stringsAsFactors = FALSE)
 }
 
-# Returns the rows of new_terms() for one confusion matrix. `rows` contains the Dirichlet parameters
-# of its prior, a vector if errors are uniform. `n_before` is the number of preceding columns.
+# Returns the rows of new_terms() for one confusion matrix. `rows`: Dirichlet parameters of its
+# prior, a vector if errors are uniform. `n_before`: number of preceding columns in the core's
+# draws.
 matrix_terms <- function(rater, rows, n_before, x) {
   size <- n_categories(x)
   rater_suffix <- if (is.na(rater)) "" else paste0("[", rater, "]")
@@ -329,7 +332,8 @@ population_shares <- function(task, x, populations) {
   prop.table(rowsum_codes(populations_in(task, x), pattern_weights(x), populations))
 }
 
-# Returns the columns of the core's draws that contain confusion matrix number `m`, row by row.
+# Returns the numbers of the columns of the core's draws that contain confusion matrix number `m`,
+# row by row. `size`: number of categories. `populations`: number of populations.
 matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }

@@ -64,7 +64,7 @@ populations_of <- function(model, x, like = NULL) {
 }
 
 # Returns a matrix that converts coefficients of standardised covariates to coefficients of the
-# original covariates.
+# original covariates. `base`: result of formula_design().
 unscaled <- function(base) {
   out <- diag(1 / base$scale, length(base$scale))
   out[1L, ] <- out[1L, ] - base$centre / base$scale

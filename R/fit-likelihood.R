@@ -32,7 +32,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
   fit <- drop_undetermined(fit, core$naturals)
   fit$rater_accuracy <- mean(fit$coefficients[core$naturals$term == "rater_accuracy"], na.rm = TRUE)
-  # Fits by method "pairs" do not maximise the likelihood. Weights that are not counts have none.
+  # There is no likelihood to report for method "pairs", and for weights that are not counts.
   has_count_weights <- weights_are_counts(x)
   if (!has_count_weights || method == "pairs") fit$log_likelihood <- NA_real_
   # With perfect agreement the estimate is on a boundary, so there are no standard errors.
@@ -66,7 +66,7 @@ fit_core <- function(x, model, method, known, start, tick) {
   # The stopping rule must not depend on the scale of weights that are not counts.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(model)) {
-    # Only ratings with abstentions have a model with the field `abstain`.
+    # The model has the field `abstain` only if there are ratings with abstentions.
     abstain_arguments <- if (!is.null(model$abstain)) abstention_arguments(
       x, uses_abstentions(model), x$panel$abstain$constant
     )

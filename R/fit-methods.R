@@ -71,7 +71,7 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 # fit.
 posterior_of_cases <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
-  check_has_model(fit, "Judging new cases")
+  check_has_model(fit, "Predicting new cases")
   newdata <- as_further_ratings(newdata, fit$x, "newdata")
   x <- patterns_for(fit$model, as_new_cases(fit, vote_as_fitted(newdata, fit$x)))
   list(x = x, posterior = posterior(fit, x))
@@ -151,12 +151,12 @@ entropy <- function(probability) {
 simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
-  check_has_model(object, "Drawing panels")
+  check_has_model(object, "Simulating ratings")
   abort_argument_if(object$identified != "yes" || anyNA(object$base_rates), "object",
-    "Ratings cannot be drawn: the fit is not identified.",
+    "Ratings cannot be simulated: the fit is not identified.",
     x = "The reason: {reason_of_fit(object)}.")
   abort_if(!weights_are_counts(object$x), "weights",
-    "Ratings cannot be drawn: {.arg weights} of the fit are not numbers of cases.",
+    "Ratings cannot be simulated: {.arg weights} of the fit are not numbers of cases.",
     row = which(object$x$weights != round(object$x$weights)))
   check_panel_size(object$x)
   run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
@@ -231,7 +231,8 @@ draw_from_fit <- function(fit) {
   x
 }
 
-# Draws a category for each element of `rows`, which are rows of the matrix `probability`.
+# Draws category numbers, one per element of `rows`. `probability`: a matrix of probabilities with a
+# column per category. `rows`: the row of this matrix from which each category is drawn.
 draw_categories <- function(probability, rows) {
   cumulative <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
   1L + as.integer(rowSums(stats::runif(length(rows)) > cumulative))
@@ -246,7 +247,7 @@ drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
   abort_argument_if(model_is_dependent(fit$model), "object",
-    "Ratings cannot be drawn from a model with {.field dependence}.", call = NULL)
+    "Ratings cannot be simulated from a model with {.field dependence}.", call = NULL)
   probability <- rating_probabilities(fit) # classes x ratings x raters
   strata <- nrow(probability) / n_categories(fit$x)
   list(

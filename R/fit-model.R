@@ -351,7 +351,7 @@ model_lines.rater_model <- function(x) {
     uniform = "all errors are equally probable",
     distance = "errors near the truth are more likely, or less likely",
     free = "errors have any probabilities",
-    ordinal = "a signal in the order of the categories, cut at thresholds",
+    ordinal = "errors follow the order of the categories (cumulative probit)",
     none = "all cases are equally difficult",
     strata = "a third of the cases is easier, a third harder"
   )
@@ -371,7 +371,7 @@ model_lines.rater_model <- function(x) {
       }
     )),
     if (uses_confidence(x)) {
-      "  confidence  the more sure a rater is, the more often right"
+      "  confidence  ratings with higher confidence are more often right"
     },
     if (has_formula(x)) paste0("  base rates  ", formula_text(x))
   )

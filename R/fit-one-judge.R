@@ -47,8 +47,8 @@ why_no_calibration <- function(sample, categories) {
   empty <- categories[rowSums(counts) == 0]
   if (length(empty) > 0L) return(c(uncalibrated = paste("no calibration case is", empty[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # The true category must make its rating more probable than other categories do. With two
-  # categories, smoothed rates must also satisfy this, because the interval uses them.
+  # The probability of a rating must be highest for cases whose true category it is. With two
+  # categories, this must also be true for smoothed rates, because the interval uses them.
   n <- nrow(counts)
   shares <- counts / rowSums(counts)
   for (matrix in list(shares, if (n == 2L) smoothed_rates(counts) else shares)) {

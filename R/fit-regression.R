@@ -119,7 +119,8 @@ regression_errors <- function(fit, cluster = NULL) {
   influence <- na_real(core_latent_influence(
     x$patterns, pattern_weights(x), fit$known, model_of_fit(fit), fit$theta
   ))
-  # A row whose weight is a count represents independent cases, whose squares are summed.
+  # A row with weight n represents n independent cases. Squares of influences are summed, so the
+  # influence is multiplied by sqrt(n). With clusters, or sampling weights, it is multiplied by n.
   power <- if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1
   influence <- influence[x$index, match(terms, names(fit$coefficients))] * weights_of_cases(x)^power
   if (!is.null(design)) {

@@ -121,7 +121,7 @@ likelihood_lines.rater_fit <- function(fit) {
       "Matrices vary around mean rows of the panel, which have the weight of",
       sprintf("%.1f ratings of a category", centre$c)
     ),
-    sprintf("A prior with the weight of %.0f ratings draws accuracies to their mean; %s",
+    sprintf("A prior with the weight of %.0f ratings shrinks accuracies towards their mean; %s",
       weak_prior_size(fit), "prior = \"none\" of rater_model() leaves it out"),
     if (length(raters_mostly_prior) > 0L) paste("Raters with fewer ratings (mostly prior):",
       shorten(raters_mostly_prior))

@@ -69,8 +69,8 @@ gate <- function(x, at_least, ...) {
   rows <- gate_rows(x, at_least)
   few <- which(rows$gold < few_for_gate)
   warn_if(few, "gate_few",
-    "Fewer than {few_for_gate} gold cases measure {.val {unique(rows$system[few])}}, so that
-      decisions depend on few labels.", i = "Label more cases; see {.fun plan_gold}.")
+    "The decision on {.val {unique(rows$system[few])}} is based on fewer than {few_for_gate} gold
+      cases (cases with known truth).", i = "Label more cases; see {.fun plan_gold}.")
   counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
   status <- if (counts$fail > 0L) 2L else 3L * (counts$undecided > 0L)
   several_rows <- nrow(rows) != 1L
@@ -162,7 +162,7 @@ decision_rows <- function(table, system_name, at_least, no_needed) {
 # right in ".
 gate_words <- function(rows, claim, at_least) {
   percent <- whole_percent(rows$estimate)
-  needed_clause <- sprintf("; %s more gold %s would decide it if %s is true", rows$needed,
+  needed_clause <- sprintf("; %s more gold %s would decide it if the true value is %s", rows$needed,
     ifelse(rows$needed %in% 1L, "case", "cases"), percent)
   rows$words <- ifelse(
     is.na(rows$conf.low), sprintf("undecided: %s: %s", rows$system, rows$reason),

@@ -65,8 +65,8 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
 
 check_widen <- function(widen) if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 
-# Converts any form of `known_truth` to an object of class gold_cases. `gold_sample` is used for its
-# field `sample` if gold_cases() was called without `sample`.
+# Converts any form of `known_truth` to an object of class gold_cases. `gold_sample`: how the cases
+# were chosen, if `known_truth` does not contain this information in its field `sample`.
 as_gold_cases <- function(known_truth, gold_sample) {
   if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
   abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",

@@ -49,8 +49,8 @@ seed_of <- function(x) {
   as.integer(c(sum(weight * multiplier), sum(weight * multiplier^2)) %% .Machine$integer.max)
 }
 
-# Least number of replicates for correlations of systems, from substitute methods that are not
-# refitted and therefore fast.
+# Smallest number of replicates for correlations of systems, if they are from a substitute method
+# (`stand_in`), which is fast because its replicates are first-order approximations.
 paired_replicates <- 2000L
 
 # Returns the number of blocks into which replicates are divided: one per remote worker (package
@@ -114,7 +114,7 @@ bootstrap_note <- function(x) {
   )
 }
 
-# Words such as "case bootstrap, 200 replicates".
+# Returns words such as "case bootstrap, 200 replicates".
 replicates_note <- function(x) {
   paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
 }

@@ -19,8 +19,8 @@ robust_error <- function(estimate, value, sampling, parts) {
   if (has_fixed_common(estimate$options)) {
     return(list(centre = value, std.error = sampling, hidden = 0 * value))
   }
-  # Distances to the accuracies if all errors are shared. Metrics of scores have no values for
-  # shared and for independent errors.
+  # Distance between the accuracies with independent and with shared errors. It is 0 for metrics of
+  # scores, for which these values are not computed.
   independent <- if (is_averaged(estimate)) parts$independent else value
   gap <- independent - (parts$average_shared %||% parts$shared)
   if (!is.null(estimate$fit$scored)) gap <- 0 * value
@@ -182,7 +182,7 @@ allowance_words <- function(x) {
   }
 }
 
-# Sentence on the interval for a methods paragraph.
+# Returns a description of the interval for a methods paragraph.
 explain_robust <- function(estimate) {
   if (has_fixed_common(estimate$options)) {
     "The {interval} covers sampling error, given that assumption."

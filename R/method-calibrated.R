@@ -94,7 +94,7 @@ interval_calibrated <- new_interval(
   "calibrated", words = "calibrated interval", find = identity,
   note = function(estimate) {
     paste0("sampling error of these cases", if (!is.null(estimate$fit$calibrated))
-      " and of the calibration sample", " alone")
+      " and of the calibration sample", " only")
   },
   explain = function(estimate) {
     sample <- estimate$fit$calibrated

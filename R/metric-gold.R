@@ -63,7 +63,7 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
 # the truth and stay unchanged.
 measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
-  # Gold also measures quantities that are not identified from one rater.
+  # Gold cases also measure quantities that ratings by one rater do not identify.
   wanted <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !needs_no_gold
   reason <- rep_len(unname(reason), nrow(rows))
   rows[wanted, interval_columns] <- NA_real_
@@ -158,7 +158,7 @@ unit_slopes <- function(slopes, ranges) {
 # cases do not vary in the metric. `gold_data`: result of gold_tables(). `slope`: result of
 # unit_slopes().
 gold_metrics <- function(gold_data, slope, plan, ranges) {
-  # Expected variance of the slopes, because few gold cases may be equal by chance.
+  # Expected variance of the slopes: a lower limit, because few gold cases may be equal by chance.
   slope_variance <- colSums(gold_data$start * slope^2)
   influence <- function(i) { # 0 without an answer
     rbind(0, matrix(slope[, i], ncol(gold_data$predicted)))[gold_data$answer + 1L, , drop = FALSE]
@@ -264,7 +264,7 @@ why_no_rows <- function(plan, x, expected, words, absent) {
     needed <- if (is.na(category)) expected else plan$categories == category
     lacking <- plan$categories[needed & absent(i)]
     if (length(lacking) > 0L) return(sprintf(words, lacking[[1L]]))
-    if (is.na(x$estimate[[i]])) "gold cases do not vary in this metric" else NA_character_
+    if (is.na(x$estimate[[i]])) "this metric does not vary between gold cases" else NA_character_
   })
 }
 

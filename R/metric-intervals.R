@@ -48,7 +48,7 @@ accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   table
 }
 
-reason_constant_system <- "the system has no answers of its own"
+reason_constant_system <- "the system gives all cases the same answer"
 
 # Does the interval use gold cases (cases with known truth), and does the estimate have gold cases?
 measures_by_gold <- function(estimate, interval) {
@@ -305,7 +305,7 @@ interval_rows <- function(rows, ranges, z) {
   value <- clip01(to_unit(rows$estimate[known], ranges))
   error <- rows$std.error[known] / width
   cases <- (rows[["cases"]] %||% rows$n)[known]
-  # Share with half a case of each kind added, as in add_standard_errors().
+  # Share with half a correct and half a wrong case added, as in add_standard_errors().
   share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
   variance <- share * (1 - share)
   size <- variance / error^2

@@ -162,7 +162,7 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 check_derived <- function(record, estimate) {
   gold <- length(estimate$gold$case) > 0L
   why <- if (record$needs != "table" || record$better == "" || record$odds) {
-    "systems are not compared by this metric"
+    "comparisons do not support prevalences, ratios, scores and \"accuracy_all\""
   } else if (!has_posterior(estimate)) {
     accuracy_only(estimate)
   } else if (gold) {

@@ -354,7 +354,7 @@ test_that("reasons are those of weights that are no counts, and of systems witho
   expect_error(estimate_accuracy(x, known_raters = list(judge = counts)), "weights", class = "fallible_error_argument")
   matrices <- confusion(estimate_once(data))
   categories <- tidy(matrices, "categories")
-  expect_match(categories$reason[is.na(categories$estimate)], "no answers of its own")
+  expect_match(categories$reason[is.na(categories$estimate)], "gives all cases the same answer")
   expect_output(print(matrices), "judged by judge")
 })
 

@@ -86,7 +86,7 @@ test_that("a system that raters judge has no column", {
   expect_error(alt_test(x), "same answer to all cases", class = "fallible_error_system")
   metrics <- tidy(suppressWarnings(estimate_metrics(x, interval = "none")))
   expect_true(all(is.na(metrics$estimate) == (metrics$metric != "accuracy")))
-  expect_match(metrics$reason[metrics$metric != "accuracy"], "no answers of its own")
+  expect_match(metrics$reason[metrics$metric != "accuracy"], "gives all cases the same answer")
 })
 
 test_that("known truth may have the name that its file gives to cases", {
