@@ -83,9 +83,9 @@ check_sampling <- function(sampling) {
   )
 }
 
-# Raises an error if the ratings do not identify the parameters, so that the posterior would be the
-# prior, as for two raters in one population. `raters_with_prior`: names of the raters for whom the
-# user gave a prior.
+# Raises an error if the ratings do not identify the parameters, as for two raters in one
+# population. The posterior would then be the prior. `raters_with_prior`: names of the raters for
+# whom the user gave a prior.
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||

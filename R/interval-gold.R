@@ -14,10 +14,10 @@ corrected_interval <- function(x, target, conf_level) {
   ), x)
 }
 
-# Extends intervals to 0 if the answers to all gold cases are wrong, or to 1 if all are correct,
-# because this may then be true for all other cases, too. Central posterior intervals would never
-# contain 0 or 1. `x$seen`: share of correct gold cases, NA if intervals are not extended. `low`,
-# `high`: may the lower limit be set to 0, the upper limit to 1? Missing limits stay missing.
+# Extends intervals to 0 if the answers to all gold cases are wrong, or to 1 if all are correct. The
+# same may then be true for all other cases. Central posterior intervals would never contain 0 or 1.
+# `x$seen`: share of correct gold cases, NA if intervals are not extended. `low`, `high`: may the
+# lower limit be set to 0, the upper limit to 1? Missing limits stay missing.
 extend_to_ends <- function(interval, x, low = TRUE, high = TRUE) {
   known <- !is.na(interval$conf.low)
   interval$conf.low[which(known & low & x$seen <= 1e-12)] <- 0

@@ -2,11 +2,11 @@
 #
 # On real data, raters and systems err on the same cases (shared or correlated errors). This biases
 # every estimate. The bias is not identified from the ratings; its standard deviation is called the
-# hidden error. It increases with the share of wrong ratings, with the range of accuracies over
-# possible base rates, and with the distance between the accuracies with shared and with independent
-# errors. It is small if the data favour simple models (equally difficult cases, the same error
-# rates for all raters). If the raters are language models or programs ("machines"), the data are no
-# evidence of small errors, and a constant is used.
+# hidden error. It increases with three quantities: the share of wrong ratings; the range of
+# accuracies over possible base rates; and the distance between the accuracies with shared and with
+# independent errors. It is small if the data favour simple models (equally difficult cases, the
+# same error rates for all raters). If the raters are language models or programs ("machines"), the
+# data are no evidence of small errors, and a constant is used.
 
 # Returns, with an element per system, the centre of the robust interval, its total standard error,
 # and the part due to shared errors (`hidden`). All formulas are in core_robust_error(). `estimate`:
@@ -70,10 +70,10 @@ unknown_truth_share <- function(fit) {
 # The correlation between the hidden errors of two systems is the share of cases on which they gave
 # the same answer, raised to this power. Two systems with equal answers have correlation 1, because
 # errors that raters share with an answer do not depend on the system that gave it. The power is the
-# smallest whole number with which 90% intervals of differences have a coverage of at least .90 on
-# average over 19 public data sets with known truth (it is .95). If the power is chosen without the
-# data sets related to the tested one, coverage is .89 (standard error .08). This is optimistic,
-# because the rule was chosen on the same data sets. bench/compare.R compares it with other rules.
+# smallest whole number for which the mean coverage of 90% intervals of differences is at least .90.
+# It is then .95, over 19 public data sets with known truth. If the power is chosen without the data
+# sets related to the tested one, coverage is .89 (standard error .08). This is optimistic, because
+# the rule was chosen on the same data sets. bench/compare.R compares it with other rules.
 hidden_correlation_power <- 3
 
 # Returns draws of the accuracies of systems (draws x systems) from the distribution that robust

@@ -120,8 +120,8 @@ for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$
 }
 
 # Returns the accuracy of one system, as the mean posterior probability that its answers are
-# correct. `answer`: category number of each pattern. `posterior`: patterns x categories. `weight`:
-# of patterns.
+# correct. `answer`: category number of each pattern of ratings. `posterior`: patterns x categories.
+# `weight`: number of cases of each pattern.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }

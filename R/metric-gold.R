@@ -209,10 +209,10 @@ values_by_row <- function(plan, tables) {
 # half a correct and half a wrong case added so that it is not 0. The variance ratios are multiplied
 # so that the standard error stays the same.
 #
-# Gold cases may hardly vary if they correspond to less than half a correct or half a wrong case, or
-# if there are very few of them. The error is then at least the error of a share of few cases. Their
-# number is such that one case changes the share as much as the most influential case changes the
-# metric (`steepest`; 0: no lower bound of the error). See also add_standard_errors().
+# Gold cases may hardly vary if they are few, or if nearly all are correct or wrong. The error is
+# then at least the error of a share of few cases. Their number is such that one case changes the
+# share as much as the most influential case changes the metric (`steepest`; 0: no lower bound of
+# the error). See also add_standard_errors().
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
     share <- (equivalent_cases * value + 0.5) / (equivalent_cases + 1)
@@ -269,8 +269,8 @@ why_no_rows <- function(plan, x, expected, words, absent) {
 }
 
 # ---- Metrics of scores ---------------------------------------------------------------------------
-# The influence of a gold case on the metric (see metric-influence.R) is computed from its truth,
-# and is also predicted from its ratings.
+# The influence of a gold case on the metric (see metric-influence.R) is computed from its truth. It
+# is also predicted from its ratings.
 
 # Replaces metrics of scores of a system by estimates with gold cases. `rows`: table of the metrics
 # estimated from ratings only, with `hidden` errors. `judge`: scores of the system and posterior

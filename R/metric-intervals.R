@@ -236,8 +236,8 @@ table_errors <- function(draws, slopes, estimate, s) {
 # that raters share with each other. Among the cases to which a system gave a category, the share of
 # correct answers is then larger or smaller than estimated. One component of this error is the same
 # for all categories. The other component differs between categories and does not change the
-# accuracy. It is computed from the share of wrong ratings on the cases with each answer, which may
-# differ from the share on all cases if the answer is rare.
+# accuracy. It is computed from the share of wrong ratings on the cases with each answer. For a rare
+# answer, this share may differ from the share on all cases.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
   line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
