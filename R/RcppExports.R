@@ -77,8 +77,8 @@ core_robust_error <- function(estimate, sampling, gap, dependence, rater_error, 
     .Call(`_fallible_core_robust_error`, estimate, sampling, gap, dependence, rater_error, range, open_share, kind)
 }
 
-core_rater_leans <- function(patterns, weight) {
-    .Call(`_fallible_core_rater_leans`, patterns, weight)
+core_leading_categories <- function(patterns, weight) {
+    .Call(`_fallible_core_leading_categories`, patterns, weight)
 }
 
 core_base_rate_ranges <- function(patterns, weight, leans) {
@@ -153,8 +153,8 @@ core_pattern_weights <- function(index, weight, patterns) {
     .Call(`_fallible_core_pattern_weights`, index, weight, patterns)
 }
 
-core_split <- function(index, code, codes) {
-    .Call(`_fallible_core_split`, index, code, codes)
+core_number_pairs <- function(index, code, codes) {
+    .Call(`_fallible_core_number_pairs`, index, code, codes)
 }
 
 core_pair_counts <- function(patterns, weight, judge_of, judges) {

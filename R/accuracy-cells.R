@@ -101,7 +101,7 @@ confusion_counts <- function(estimate) {
       colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2)
     )))
   }
-  rated_weight <- pattern_weights(x) * judged_patterns(estimate$fit)
+  rated_weight <- pattern_weights(x) * is_usable_pattern(estimate$fit)
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
     if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
@@ -234,7 +234,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = facts, options = options,
     line = sprintf("%s: mean recall %s, mean precision %s", size_words,
-      decimals(facts$recall, 2L), decimals(facts$precision, 2L)),
+      format_decimals(facts$recall, 2L), format_decimals(facts$precision, 2L)),
     caption = paste0(size_words, ", ", options$words),
     shown = make_confusion_views(list_confusion_matrices(cells), by_category),
     document = view(by_category, names(by_category)[c(length(systems) > 1L, rep(TRUE, 5L))]),
@@ -289,7 +289,7 @@ format_recall_and_precision <- function(measures) {
   precision <- measures[measures$measure == "precision", ]
   data.frame(
     system = recall$system, category = recall$category, recall = format_estimates(recall),
-    precision = format_estimates(precision), cases = decimals(recall$n, 1L),
+    precision = format_estimates(precision), cases = format_decimals(recall$n, 1L),
     answers = number(round(precision$n, 1L))
   )
 }

@@ -5,7 +5,7 @@
 
 # Creates the estimator of `method` (a record made by new_method()) from a fit of the raters.
 make_estimator <- function(fit, method, options) {
-  estimate_in_r <- rule_of(method, fit$model)
+  estimate_in_r <- estimator_in_r(method, fit$model)
   if (!is.null(estimate_in_r)) return(estimate_in_r(fit, options)$estimator)
   core_input <- estimator_setup(fit, method, options)
   tick <- no_tick

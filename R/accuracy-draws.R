@@ -86,8 +86,8 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   check_has_systems(chosen_ratings)
   gold <- resolve_gold_sample(x, known_truth, gold_sample)
   # Known truths that are a sample must not be used by the sampler as well.
-  if (!is.null(gold) && any(known_patterns(x))) x <- refit_without_truth(x)
-  draws_estimate(x, chosen_ratings, options, gold)
+  if (!is.null(gold) && any(is_known_pattern(x))) x <- refit_without_truth(x)
+  estimate_from_draws(x, chosen_ratings, options, gold)
 }
 
 # Returns the random sample of gold cases as a list with `case` and `truth` (numbers of cases and of
@@ -113,7 +113,7 @@ refit_without_truth <- function(fit) {
 
 # Estimates accuracy from a fit with posterior draws. `chosen_ratings`: ratings of the fit with the
 # answers of the systems to evaluate. `gold`: result of resolve_gold_sample().
-draws_estimate <- function(fit, chosen_ratings, options, gold = NULL) {
+estimate_from_draws <- function(fit, chosen_ratings, options, gold = NULL) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
   # Posterior probabilities from ratings without systems, a row per pattern of `chosen_ratings`.
@@ -283,7 +283,7 @@ resample_by_gold <- function(draws, x, gold) {
 # estimates: `cells` (draws of the tables of truth and answer of all systems), `parts` (variances by
 # source of error) and `drawn_gold` (number of gold cases).
 as_draws_estimate <- function(fit, draws, options, gold) {
-  n_rated <- judged_cases(fit)
+  n_rated <- count_answered_cases(fit)
   is_missing <- n_rated == 0
   sizes <- draws$sizes
   summarise_draws <- function(...) replace(apply(draws$accuracy, 2L, ...), is_missing, NA_real_)

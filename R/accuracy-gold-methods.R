@@ -23,8 +23,8 @@ gold_columns <- function(x) {
   sources <- split(x$gold$sources, x$gold$sources$interval)
   labels <- sources[[x$options$interval]]$labels
   printed_columns <- list(
-    `gold alone` = decimals(sources[[source_gold_only]]$estimate),
-    `ratings alone` = decimals(sources[[source_ratings_only]]$estimate),
+    `gold alone` = format_decimals(sources[[source_gold_only]]$estimate),
+    `ratings alone` = format_decimals(sources[[source_ratings_only]]$estimate),
     p = show_p(x$gold$details$p.value), labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
   if (is_one_rater(x$fit$x)) printed_columns[c("gold alone", "labels")] else printed_columns
@@ -192,7 +192,7 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
 }
 
 # For each quantity measured by gold cases, the reason why there is no interval if its gold cases
-# are in too few clusters; NA otherwise. `x`: result of in_clusters().
+# are in too few clusters; NA otherwise. `x`: result of adjust_for_clusters().
 why_few_clusters <- function(x) {
   n_clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   reason <- sprintf(

@@ -122,7 +122,7 @@ check_no_sample <- function(gold_sample) {
 check_gold_of <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth)) return(invisible())
   if (inherits(fit, "score_fit")) {
-    abort_argument_if(any(known_patterns(fit)), "known_truth",
+    abort_argument_if(any(is_known_pattern(fit)), "known_truth",
       "The fit already used known truths, so they cannot measure its accuracy.",
       i = "Call {.fun fit_scores} without {.arg known_truth}, and give {.arg known_truth} here.")
     abort_argument_if(is.null(gold_sample) || identical(gold_sample, "given"), "known_truth",
@@ -138,7 +138,7 @@ check_gold_of <- function(fit, known_truth, gold_sample) {
 # Are gold cases a sample, so that they measure the accuracy?
 is_gold_sample <- function(gold) identical(gold$kind, "sample")
 
-# Returns the error (see misfit_of()) for a user who asks for an interval that needs a sample of
+# Returns the error (see new_misfit()) for a user who asks for an interval that needs a sample of
 # gold cases, if there is none. `interval`: record made by new_interval().
 why_no_sample <- function(interval, gold) {
   n_gold <- length(gold$case)
@@ -155,7 +155,7 @@ why_no_sample <- function(interval, gold) {
     unrated = c(sprintf("No rater rated %s.", cases),
       "Give the probability with which each case was chosen, if it is known.")
   )
-  misfit_of("interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
+  new_misfit("interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
     " needs a sample of cases with known truth.",
     x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
 }
@@ -182,7 +182,7 @@ truth_for_fit <- function(gold, x) {
 
 # Refits without known truth, if the fit used the gold cases that now measure the accuracy.
 fit_without_truth <- function(fit, known_truth) {
-  if (!any(known_patterns(fit))) return(fit)
+  if (!any(is_known_pattern(fit))) return(fit)
   abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
     "{.arg x} is a fit that already uses known truths, which differ from {.arg known_truth}.",
     i = "Leave out {.arg known_truth}, or give all known truths to {.fun estimate_accuracy} with
@@ -343,7 +343,7 @@ why_no_evidence <- function(estimate) {
 }
 
 reason_not_all_drawn <- c(not_drawn = paste(
-  "the inverse sampling probabilities of gold cases do not sum to its number of cases,",
+  "the inverse sampling probabilities of gold cases do not sum to the number of cases,",
   "so some cases could not be drawn"
 ))
 

@@ -20,7 +20,7 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
     abstain = store_abstain_decision(voted_ratings)$panel$abstain
   )
   if (is.null(truth_for_fit(gold, x))) voted_ratings <- without_constant_raters(voted_ratings)
-  panel_properties$leans <- rater_leans(voted_ratings)
+  panel_properties$leans <- find_leading(voted_ratings)
   panel_properties$used <- used_categories(voted_ratings)
   tasks <- Map(function(group, seed) {
     cases <- which(by == group)
@@ -88,7 +88,7 @@ number_clusters <- function(cluster) if (!is.null(cluster)) match(cluster, uniqu
 # Number of clusters with at least one rated case of positive weight.
 count_clusters <- function(estimate) {
   x <- estimate$fit$x
-  is_counted <- judged_patterns(estimate$fit)[x$index] & (x$weights %||% 1) > 0
+  is_counted <- is_usable_pattern(estimate$fit)[x$index] & (x$weights %||% 1) > 0
   length(unique(estimate$options$cluster[is_counted]))
 }
 
@@ -127,18 +127,18 @@ cluster_widening <- function(estimate) {
   ifelse(is.finite(widening), widening, 1)
 }
 
-# Methods of labels_of(): probabilities of the true category of each case, from ratings, fits and
-# estimates.
+# Methods of initial_labels(): probabilities of the true category of each case, from ratings, fits
+# and estimates.
 
 #' @exportS3Method
-labels_of.default <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
+initial_labels.default <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
   x <- with_votes(as_ratings(x, arg = "fit"))
   if (is.null(known_truth)) check_several_raters(x)
   labels_with_gold(x, resolve_gold_for_labels(x, known_truth, gold_sample), votes)
 }
 
 #' @exportS3Method
-labels_of.rater_fit <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
+initial_labels.rater_fit <- function(x, known_truth, gold_sample, votes) { # nolint: object_name.
   abort_argument_if(!is.null(known_truth), "known_truth",
     "{.arg known_truth} cannot be added to a fit.",
     i = "Give it to {.fun fit_raters}, or give the ratings to {.fun ground_truth}.")
@@ -148,8 +148,8 @@ labels_of.rater_fit <- function(x, known_truth, gold_sample, votes) { # nolint: 
 
 # Labels are computed by method "average" unless the user chose another method or model.
 #' @exportS3Method
-labels_of.accuracy_estimate <- function(x, known_truth, # nolint: object_name.
-                                        gold_sample, votes) {
+initial_labels.accuracy_estimate <- # nolint: object_name, object_length.
+  function(x, known_truth, gold_sample, votes) {
   gold <- x$gold %||% x$fitted_gold
   abort_argument_if(!is.null(known_truth) && length(gold$case) > 0L, "known_truth",
     "{.arg fit} is an estimate that already has gold cases, so {.arg known_truth} cannot be added.",

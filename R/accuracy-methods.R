@@ -3,7 +3,7 @@
 `[.accuracy_estimate` <- function(x, i, ...) {
   if (missing(i)) return(x)
   at <- find_subset(i, x$table$system, "system")
-  abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
+  abort_argument_if(!is.null(r_model_field(x$fit$model)) || any(is_known_pattern(x$fit)), "x",
     "uses a fit of all systems together, so that systems cannot be selected afterwards.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
   show_accuracy(structure(select_systems(unclass(x), at), class = class(x)))
@@ -52,7 +52,7 @@ select_systems <- function(x, at) {
 format.accuracy_estimate <- function(x, digits = 0L, ...) {
   digits <- check_digits(digits)
   lines <- estimate_words(x$table, x$options$conf_level, function(p) {
-    paste0(decimals(100 * p, digits), "%")
+    paste0(format_decimals(100 * p, digits), "%")
   })
   if (length(lines) > 1L) setNames(lines, x$table$system) else lines
 }
@@ -156,7 +156,8 @@ rerun_reliability <- function(x) {
 rater_words <- function(facts) {
   sprintf(
     "Raters: agreement %s (Fleiss' kappa %s), accuracy %s if independent",
-    percent(facts$agreement), decimals(facts$kappa, 2L), decimals(facts$rater_accuracy)
+    percent(facts$agreement), format_decimals(facts$kappa, 2L),
+      format_decimals(facts$rater_accuracy)
   )
 }
 
@@ -225,8 +226,8 @@ answered_notes <- function(table) {
   sprintf(
     paste("%s answered %s of its cases. Accuracy over all of them: %s if abstentions are wrong,",
       "%s if they are right"),
-    printable(table$system), percent(table$answered), decimals(table$accuracy_all, 2L),
-    decimals(table$accuracy_all + 1 - table$answered, 2L)
+    printable(table$system), percent(table$answered), format_decimals(table$accuracy_all, 2L),
+    format_decimals(table$accuracy_all + 1 - table$answered, 2L)
   )
 }
 
@@ -252,7 +253,7 @@ make_summary_views <- function(x) {
       ))
     },
     if (is_averaged(x) && length(x$members) > 0L) view(
-      axis_weights(x$members), left = integer(),
+      relaxation_weights(x$members), left = integer(),
       title = "Weight of the models that drop each property"
     ),
     if (method_of(x)$bins) view(x$bins, left = integer(), most = 30L, title = "Bins")
@@ -263,7 +264,7 @@ make_summary_views <- function(x) {
 format_details <- function(details) {
   shown_fields <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
   words <- stack_rows(details[shown_fields], function(x) {
-    if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
+    if (all(x == round(x), na.rm = TRUE)) format(x) else format_decimals(x)
   })
   dimnames(words) <- list(words_of_details[shown_fields], details$system)
   words

@@ -16,7 +16,7 @@
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
 # * common: default of argument `common` of estimate_accuracy(); NULL if it cannot be chosen
 # * estimate: function that returns new_point(). Its arguments are a fit, options, and the result of
-#   average_of() (NULL unless the model is `"own"` or the interval needs it)
+#   compute_average() (NULL unless the model is `"own"` or the interval needs it)
 # * of_posterior: function used instead of `estimate` if the user gives posterior probabilities (see
 #   as_rater_fit()), with the arguments fit and options; NULL if the method needs a model
 # * of_family: function used instead of `estimate` for a user-defined model (see rater_family()),
@@ -33,7 +33,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # * words: the name of the interval in messages
 # * likelihood: does it need a method with a likelihood?
 # * clusters: does it support clusters?
-# * average: does it need models averaged by average_of(), whatever the method is?
+# * average: does it need models averaged by compute_average(), whatever the method is?
 # * uncounted: end of the message if weights are not counts of cases
 # * replicates: default number of replicates
 # * hidden: does it allow for errors other than sampling error?
@@ -210,28 +210,28 @@ check_combination <- function(options, model, fit, gold = NULL) {
   abort_argument_if(!is.null(misfit), misfit$arg, misfit$message)
 }
 
-# Returns the name of the wrong argument and a message (see misfit_of()); NULL if the combination is
-# allowed. `fit` is NULL if the model has not been fitted yet. `gold`: result of resolve_gold().
+# Returns the name of the wrong argument and a message (see new_misfit()); NULL if the combination
+# is allowed. `fit` is NULL if the model has not been fitted yet. `gold`: result of resolve_gold().
 combination_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE,
                                gold = NULL) {
-  field <- rule_field(if (is.null(fit)) model else fit$model)
+  field <- r_model_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
     misfit_outside_core(field, method, interval, fit)
   } else if (interval$drawn) {
-    misfit_of("interval", "A posterior interval needs posterior draws.",
+    new_misfit("interval", "A posterior interval needs posterior draws.",
       i = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}.")
   } else if (!is.null(interval$gold) && !is_gold_sample(gold)) {
     why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
     methods_with_likelihood <- ids_with("likelihood", accuracy_methods)
-    misfit_of("interval",
+    new_misfit("interval",
       "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
         parameter.",
       x = sprintf("{.arg method} is {.val %s}.", method$id),
       i = sprintf("Use {.code method = \"%s\"}, or {.code interval = \"bootstrap\"}.",
         methods_with_likelihood[[1L]]))
   } else if (clustered && !interval$clusters) {
-    misfit_of("cluster",
+    new_misfit("cluster",
       "A ", interval$words, " assumes independent cases, so it cannot use clusters.",
       i = "Use {.code interval = \"bootstrap\"}, which draws whole clusters.")
   } else if (!supports_model(method, model, fit)) {
@@ -241,22 +241,24 @@ combination_misfit <- function(method, interval, model, fit = NULL, clustered = 
 
 # A list of the wrong argument and its message. Strings in `...` are pasted together to the first
 # line; `x` is what was found, and `i` is what to do.
-misfit_of <- function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
+new_misfit <-
+  function(arg, ..., i, x = NULL) list(arg = arg, message = c(paste0(...), x = x, i = i))
 
 # Returns the field of new_method() with the function that a method uses for `model`: "of_family" or
 # "of_posterior" for models that are fitted in R; NULL for models that the C++ core fits.
-rule_field <- function(model) UseMethod("rule_field")
+r_model_field <- function(model) UseMethod("r_model_field")
 
-rule_field.default <- function(model) NULL
+r_model_field.default <- function(model) NULL
 
 # The function that a method uses for a model that is fitted in R; NULL for models of the C++ core.
-rule_of <- function(method, model) {
-  field <- rule_field(model) %||% if (method$model == "k" && is_outside_core(model)) "of_posterior"
+estimator_in_r <- function(method, model) {
+  field <-
+    r_model_field(model) %||% if (method$model == "k" && is_outside_core(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
-# Returns the error (see misfit_of()) if a method or interval does not support a model that is
-# fitted in R, or a fit with only a posterior; NULL if it does. `field`: see rule_field().
+# Returns the error (see new_misfit()) if a method or interval does not support a model that is
+# fitted in R, or a fit with only a posterior; NULL if it does. `field`: see r_model_field().
 misfit_outside_core <- function(field, method, interval, fit) {
   allowed <- list(
     method = ids_with(field, accuracy_methods),
@@ -268,7 +270,7 @@ misfit_outside_core <- function(field, method, interval, fit) {
   requested <- list(method = method$id, interval = interval$id)
   arg <- names(requested)[!unlist(Map(`%in%`, requested, allowed))][1L]
   if (is.na(arg)) return(NULL)
-  misfit_of(arg, "{.code ", arg, " = \"", requested[[arg]], "\"} ", if (field == "of_family") {
+  new_misfit(arg, "{.code ", arg, " = \"", requested[[arg]], "\"} ", if (field == "of_family") {
     "does not work with families of models."
   } else {
     "needs a model, but a fit by {.fun as_rater_fit} has only a posterior."
@@ -285,7 +287,7 @@ supports_model <- function(method, model, fit) {
 
 model_misfit <- function(method, model, fit) {
   methods_for_any_model <- names(Filter(function(method) method$model == "any", accuracy_methods))
-  misfit_of(if (is.null(fit)) "model" else "method",
+  new_misfit(if (is.null(fit)) "model" else "method",
     "{.code method = \"", method$id, "\"} ", switch(method$model,
       own = "uses a fixed set of models.", k = "needs the K-model, fitted by algebra."
     ),

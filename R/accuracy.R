@@ -148,7 +148,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   fit <- function(x, truth) {
     if (is_one_rater(x)) return(fit_one_rater(x, model))
     x <- with_votes(x)
-    if (is.null(truth) && averages_varied(list(method = method, common = common))) {
+    if (is.null(truth) && drops_constant_raters(list(method = method, common = common))) {
       x <- without_constant_raters(store_abstain_decision(x))
     }
     muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
@@ -179,7 +179,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   gold <- resolve_gold(known_truth, gold_sample, x$x)
   if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
   abort_argument_if(
-    !is.null(by) && (any(known_patterns(x)) || inherits(x, "posterior_fit")), "by",
+    !is.null(by) && (any(is_known_pattern(x)) || inherits(x, "posterior_fit")), "by",
     "{.arg by} refits each group and cannot use known truths, or a given posterior.",
     i = "Fit the cases of each group separately, {.code x[cases, ]}, with their known truths.")
   fit <- function(part, truth) {
@@ -231,7 +231,7 @@ estimate_systems <- function(fit, cluster, gold, options) {
   options$given_cluster <- cluster # the user's values; numbers of clusters differ between groups
   check_has_systems(fit$x)
   check_combination(options, fit$model, fit, gold)
-  fit <- fit_of_varied(fit_without_abstentions(fit), options)
+  fit <- fit_without_constant(fit_without_abstentions(fit), options)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   interval <- compute_interval(draft)
@@ -246,7 +246,7 @@ check_has_systems <- function(x) {
 }
 
 # Computes a draft, which is an estimate without its interval. Returns a list: fit; options; average
-# (result of average_of(), or NULL if it is not needed); point (result of new_point()); parts
+# (result of compute_average(), or NULL if it is not needed); point (result of new_point()); parts
 # (result of parts_of_average(): accuracies and errors under the averaged models); n (number of
 # rated cases that each system answered); reason (why the estimate of a system is NA).
 draft_estimate <- function(fit, options) {
@@ -254,15 +254,15 @@ draft_estimate <- function(fit, options) {
   method <- method_of(draft)
   has_scores <- !is.null(fit$scored)
   if (!has_scores && (needs_average(options) || has_typical_common(options))) {
-    draft$average <- average_of(fit, options)
+    draft$average <- compute_average(fit, options)
   }
-  estimate_in_r <- rule_of(method, fit$model)
+  estimate_in_r <- estimator_in_r(method, fit$model)
   draft$point <- if (is.null(estimate_in_r)) method$estimate(fit, options, draft$average) else
     estimate_in_r(fit, options)
   estimates <- draft$point$value
   draft$parts <- parts_of_average(estimates, draft$average)
   if (has_scores) draft$parts <- parts_of_scores(draft$parts, fit, estimates)
-  draft$n <- judged_cases(fit)
+  draft$n <- count_answered_cases(fit)
   draft$reason <- draft$point$reason %||% why_no_estimate(
     identification_of(fit), fit$agreement, n_categories(fit$x), estimates, draft$n,
     used_categories(fit$x)
@@ -271,8 +271,8 @@ draft_estimate <- function(fit, options) {
 }
 
 # Number of rated cases that each system answered.
-judged_cases <- function(fit) {
-  unname(colSums(pattern_cases(fit$x) * (judged_patterns(fit) & fit$x$patterns$answer > 0L)))
+count_answered_cases <- function(fit) {
+  unname(colSums(pattern_cases(fit$x) * (is_usable_pattern(fit) & fit$x$patterns$answer > 0L)))
 }
 
 # Result of an estimation method, with a number or list element per system. value: the estimate.

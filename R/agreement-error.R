@@ -2,7 +2,7 @@
 # the package. For measures that users register, their R function (the kernel) is called.
 
 # Computes a measure of agreement. `measure`: record made by new_measure(). `view`: the ratings to
-# compare, see new_view(). Returns a list: estimate; std.error, conf.low and conf.high; n, the
+# compare, see new_judge_view(). Returns a list: estimate; std.error, conf.low and conf.high; n, the
 # number of cases used; method of the standard error; reason, why a value is NA; null_error, the
 # standard error if ratings are independent (NA if it is not available). And for each pattern of
 # ratings: influence, the derivative of the estimate with respect to the weight of a case; used, is

@@ -227,7 +227,7 @@ bare_measure <- function(x, id, scale_weights = NULL,
     conf_level = 0.9, scale_weights = input$scale_weights,
     scale_name = name_of_weights(scale_weights)
   )
-  view <- new_view(input$x)
+  view <- new_judge_view(input$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
   # Informs the user whether the measure gives credit for near misses between ordered categories.
   if (input$x$ordered && length(view$labels) > 2L) {

@@ -61,7 +61,7 @@
 NULL
 
 # Creates an agreement result from its table. `about`: list of settings, compared ratings (`views`,
-# see new_view()) and words that plots and printed sentences need.
+# see new_judge_view()) and words that plots and printed sentences need.
 new_agreement <- function(table, about) {
   label_columns <- agreement_labels(table)
   about$views <- compared_views(table, about)
@@ -93,11 +93,11 @@ new_agreement <- function(table, about) {
       replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
     ),
     line = if (nrow(table) != 1L) {
-      shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; ")
+      shorten(paste(names_of_agreement(table), format_decimals(table$estimate, 2L)), "; ")
     } else {
       paste(
         names_of_agreement(table, measure_titles(table$measure, about$scale_name)),
-        estimate_words(table, about$conf_level, function(value) decimals(value, 2L))
+        estimate_words(table, about$conf_level, function(value) format_decimals(value, 2L))
       )
     },
     caption = about$header[[1L]],
@@ -114,7 +114,7 @@ new_agreement <- function(table, about) {
   )
 }
 
-# Views (the compared ratings, see new_view()) of the variables or groups that are in `table`.
+# Views (the compared ratings, see new_judge_view()) of the variables or groups that are in `table`.
 compared_views <- function(table, about = attr(table, "about")) {
   is_in_table <- names(about$views) %in% unlist(table[part_column(table)])
   if (length(is_in_table) > 0L) about$views[is_in_table] else about$views

@@ -18,8 +18,8 @@ measure_titles <- function(ids, scale_weights = unweighted) {
 }
 
 # Returns the records of the measures with the given ids or, if ids is NULL, of measures that suit
-# the data. `views`: a list of compared ratings (see new_view()), one per pair of raters or category
-# if these are compared separately. Stops if a measure is undefined in all views.
+# the data. `views`: a list of compared ratings (see new_judge_view()), one per pair of raters or
+# category if these are compared separately. Stops if a measure is undefined in all views.
 find_measures <- function(ids, views, settings) {
   available <- all_measures()
   misfit_in_all_views <- function(measure) {
@@ -55,8 +55,8 @@ find_measures <- function(ids, views, settings) {
   measures
 }
 
-# Two strings, the reason why a measure is not defined for the ratings in `view` (see new_view()),
-# and a hint; NULL if it is defined.
+# Two strings, the reason why a measure is not defined for the ratings in `view` (see
+# new_judge_view()), and a hint; NULL if it is defined.
 measure_misfit <- function(measure, view, settings) {
   if (measure$raters == 2 && view$judges != 2L) {
     c(

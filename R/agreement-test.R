@@ -98,7 +98,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   samples <- Map(function(data, arg) {
     data <- as_ratings_of_several(data, arg)
     weights <- check_scale_weights(scale_weights, data$categories)
-    list(view = new_view(data), settings = c(about, list(scale_weights = weights)))
+    list(view = new_judge_view(data), settings = c(about, list(scale_weights = weights)))
   }, panels, names(panels))
   about$silent <- abstain_note(samples$x$view$x)
   if (!is.null(y)) check_comparable(samples, panels)
@@ -125,8 +125,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
 }
 
 # Stops if the panels x and y cannot be compared, because cases are not identified or categories
-# differ. `samples`: for each panel a list of `view` (its ratings, see new_view()) and `settings`.
-# `panels`: the user's arguments `x` and `y`.
+# differ. `samples`: for each panel a list of `view` (its ratings, see new_judge_view()) and
+# `settings`. `panels`: the user's arguments `x` and `y`.
 check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
     if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} needs single cases")
@@ -237,7 +237,7 @@ new_agreement_test <- function(table, about) {
   compares <- has_columns(table, "estimate1")
   n_cases <- max(0, table$n)
   p_values <- table$p.value
-  p_words <- ifelse(p_values < 0.0005, "< .001", paste("=", decimals(p_values)))
+  p_words <- ifelse(p_values < 0.0005, "< .001", paste("=", format_decimals(p_values)))
   new_result("agreement_test",
     again = new_agreement_test, tables = list(tests = table), about = about,
     facts = c(
@@ -250,7 +250,7 @@ new_agreement_test <- function(table, about) {
     line = shorten(paste0(
       if (compares) "difference of ",
       names_of_agreement(table, measure_titles(table$measure, about$scale_name)), " ",
-      decimals(table$estimate, 2L),
+      format_decimals(table$estimate, 2L),
       ifelse(is.na(p_values), paste0(" (", table$reason, ")"), paste(", p", p_words))
     ), "; "),
     caption = paste0(about$caption, count_noun(n_cases,

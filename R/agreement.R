@@ -146,7 +146,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     threads = check_threads(resampling$threads), scale_name = name_of_weights(scale_weights),
     scale_weights = input$scale_weights
   )
-  view <- new_view(merge_reruns(input$x), systems = check_flag(systems, "systems"))
+  view <- new_judge_view(merge_reruns(input$x), systems = check_flag(systems, "systems"))
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "{.code by_category = TRUE} cannot use {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
@@ -188,7 +188,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 }
 
 # Adds bootstrap intervals to the table of results. `tasks`: for each row, the `view` (its ratings,
-# see new_view()) and the `measure`. One progress bar is shown for all rows.
+# see new_judge_view()) and the `measure`. One progress bar is shown for all rows.
 add_bootstrap <- function(table, tasks, settings) {
   defined_rows <- which(is.na(table$reason))
   check_memory(
@@ -252,7 +252,7 @@ read_counts <- function(x, counts) {
 # (of judges); category (new number of each category); labels (of new categories); binary (one
 # category against the others?); repeaters (raters who rated a case more than once); repeated (is a
 # repeater among the judges?).
-new_view <- function(x, systems = FALSE) {
+new_judge_view <- function(x, systems = FALSE) {
   raters <- seq_along(x$raters)
   names <- c(x$raters, if (systems) x$systems)
   repeaters <- unique(repeated_ratings(x$patterns)$rater)
@@ -265,7 +265,7 @@ new_view <- function(x, systems = FALSE) {
   )
 }
 
-# Restricts a view (see new_view()) to two of its judges. `pair`: their numbers.
+# Restricts a view (see new_judge_view()) to two of its judges. `pair`: their numbers.
 restrict_view <- function(view, pair) {
   view$rater <- match(view$rater, pair, nomatch = 0L)
   view$system <- match(view$system, pair, nomatch = 0L)
@@ -275,7 +275,8 @@ restrict_view <- function(view, pair) {
   view
 }
 
-# Returns a list with a view (see new_view()) per category, in which all others become one category.
+# Returns a list with a view (see new_judge_view()) per category, in which all others become one
+# category.
 views_of_categories <- function(view) {
   view$binary <- TRUE
   lapply(seq_along(view$labels), function(category) {
@@ -286,8 +287,8 @@ views_of_categories <- function(view) {
   })
 }
 
-# Judges and categories of a view (see new_view()) in the form that the core needs. For ordinal
-# measures the numbers of categories are the ranks of their values.
+# Judges and categories of a view (see new_judge_view()) in the form that the core needs. For
+# ordinal measures the numbers of categories are the ranks of their values.
 selection_of <- function(view, measure) {
   category_numbers <- seq_along(view$labels)
   if (measure$scale == "ordinal") category_numbers <- as.integer(rank(label_values(view$labels)))
@@ -314,8 +315,8 @@ unequal_ratings <- function(view) {
 
 # ---- Tables of tidy(): agreement per case, coincidences of categories, overlap of raters ----
 
-# Makes a table of each view of an agreement result (ratings of a variable or group, see new_view())
-# with the function `make_table`, and binds the rows.
+# Makes a table of each view of an agreement result (ratings of a variable or group, see
+# new_judge_view()) with the function `make_table`, and binds the rows.
 stack_views <- function(x, make_table) {
   column <- part_column(x)
   views <- compared_views(x)

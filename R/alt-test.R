@@ -149,7 +149,8 @@ new_alt_test <- function(systems, raters, options) {
   is_known <- !is.na(systems$passed)
   verdict <- ifelse(is_known, "fails", "unknown")
   verdict[systems$passed %in% TRUE] <- "passes"
-  win_words <- ifelse(is_known, sprintf(" (wins %s)", decimals(systems$winning_rate, 2L)), "")
+  win_words <-
+    ifelse(is_known, sprintf(" (wins %s)", format_decimals(systems$winning_rate, 2L)), "")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,
     facts = c(list(

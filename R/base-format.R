@@ -3,21 +3,22 @@
 # Checks a number of decimals, at most 15, because doubles have about 15 significant digits.
 check_digits <- function(digits) check_count(digits, "digits", 0L, 15L)
 
-decimals <- function(x, digits = 3L) {
+format_decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
 }
 
 # Formats p-values with three decimals; small ones as "<.001", and NA as an empty string.
-show_p <- function(p) replace(ifelse(is.na(p), "", decimals(p)), which(p < 0.0005), "<.001")
+show_p <- function(p) replace(ifelse(is.na(p), "", format_decimals(p)), which(p < 0.0005), "<.001")
 
 # Formats shares (in [0, 1]) as percentages with one decimal, for sentences.
-percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
+percent <-
+  function(x) ifelse(is.na(x), "an unknown share", paste0(format_decimals(100 * x, 1L), "%"))
 
 # Formats shares as percentages without decimals, such as "78%".
 whole_percent <- function(share) paste0(points(share), "%")
 
 # Formats shares as whole percentage points. `+ 0` turns -0 into 0, so that "-0" is not printed.
-points <- function(share) decimals(round(100 * share) + 0, 0L)
+points <- function(share) format_decimals(round(100 * share) + 0, 0L)
 
 # Formats a number with commas between thousands.
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
@@ -84,12 +85,12 @@ join_words <- function(x, most = 6L) {
 
 # Formats intervals for cells of tables, such as "[0.712, 0.834]"; `none` if the limits are NA.
 bracketed <- function(low, high, none = "NA") {
-  ifelse(is.na(low), none, paste0("[", decimals(low), ", ", decimals(high), "]"))
+  ifelse(is.na(low), none, paste0("[", format_decimals(low), ", ", format_decimals(high), "]"))
 }
 
 # Formats ranges, such as "0.712 to 0.834".
 from_to <- function(low, high, digits = 3L) {
-  ifelse(is.na(low), "NA", paste(decimals(low, digits), "to", decimals(high, digits)))
+  ifelse(is.na(low), "NA", paste(format_decimals(low, digits), "to", format_decimals(high, digits)))
 }
 
 interval_title <- function(level) paste0(format(100 * level), "% interval")
@@ -127,7 +128,7 @@ align_left <- function(table, columns) {
 round_columns <- function(table) {
   shown <- as.data.frame(table)
   shown[] <- lapply(shown, function(x) {
-    if (is.double(x) && any(x != round(x), na.rm = TRUE)) decimals(x) else x
+    if (is.double(x) && any(x != round(x), na.rm = TRUE)) format_decimals(x) else x
   })
   shown
 }

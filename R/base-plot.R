@@ -255,7 +255,7 @@ choice_subtitle <- function(shown, all, noun, how = "evenly spaced") {
 
 # Layers with estimates as points, their intervals, and their values as text above the points.
 # `words`: a function that formats the values.
-interval_layers <- function(words = function(x) decimals(x, 2L)) {
+interval_layers <- function(words = function(x) format_decimals(x, 2L)) {
   list(
     interval_lines(),
     main_points(3),
@@ -333,7 +333,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   cells$judge1 <- factor(cells$judge1, columns)
   cells$judge2 <- factor(cells$judge2, rev(rows))
   if (!has_columns(cells, "label")) {
-    cells$label <- ifelse(is.na(cells$value), "", decimals(cells$value, 2L))
+    cells$label <- ifelse(is.na(cells$value), "", format_decimals(cells$value, 2L))
   }
   # Text is white on dark tiles, and pale grey if the value is zero or NA.
   magnitude <- replace(abs(cells$value), is.na(cells$value), 0)

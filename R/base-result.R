@@ -122,12 +122,12 @@ format_column <- function(name, view) {
   if (!is.numeric(values)) return(as.character(values))
   column <- if (name %in% names(view$digits)) name else 1L
   cells <- if (is.integer(values) || name %in% c("n", "cases")) number(values) else
-    decimals(values, view$digits[[column]])
+    format_decimals(values, view$digits[[column]])
   replace(cells, is.na(values), if (name == "std.error") "" else "NA")
 }
 
 # Converts the first `most` rows of a view (see view()) to a data frame of strings, as printed.
-shown_view <- function(view, most = Inf) {
+format_view <- function(view, most = Inf) {
   view$table <- head(view$table, most)
   names <- names(view$table)
   headings <- replace(view$headings, names == "conf.low", interval_title(view$level %||% NA))
@@ -139,7 +139,7 @@ shown_view <- function(view, most = Inf) {
 print_view <- function(view, most = view$most) {
   if (view$total == 0L || most == 0) return(invisible())
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
-  print(align_left(shown_view(view, most), view$left), row.names = FALSE)
+  print(align_left(format_view(view, most), view$left), row.names = FALSE)
   n_hidden <- view$total - min(most, max_view_rows)
   if (n_hidden > 0L) cat("... and", number(n_hidden), "more; see tidy()\n")
 }

@@ -42,8 +42,8 @@ columns_tibble <- function(...) {
 # which documents show as they are printed.
 shown_table <- function(x) {
   schema <- schema_of(x)
-  if (is.function(schema$shown)) return(shown_view(schema$shown(x)))
-  if (!is.null(schema$document)) shown_view(schema$document)
+  if (is.function(schema$shown)) return(format_view(schema$shown(x)))
+  if (!is.null(schema$document)) format_view(schema$document)
 }
 
 # Drops columns that are lists or in which all values are NA.

@@ -102,7 +102,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
     list(options = options, fit = fit, failed = NA_integer_, estimate = estimate)
   )
   if (options$interval == "bootstrap" && !all(is.na(result$bounds$lowest))) {
-    result <- add_confidence_set(result, refitted_ends(fit, indices, options$group_size))
+    result <- add_confidence_set(result, make_refit_bounds(fit, indices, options$group_size))
   }
   new_bounds(result)
 }
@@ -113,7 +113,7 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
 # has only `bounds`, with reasons. `systems`: indices of systems.
 bounds_of_fit <- function(fit, systems, group_size) {
   x <- fit$x
-  answered <- judged_patterns(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
+  answered <- is_usable_pattern(fit) & pattern_answers(x)[, systems, drop = FALSE] > 0L
   table <- columns_tibble(
     system = x$systems[systems], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
     conf.high = NA_real_, shared = NA_real_, n = apply(answered, 2L, count_cases, x = x),
@@ -165,7 +165,7 @@ patterns_as_cases <- function(x) {
 
 # Returns a function that refits the model with other weights of patterns and returns the bounds of
 # `systems`: a list of lowest and highest. It returns NULL if the refit is not identified.
-refitted_ends <- function(fit, systems, group_size) {
+make_refit_bounds <- function(fit, systems, group_size) {
   pattern_panel <- patterns_as_cases(fit$x)
   gold_patterns <- which(fit$known$truth > 0L)
   known_truth <- if (length(gold_patterns) > 0L) {
@@ -189,11 +189,11 @@ refitted_ends <- function(fit, systems, group_size) {
 }
 
 # Adds the limits of the confidence set to the table of bounds, or the reason why there are none.
-# `bounds`: list that accuracy_bounds() creates. `refit_ends`: function made by refitted_ends().
+# `bounds`: list that accuracy_bounds() creates. `refit_ends`: function made by make_refit_bounds().
 add_confidence_set <- function(bounds, refit_ends) {
   table <- bounds$bounds
   has_bounds <- !is.na(table$lowest)
-  weight <- pattern_weights(bounds$fit$x) * judged_patterns(bounds$fit)
+  weight <- pattern_weights(bounds$fit$x) * is_usable_pattern(bounds$fit)
   reason <- if (is_one_cluster(bounds)) {
     reason_one_cluster
   } else if (!all(weight == round(weight))) {

@@ -78,7 +78,7 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
   draws <- parameters_of_draws(fit, 400L)
   # Cases with known truth get weight 0 in the predictive checks. A user may have chosen them by
   # their category, so that they are not random draws from the base rates.
-  weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
+  weight <- replace(pattern_weights(fit$x), is_known_pattern(fit), 0)
   table <- tidy(fit)
   prior_mean <- fit$terms$a / fit$terms$total
   terms <- tibble::tibble(
@@ -230,7 +230,7 @@ new_fit_check <- function(fit, x) {
   smallest <- function(p) if (length(p) > 0L) min(p) else NA_real_
   n_mostly_prior <- sum(x$terms$mostly_prior)
   line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
-    decimals(mixing[[1L]]), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
+    format_decimals(mixing[[1L]]), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
     count_noun(n_mostly_prior, "parameter"))
   new_result("fit_check",
     fit = fit, tables = x,
@@ -254,7 +254,7 @@ view_of_terms <- function(x, is_shown) {
   for (name in unique(x$sensitivity$prior)) {
     shifts <- x$sensitivity[x$sensitivity$prior == name, ]
     shifts <- shifts[match(terms$term, shifts$term), ]
-    table[[name]] <- paste0(decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
+    table[[name]] <- paste0(format_decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
   table$note <- ifelse(terms$mostly_prior, "mostly prior", "")
   view(table, most = 15L, columns = c(
@@ -305,7 +305,7 @@ fit_check_notes <- function(fit, mixing, x) {
 
 # Returns the reason why pattern_check() has no row.
 why_no_patterns <- function(fit) {
-  is_used <- !known_patterns(fit)
+  is_used <- !is_known_pattern(fit)
   n_incomplete <- count_cases(fit$x, is_used & rowSums(pattern_codes(fit$x) == 0L) > 0L)
   if (is.null(all_codes(fit$x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")

@@ -100,7 +100,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
-    system = check_joined(system, x),
+    system = find_added_system(system, x),
     errors = if (is.null(errors)) c(if (x$ordered) "distance", if (n_raters(x) <= 20L) "free") else
       sort_strings(check_choices(errors, c("distance", "free"), "errors")),
     alpha = check_level(alpha, "alpha"),
@@ -122,7 +122,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
 
 # Returns the index of the system that is used as an additional rater; 0 for none.
-check_joined <- function(system, x) {
+find_added_system <- function(system, x) {
   if (is.atomic(system) && isTRUE(is.na(system))) return(0L)
   if (is.null(system)) {
     answers <- colSums((pattern_answers(x) > 0L) * pattern_weights(x) * rated_patterns(x))
@@ -169,14 +169,14 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
                   df = NA_integer_, p_value = NA_real_, contradiction = FALSE,
                   concerns = NA_character_, reason = NA_character_) {
   list(
-    property = property, test = test, null = label_axes(null),
-    alternative = label_axes(alternative), statistic = statistic, df = df, p.value = p_value,
+    property = property, test = test, null = model_as_text(null),
+    alternative = model_as_text(alternative), statistic = statistic, df = df, p.value = p_value,
     contradiction = contradiction, concerns = concerns, reason = reason
   )
 }
 
 # A model as text: "accuracy, errors, difficulty", or the format() of other models.
-label_axes <- function(model) {
+model_as_text <- function(model) {
   if (is.null(model)) return(NA_character_)
   if (!is.null(model$family) || has_formula(model)) return(format(model))
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
@@ -218,11 +218,11 @@ model_rows <- function(test, result, x, settings) {
       new_row(test$property, test$name, "ratio", test$alternative, df = result$df)
     },
     if (test$pairs && n_categories(x) > 2L && "errors" %in% settings$properties) {
-      new_row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(result, x))
+      new_row("errors", "disagreeing pairs", "pairs", concerns = most_confused_pair(result, x))
     },
     if (test$residual) {
       new_row("independence", "residual agreement", "residual",
-        concerns = closest_pair(result$agreement, judge_names(x, settings)))
+        concerns = most_agreeing_pair(result$agreement, judge_names(x, settings)))
     },
     # Only a negative base rate is evidence against the model, so positive ones count as 0.
     if (test$pairs && "chance" %in% settings$properties) {
@@ -233,7 +233,7 @@ model_rows <- function(test, result, x, settings) {
 }
 
 # Text that names the two categories with the largest standardised excess of disagreements.
-odd_categories <- function(result, x) {
+most_confused_pair <- function(result, x) {
   cells <- disagreement_cells(result, x)
   largest <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
   paste(cells$category1[[largest]], "and", cells$category2[[largest]])
@@ -253,7 +253,7 @@ disagreement_cells <- function(result, x) {
 # Text that names the pair of judges (raters and the additional system) with the largest excess
 # agreement. Among four judges, the excess of a pair cannot be distinguished from the excess of the
 # other two, so both pairs are named.
-closest_pair <- function(pairs, judges) {
+most_agreeing_pair <- function(pairs, judges) {
   largest <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[largest]], pairs$judge2[[largest]])
   shown <- c(judges[pair], if (length(judges) == 4L) judges[-pair])

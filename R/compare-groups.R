@@ -53,7 +53,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
 # measurement; `interval`; and, with clusters, `influence`, the influence of each cluster on the
 # estimate, named by cluster.
 group_measurement <- function(estimate, s, level) {
-  x <- measured_of(estimate$gold, s)
+  x <- extract_measured(estimate$gold, s)
   has_gold <- !is.null(x)
   list(
     x = x, n = estimate$table$n[[s]], lack = estimate$gold$details[s, ],
@@ -163,7 +163,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
       ),
       if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
         "; errors of groups ", if (no_clusters) "are taken as independent" else paste(
-          "correlate by", paste(unique(decimals(range(correlations), 2L)), collapse = " to ")
+          "correlate by", paste(unique(format_decimals(range(correlations), 2L)), collapse = " to ")
         )
       ),
       if (is_measured && no_clusters) note(

@@ -99,7 +99,7 @@ comparison_line <- function(x, facts) {
   }
   paste0(
     printable(facts$best), " is ", best_by(x), " with probability ",
-    decimals(facts$probability, 2L), ", of ",
+    format_decimals(facts$probability, 2L), ", of ",
     if (!is.null(against)) paste("the", number(against$best), "best of "), compared
   )
 }
@@ -120,7 +120,7 @@ against_words <- function(x) {
   words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
   paste0(
     number(better), " ", words[[1L]], " than ", reference, " (",
-    decimals(x$accuracy$estimate[x$accuracy$system == reference]), "), ", number(worse), " ",
+    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), "), ", number(worse), " ",
     words[[2L]], ", ", number(nrow(table) - better - worse), " undecided"
   )
 }
@@ -144,7 +144,7 @@ view_of_ranks <- function(x, show_differences) {
   leader <- table$system[[1L]]
   pairs <- pairs[pairs$system1 == leader | pairs$system2 == leader, ]
   rows <- match(table$system, ifelse(pairs$system1 == leader, pairs$system2, pairs$system1))
-  table$behind <- ifelse(is.na(rows), "", decimals(pairs$estimate[rows]))
+  table$behind <- ifelse(is.na(rows), "", format_decimals(pairs$estimate[rows]))
   table[limit_columns] <- pairs[rows, limit_columns]
   view(
     table, c("system", setNames("value", compared_metric(x)), `P(best)` = "best",
@@ -203,7 +203,8 @@ comparison_notes <- function(x) {
     } else if (has_intervals && n_pairs > 1L) {
       paste0(
         "Each interval is for one pair: expect ",
-        if (misses < 10) decimals(misses, 1L) else number(round(misses)), " of ", number(n_pairs),
+        if (misses < 10) format_decimals(misses, 1L) else number(round(misses)), " of ",
+          number(n_pairs),
         " to miss the true difference. With simultaneous = TRUE, they cover all differences at once"
       )
     },

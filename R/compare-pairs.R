@@ -210,7 +210,7 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
 # all systems answered, and that have ratings or a known truth, are counted.
 same_answer_shares <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)
-  weight <- pattern_weights(fit$x) * (judged_patterns(fit) & answer[, 1L] > 0L)
+  weight <- pattern_weights(fit$x) * (is_usable_pattern(fit) & answer[, 1L] > 0L)
   compute_by_blocks(answer, first, function(at) {
     same <- answer[, first[at], drop = FALSE] == answer[, second[at], drop = FALSE]
     list(share = colSums(weight * same) / sum(weight))

@@ -239,7 +239,7 @@ check_estimate <- function(x, arg = "x") {
 on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   indices <- match(systems, x$systems)
-  answered <- x$patterns$answer[, indices, drop = FALSE] > 0L & judged_patterns(estimate$fit)
+  answered <- x$patterns$answer[, indices, drop = FALSE] > 0L & is_usable_pattern(estimate$fit)
   is_common <- rowSums(answered) == length(indices)
   left_out <- as.double(count_cases(x, rowSums(answered) > 0L & !is_common))
   abort_if(count_cases(x, is_common) == 0, "system",
@@ -259,7 +259,7 @@ on_common_cases <- function(estimate, systems) {
 # Computes an estimate again, with the same model and options, for other answers of systems. `x`:
 # ratings with these answers.
 estimate_again <- function(estimate, x) {
-  if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
+  if (!is.null(estimate$cells)) return(estimate_from_draws(estimate$fit, x, estimate$options))
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))

@@ -106,7 +106,7 @@ schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   right <- diag(x)
   accuracy <- sum(attr(x, "base_rates") * right)
   line <- paste0(
-    count_noun(nrow(x), "category", "categories"), ", accuracy ", decimals(accuracy)
+    count_noun(nrow(x), "category", "categories"), ", accuracy ", format_decimals(accuracy)
   )
   new_schema(
     list(cells = columns_tibble(

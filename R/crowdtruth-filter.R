@@ -61,13 +61,14 @@ drop_units <- function(x, below, sd) {
   abort_if(all(is_dropped), "empty", "No unit has a {measure} of {.arg below} or more.")
   measure_again(x, x$ratings[!is_dropped, ], paste0(
     "Left out ", count_noun(sum(is_dropped), "unit"), " of ", number(length(is_dropped)), " with ",
-    measure, " below ", decimals(limit), if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
+    measure, " below ", format_decimals(limit),
+      if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
   ))
 }
 
 # Leaves out workers with few units or a flag, see filter_crowd().
 drop_workers <- function(x, min_units, flagged) {
-  check_identity(x$ratings)
+  check_named_workers(x$ratings)
   min_units <- check_count(min_units, "min_units", min = 0L)
   has_few_units <- x$workers$units < min_units
   is_flagged <- x$workers$worker %in% flagged_names(flagged, x)
@@ -98,7 +99,7 @@ drop_workers <- function(x, min_units, flagged) {
 }
 
 # Raises an error for counts, in which workers are not identified.
-check_identity <- function(x) {
+check_named_workers <- function(x) {
   check_named_raters(x, "x", "Workers can be measured only if each answer names its worker.")
 }
 

@@ -81,7 +81,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
     x <- x$x
   }
   x <- as_crowdtruth(x)
-  check_identity(x$ratings)
+  check_named_workers(x$ratings)
   abort_argument_if(!is.null(weights) && !is.null(known), "known",
     "Give {.arg weights} or {.arg known}, not both.")
   metrics <- check_metrics(metrics, weights, x)
@@ -262,7 +262,7 @@ new_flags <- function(workers, rule) {
         "Held out (", count_noun(rule$folds, "fold"), ", ", quality$low, " of ", quality$known,
         " known workers of low quality): ", toString(paste(
           c("accuracy", "precision", "recall", "AUC"),
-          decimals(unlist(quality[c("accuracy", "precision", "recall", "auc")]))
+          format_decimals(unlist(quality[c("accuracy", "precision", "recall", "auc")]))
         ))
       ),
       if (isTRUE(median_units[[1L]] < median_units[[2L]])) sprintf(
@@ -278,10 +278,11 @@ rule_note <- function(x) {
   if (x$rule != "sd") {
     # A linear rule, such as "0.500 wqs - 1.200".
     names <- sub("(Intercept)", "", names(x$weights), fixed = TRUE)
-    terms <- paste(trimws(paste(decimals(x$weights), names)), collapse = " + ")
+    terms <- paste(trimws(paste(format_decimals(x$weights), names)), collapse = " + ")
     return(paste0("Rule: ", gsub("+ -", "- ", terms, fixed = TRUE), " > 0"))
   }
   if (all(is.na(x$thresholds))) return("No worker has enough units for the rule")
-  limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
+  limits <-
+    paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), format_decimals(x$thresholds))
   paste("Rule: at least", x$votes, "of", toString(limits))
 }

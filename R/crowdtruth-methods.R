@@ -131,7 +131,7 @@ describe_spread <- function(title, table, measure, high = FALSE) {
   order <- order(value, decreasing = high, na.last = NA)
   paste0(
     title, ": ", measure, " ", from_to(ends[[1L]], ends[[2L]]), ", mean ",
-    decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
+    format_decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
     toString(table[[1L]][head(order, 3L)])
   )
 }
@@ -162,7 +162,7 @@ label_shares <- function(x) {
 }
 
 # Returns `x` if it is a CrowdTruth result. From ratings, computes a result of version 2014.
-as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
+as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as_any_ratings(x))
 
 #' Simulated crowds with planted spammers
 #'

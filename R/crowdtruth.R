@@ -86,7 +86,7 @@
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {
   check_call()
-  x <- as_answers(x)
+  x <- as_any_ratings(x)
   if (identical(as.character(version), "2")) version <- "2.0"
   options <- list(
     version = check_choice(version),

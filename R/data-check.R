@@ -115,7 +115,7 @@ look_at_agreement <- function(agreement_facts) {
   finding("agreement",
     paste0(
       percent(agreement_facts$share), " of pairs of ratings agree; Fleiss' kappa ",
-      decimals(kappa, 2L)
+      format_decimals(kappa, 2L)
     ),
     if (kappa < 0.2) advice, if (kappa < 0.4) advice
   )

@@ -143,7 +143,7 @@ cases_query <- function(origin, cells, systems) {
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(
     origin$systems, c(case = "case", rater = "system", rating = "prediction"),
-    list_cells(systems, NULL), "s", list(predictions = n_given)
+    pivot_columns(systems, NULL), "s", list(predictions = n_given)
   )
   # A full join is needed, because a case may have only predictions or only ratings.
   dplyr::full_join(cases, predictions, by = "case")

@@ -72,7 +72,7 @@ reduce_long <- function(origin) {
     values$system <- fetch_values(origin$systems, "system", max_pivoted$raters)
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
-  cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
+  cells <- pivot_columns(values$rater$key, if (origin$repeats != "error") values$rating$key)
   systems <- NROW(values$system)
   if (max(NROW(values$rater), systems) > max_pivoted$raters ||
     nrow(cells) + systems > max_pivoted$columns) return(NULL)
@@ -111,7 +111,7 @@ fetch_labels <- function(data, column) {
 
 # Returns a data frame whose rows become columns of a pivot_query(). It has a row per rater or, if
 # raters may repeat ratings, a row per rater and rating.
-list_cells <- function(raters, ratings) {
+pivot_columns <- function(raters, ratings) {
   expand.grid(drop_null(list(rater = raters, rating = ratings)), stringsAsFactors = FALSE)
 }
 
@@ -147,7 +147,7 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
 # Converts counted predictions to a data frame with columns `case`, `system` and `prediction`, which
 # is argument `systems` of ratings() for long data.
 expand_predictions <- function(counted, values) {
-  cells <- list_cells(values$system$key, NULL)
+  cells <- pivot_columns(values$system$key, NULL)
   has_repeats <- counted$predictions > count_answers(counted, "s", cells)
   abort_if(any(has_repeats, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
     x = "A system has more than one prediction in up to

@@ -182,7 +182,7 @@ case_quadrature_nodes <- function(design) {
 # Returns the probabilities of the answers of a rater or system to a case with a given effect and
 # position. `row` is the row of its confusion matrix for the true category. The simulator in the
 # core draws answers with the same probabilities.
-case_row <- function(row, truth, loading, drift, effect, position) {
+case_row_probs <- function(row, truth, loading, drift, effect, position) {
   if (loading == 0 && drift == 0) return(row)
   n <- length(row)
   p_right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)

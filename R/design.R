@@ -101,8 +101,8 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   law <- if (is.character(base_rates)) check_choice(base_rates, c("uniform", "dirichlet")) else
     "fixed"
   base_rates <- if (law == "fixed") check_base_rates(base_rates, length(labels)) else double()
-  case_kinds <- design_kinds(covariates, difficulty_settings$value, judges, labels, dispersion,
-    names(matrices))
+  case_kinds <- convert_case_kinds(covariates, difficulty_settings$value, judges, labels,
+    dispersion, names(matrices))
   if (length(case_kinds$matrices) > 0L) matrices <- c(matrices, case_kinds$matrices)
   systems_get_harder <- "difficulty" %in% difficulty_settings$shared
   strata <- check_strata(case_kinds$strata, c(raters, if (systems_get_harder) systems))
@@ -187,7 +187,7 @@ design_lines <- function(x, kind, violations) {
   c(
     paste0("Accuracy of ", names(by_kind), "s: ", map_chr(by_kind, shorten)),
     paste("Base rates:", switch(x$law,
-      fixed = shorten(paste(x$categories, decimals(x$base_rates))),
+      fixed = shorten(paste(x$categories, format_decimals(x$base_rates))),
       uniform = "uniform numbers, normalised, drawn for each panel",
       dirichlet = paste0("Dirichlet(", x$concentration, "), drawn for each panel")
     )),
@@ -286,9 +286,9 @@ is_world <- function(design) inherits(design, "rater_world")
 # one stratum per kind. `covariates`: a tibble with a row per kind. `matrices`: for each rater or
 # system, a list with a confusion matrix per kind. `judges`: names of the raters and systems whose
 # accuracy depends on the kind. If `covariates` is NULL, the list contains only `strata`.
-design_kinds <- function(covariates, difficulty, judges, labels, dispersion, names_in_matrices) {
+convert_case_kinds <- function(covariates, difficulty, judges, labels, dispersion, in_matrices) {
   if (is.null(covariates)) return(list(strata = difficulty))
-  check_kinds(covariates, difficulty, judges, names_in_matrices)
+  check_kinds(covariates, difficulty, judges, in_matrices)
   by_kind <- intersect(judges, names(covariates))
   case_covariates <- covariates[setdiff(names(covariates), c("weight", by_kind))]
   for (name in names(case_covariates)) check_covariate(case_covariates[[name]], name)

@@ -373,7 +373,8 @@ short_table <- function(x) {
   table <- used_columns(as.data.frame(tidy(x)))
   table$method <- table$reason <- NULL
   if (!is.null(table$n)) table$n <- number(table$n)
-  table[] <- lapply(table, function(column) if (is.double(column)) decimals(column) else column)
+  table[] <-
+    lapply(table, function(column) if (is.double(column)) format_decimals(column) else column)
   words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to", at_least = "to be reached",
     needed = "labels needed",

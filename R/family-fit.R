@@ -77,7 +77,7 @@ compute_posterior.family_fit <- function(fit, x) { # nolint: object_name.
 
 drawing_law.family_fit <- function(fit) { # nolint: object_name.
   problem <- problem_for_ratings(fit, fit$x)
-  cells <- exp(log_cells(problem, split_parameters(problem, fit$theta)$family))
+  cells <- exp(log_rating_probs(problem, split_parameters(problem, fit$theta)$family))
   list(
     strata = problem$family$strata,
     probability = function(class, k, at) {
@@ -155,7 +155,7 @@ split_parameters <- function(problem, theta) {
 
 # Returns the logarithms of the probabilities of ratings, a matrix. Its rows are rows of `judged`
 # within ratings, its columns are true categories within strata.
-log_cells <- function(problem, parameters) {
+log_rating_probs <- function(problem, parameters) {
   probabilities <- family_law(problem, parameters)
   shape <- problem$shape
   abort_argument_if(length(probabilities) != prod(shape), "law",
@@ -174,7 +174,7 @@ compute_expectations <- function(problem, theta) {
   log_rates <- log_base_rates(problem$base$matrix, parameters$base)
   strata <- problem$family$strata
   truth_of_class <- rep(seq_len(ncol(log_rates)), length(strata)) # true category of each class
-  log_probabilities <- log_cells(problem, parameters$family)[problem$cell, , drop = FALSE]
+  log_probabilities <- log_rating_probs(problem, parameters$family)[problem$cell, , drop = FALSE]
   log_joint <- log_rates[, truth_of_class, drop = FALSE] +
     rep(log(strata), each = length(log_rates)) +
     rowsum_rows(problem$pattern, log_probabilities, nrow(log_rates))
@@ -221,7 +221,8 @@ log_likelihood_gradient <- function(problem, theta) {
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       move <- step * (problem$set == set)
       change <- counts *
-        (log_cells(problem, parameters + move) - log_cells(problem, parameters - move))
+        (log_rating_probs(problem, parameters + move) - log_rating_probs(problem,
+          parameters - move))
       rowSums(matrix(change, rows))
     }, numeric(rows))
     colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)

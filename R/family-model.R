@@ -96,7 +96,7 @@ model_lines.family_model <- function(x) { # nolint: object_name.
   )
 }
 
-rule_field.family_model <- function(model) "of_family" # nolint: object_name.
+r_model_field.family_model <- function(model) "of_family" # nolint: object_name.
 
 # ---- Calls of a user's functions ----------------------------------------------------------------
 

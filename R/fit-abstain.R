@@ -104,7 +104,7 @@ abstention_arguments <- function(x, depends, constant = character()) {
 # Returns the effective number of ratings of each pattern. An abstention counts as a fraction of a
 # rating, at most 1: the range of its log likelihood over true categories, divided by the mean range
 # of answers. `fit` is a pooled fit of `x`.
-replies_worth <- function(x, fit) {
+effective_replies <- function(x, fit) {
   used <- fit$centre$categories
   p_answered <- fit$answering$answered[, used, drop = FALSE]
   log_range <- function(logs) row_maximum(logs) + row_maximum(-logs)
@@ -171,7 +171,7 @@ add_answering <- function(fit) {
 # which are accuracies of answers. Estimates are NA if answers carry no information.
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
-  if (!fit$x$panel$abstain$by_replies || knows_some(fit$known)) {
+  if (!fit$x$panel$abstain$by_replies || has_known_values(fit$known)) {
     return(fit_again(fit, model = replace(fit$model, "abstain", "ignored")))
   }
   fit$identified <- "labels_only"
@@ -181,7 +181,7 @@ fit_without_abstentions <- function(fit) {
 # Multiplies posterior probabilities that were computed from answers (patterns x categories) by the
 # probabilities of answering and of abstaining. Ratings `x` without abstentions are not changed: it
 # is assumed that their raters could not abstain.
-times_answering <- function(posterior, fit, x) {
+weight_by_replies <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   p_answered <- replace(fit$answered, is.na(fit$answered), 1)
   abstained <- abstaining_raters(x)

@@ -29,7 +29,7 @@ unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x)
 compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
 compute_posterior.rater_fit <- function(fit, x) {
-  times_answering(latent_probabilities(fit, x)$posterior, fit, x)
+  weight_by_replies(latent_probabilities(fit, x)$posterior, fit, x)
 }
 
 compute_posterior.k_fit <- function(fit, x) {
@@ -39,16 +39,16 @@ compute_posterior.k_fit <- function(fit, x) {
 # Returns a function that refits the model with other weights of patterns and returns the posterior
 # probabilities. Returns NULL if a refit takes too long or is not available. The default method is
 # for fits of user-defined posteriors, which may have a function in field `refit`.
-refitting <- function(fit) UseMethod("refitting")
+refit_function <- function(fit) UseMethod("refit_function")
 
-refitting.rater_fit <- function(fit) fit$refit
+refit_function.rater_fit <- function(fit) fit$refit
 
-refitting.k_fit <- function(fit) {
+refit_function.k_fit <- function(fit) {
   patterns <- fit$x$patterns
   function(weight) core_posterior_algebraic(patterns, weight, core_fit_algebraic(patterns, weight))
 }
 
-refitting.latent_fit <- function(fit) { # nolint: object_name.
+refit_function.latent_fit <- function(fit) { # nolint: object_name.
   model <- model_of_fit(fit)
   function(weight) {
     core_fit_latent(
@@ -317,4 +317,4 @@ replace_answers.rater_fit <- function(fit, x) {
 
 fit_raters_only.posterior_fit <- function(fit, estimate) fit # nolint: object_name.
 
-rule_field.own_model <- function(model) "of_posterior" # nolint: object_name.
+r_model_field.own_model <- function(model) "of_posterior" # nolint: object_name.

@@ -21,7 +21,7 @@ rater_association <- function(x) as.list(core_association(x$patterns, weights_of
 # `identified` is the identification code of the K-model. Raters who always agree are associated,
 # although the test cannot show it if they use one category. Pairs of raters with only one common
 # case are not part of the test, but they are part of Fleiss' kappa.
-shown_by_association <- function(x, identified) {
+association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
   association <- rater_association(x)
@@ -35,7 +35,7 @@ shown_by_association <- function(x, identified) {
 shows_unequal_raters <- function(x) {
   x <- with_votes(x)
   length(unique(rater_identity(x)[rating_rater(x)])) > 2L &&
-    shown_by_association(x, "chance") == "yes"
+    association_code(x, "chance") == "yes"
 }
 
 need_unequal <-
@@ -54,7 +54,7 @@ agrees_on_all <- function(x) {
 
 # Are the truth of some cases, or the error rates of some raters, known? `known` is a result of
 # resolve_known(): true categories, known raters, and counts of calibration samples.
-knows_some <- function(known) {
+has_known_values <- function(known) {
   any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)
 }
 
@@ -63,7 +63,7 @@ no_better_than_chance <- "the raters' agreement is barely distinguishable from c
 # Warns if a fit with free errors is only weakly identified.
 warn_weakly_identified <- function(fit) {
   x <- fit$x
-  if (knows_some(fit$known)) return()
+  if (has_known_values(fit$known)) return()
   depends <- uses_abstentions(fit$model) && !is.null(x$panel$abstain)
   if (depends) warn_abstain(x, x$panel$abstain, TRUE)
   if (agrees_on_all(x)) return()
@@ -72,7 +72,7 @@ warn_weakly_identified <- function(fit) {
   } else if (rates_are_prior(fit)) {
     warn_weak("the estimated base rates depend mostly on the prior")
   }
-  opposite_share <- share_of_opposite(fit)
+  opposite_share <- exchanged_share(fit)
   if (opposite_share > 1 / 3) {
     warn_weak(paste0(
       "raters who use the labels in the opposite sense gave ", percent(opposite_share),
@@ -85,7 +85,7 @@ warn_weakly_identified <- function(fit) {
 # are populations with different base rates.
 warn_association_untested <- function(fit) {
   x <- without_constant_raters(fit$x)
-  untestable <- fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
+  untestable <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
     uses_abstentions(fit$model) || length(unique(rating_rater(x))) != 2L
   if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
@@ -153,28 +153,24 @@ sizes_by_truth <- function(fit) {
 # Returns the share of ratings that come from raters who seem to exchange categories: for some
 # category, the rating is less probable if the category is true than if another one is, by at least
 # two standard errors.
-share_of_opposite <- function(fit) {
-  n <- ratings_by_truth(fit) # raters x truths, like all matrices here
-  has_ratings <- n > 0 & !is.na(fit$matrices[, , 1L])
-  p <- replace(fit$matrices, !has_ratings, -Inf)
-  categories <- seq_len(ncol(n))
-  p_right <- vapply(categories, function(k) p[, k, k], n[, 1L])
-  p_most_frequent_error <- vapply(categories, function(k) {
-    do.call(pmax, lapply(setdiff(categories, k), function(truth) p[, truth, k]))
-  }, n[, 1L])
-  variance <- function(p) pmax(p * (1 - p), 0) / n # 0 without ratings
-  is_exchanged <- has_ratings & rowSums(has_ratings) > 1 &
-    p_right - p_most_frequent_error <
-      -2 * sqrt(variance(p_right) + variance(pmin(p_most_frequent_error, 1)))
+exchanged_share <- function(fit) {
+  n <- ratings_by_truth(fit)
+  p <- replace(fit$matrices, n == 0, NA) # raters x truths x ratings
+  variance <- p * (1 - p) / as.vector(n)
+  is_exchanged <- vapply(seq_len(ncol(n)), function(k) {
+    difference <- p[, -k, k, drop = FALSE] - p[, k, k] # of every other truth and the right one
+    error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])
+    rowSums(difference > 2 * error, na.rm = TRUE) > 0
+  }, logical(nrow(n)))
   ratings <- ratings_of_raters(fit$x)
-  sum(ratings[rowSums(is_exchanged) > 0]) / sum(ratings)
+  sum(ratings[rowSums(matrix(is_exchanged, nrow(n))) > 0]) / sum(ratings)
 }
 
 # ---- Names of classes ---------------------------------------------------------------------------
 
 # Assigns to each latent class the category that most of its ratings have. Returns the parameters of
 # the fit in the new order of classes, NULL if the order does not change.
-renamed_theta <- function(core, x, model, known) {
+reorder_classes <- function(core, x, model, known) {
   n <- n_categories(x)
   agreement <- colSums(core$confusion * ratings_of_raters(x)) # classes x ratings
   class_name <- core_best_names(as.vector(t(agreement)), n)

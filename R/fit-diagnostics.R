@@ -220,6 +220,6 @@ why_not_identified <- function(identified, agreement, categories) {
     )
   )
   by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
-    decimals(agreement), decimals(1 / categories))
+    format_decimals(agreement), format_decimals(1 / categories))
   as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }

@@ -102,7 +102,7 @@ parameter_table <- function(fit, conf_level, mixing) {
 
 # Returns the table of parameters that print() shows. It is computed when the model is fitted, so
 # that printing is fast.
-view_of_draws <- function(fit) {
+draws_to_print <- function(fit) {
   watched <- is_watched(fit$terms)
   fit$draws <- fit$draws[, watched, drop = FALSE]
   fit$terms <- fit$terms[watched, ]
@@ -214,7 +214,7 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
   posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
-    if (!dependent) return(posterior_of_law(rates, law$matrices, x))
+    if (!dependent) return(posterior_of_matrices(rates, law$matrices, x))
     joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
     joint / rowSums(joint)
   })
@@ -224,7 +224,7 @@ compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
 # Returns posterior probabilities of the categories (patterns x categories), given confusion
 # matrices of raters whose errors are independent. `rates`: base rates of the population of each
 # pattern (patterns x categories).
-posterior_of_law <- function(rates, matrices, x) {
+posterior_of_matrices <- function(rates, matrices, x) {
   # A row per rating of each rater, a column per true category.
   log_probabilities <- log(stack_rows(matrices, t))
   row <- rating_category(x) + ncol(rates) * (rating_rater(x) - 1L)

@@ -89,7 +89,7 @@ check_sampling <- function(sampling) {
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
-    has_counts(x) || model$accuracy == "common" || knows_some(checked$known)
+    has_counts(x) || model$accuracy == "common" || has_known_values(checked$known)
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
     "prior", "{.code others = \"partial\"} needs a model with free and independent errors.",
     i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
@@ -312,7 +312,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     switched = drawn$switched, stuck = drawn$stuck,
     converged = worst_mixing(drawn)[[1L]] <= 1.01
   )
-  fit$shown <- view_of_draws(fit)
+  fit$shown <- draws_to_print(fit)
   fit
 }
 
@@ -354,14 +354,14 @@ has_mixed <- function(worst) worst[[1L]] <= 1.01 && worst[[2L]] >= 400
 
 format_mixing <- function(fit) {
   worst <- worst_mixing(fit)
-  sprintf("Rhat at most %s, effective sample sizes at least %s", decimals(worst[[1L]]),
+  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(worst[[1L]]),
     number(round(worst[[2L]])))
 }
 
 warn_mixing <- function(fit) {
   worst <- worst_mixing(fit)
   warn_if(!has_mixed(worst), "no_convergence",
-    "Chains have not mixed: Rhat {decimals(worst[[1L]], 3L)}, effective sample size
+    "Chains have not mixed: Rhat {format_decimals(worst[[1L]], 3L)}, effective sample size
         {round(worst[[2L]])}.",
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
   # If all raters have informative priors, the priors distinguish the categories.

@@ -102,7 +102,7 @@ known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
   rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
-  rated <- rated[known_patterns(fit)[rated$pattern], ]
+  rated <- rated[is_known_pattern(fit)[rated$pattern], ]
   # Weights of known cases, in the column of their truth (patterns x true categories).
   weights <- pattern_weights(x) * outer(fit$known$truth, seq_len(n_categories(x)), `==`)
   rowsum_rows(rated$rater, weights[rated$pattern, , drop = FALSE], n_raters(x))
@@ -116,15 +116,15 @@ known_sizes <- function(fit) {
   if (!rests_on_known(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
   n_known <- rowSums(known_by_truth(fit))[match(terms, rater_terms(x))]
   uses_all_cases <- terms %in% c(rate_terms(x), "rater_accuracy")
-  n_known[uses_all_cases] <- sum(pattern_weights(x)[known_patterns(fit)])
+  n_known[uses_all_cases] <- sum(pattern_weights(x)[is_known_pattern(fit)])
   replace(n_known, n_known %in% 0, NA)
 }
 
 # Does the fit use cases with known truth, or a calibration sample?
-rests_on_known <- function(fit) any(known_patterns(fit)) || !is.null(fit$calibrated)
+rests_on_known <- function(fit) any(is_known_pattern(fit)) || !is.null(fit$calibrated)
 
 # Returns TRUE for patterns of ratings whose true category is known.
-known_patterns <- function(fit) {
+is_known_pattern <- function(fit) {
   truth <- fit$known$truth
   if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
 }
@@ -139,7 +139,7 @@ is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
 # Returns TRUE for patterns whose true category can be estimated, because they have ratings or a
 # known truth.
-judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))
+is_usable_pattern <- function(fit) fit$judged %||% (rated_patterns(fit$x) | is_known_pattern(fit))
 
 # Returns sampling weights of gold cases (cases with known truth): the inverse of the probability
 # with which each was sampled. `gold`: result of read_gold(). `rows`: positions of the cases in its

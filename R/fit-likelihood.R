@@ -46,9 +46,9 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
 # that the ratings determine all parameters (full rank), and are the covariates not collinear?
 identified_as <- function(fit, parameters) {
   code <- fit$identified
-  if (needs_association(fit$model, fit$x)) code <- shown_by_association(fit$x, code)
+  if (needs_association(fit$model, fit$x)) code <- association_code(fit$x, code)
   # Gold cases and known raters identify the fit even if agreement does not.
-  has_known <- knows_some(fit$known)
+  has_known <- has_known_values(fit$known)
   if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
   # If raters abstained, the result of decide_abstain() contains a code that can replace this one.
@@ -86,11 +86,11 @@ fit_core <- function(x, model, method, known, start, tick) {
   core <- fit(start)
   has_free_errors <- model$accuracy == "rater" && model$errors == "free" &&
     model$difficulty == "none"
-  if (!has_free_errors || knows_some(known) || !core$identified) return(core)
+  if (!has_free_errors || has_known_values(known) || !core$identified) return(core)
   # Each latent class should be named by the category that is most frequent among its ratings. If a
   # class is not, the model is refitted from starting values with the classes in this order. Without
   # priors, only the order of the classes changes.
-  theta <- renamed_theta(core, x, model, known)
+  theta <- reorder_classes(core, x, model, known)
   if (is.null(theta)) core else fit(list(theta = theta, raters = n_raters(x)))
 }
 

@@ -194,7 +194,7 @@ draw_from_fit <- function(fit) {
   } else {
     sample.int(categories, length(pattern), TRUE, fit$base_rates)
   }
-  has_known_truth <- known_patterns(fit)[pattern]
+  has_known_truth <- is_known_pattern(fit)[pattern]
   truth[has_known_truth] <- fit$known$truth[pattern[has_known_truth]]
   stratum <- sample.int(length(distribution$strata), length(cases), replace = TRUE,
     prob = distribution$strata)

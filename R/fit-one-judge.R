@@ -169,7 +169,7 @@ format_sensitivity_to_lean <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
     "If it rated ", category, " in 5 of 100 more of these cases, whatever their truth, the ",
-    "estimate would be ", decimals(0.05 / (sum(diag(matrix)) - 1)), " too high."
+    "estimate would be ", format_decimals(0.05 / (sum(diag(matrix)) - 1)), " too high."
   )
 }
 

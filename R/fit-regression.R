@@ -212,7 +212,7 @@ tidy_differential <- function(x) {
   is_testable <- x$identified == "yes" && x$model$accuracy == "rater" &&
     !uses_confidence(x$model) &&
     length(x$model$prior) == 0L && weights_are_counts(x$x) &&
-    (length(unique(rating_rater(x$x))) > 2L || knows_some(x$known))
+    (length(unique(rating_rater(x$x))) > 2L || has_known_values(x$known))
   rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
   ratios <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, out$term))
   out$statistic <- ratios[, 1L]

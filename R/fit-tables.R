@@ -11,10 +11,10 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       regression = tidy_regression, margins = tidy_margins, differential = tidy_differential
     )), facts = facts_of_fit(x),
     line = line_of_fit(x, title),
-    head = c(title, lines_of_fit(x)), shown = view_of_fit,
-    summary = summary_of_fit,
+    head = c(title, lines_of_fit(x)), shown = parameters_to_print, summary = summary_of_fit,
     notes = if (identified) c(
-      paste0("Base rates: ", shorten(paste(x$x$categories, decimals(x$base_rates)), most = 6L)),
+      paste0("Base rates: ",
+        shorten(paste(x$x$categories, format_decimals(x$base_rates)), most = 6L)),
       if (x$negative > 0L) {
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
@@ -29,8 +29,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
 
 line_of_fit <- function(fit, title = title_of_fit(fit)) {
   paste0(title, ": ", if (fit$identified == "yes") {
-    sprintf("rater accuracy %s, Fleiss' kappa %s", decimals(fit$rater_accuracy, 2L),
-      decimals(kappa_of_agreement(fit$x, fit$agreement), 2L))
+    sprintf("rater accuracy %s, Fleiss' kappa %s", format_decimals(fit$rater_accuracy, 2L),
+      format_decimals(kappa_of_agreement(fit$x, fit$agreement), 2L))
   } else {
     sprintf("not identified (%s)", reason_of_fit(fit))
   })
@@ -49,7 +49,7 @@ lines_of_fit <- function(fit) {
   if (fit$identified != "yes") return(paste0("Not identified: ", reason_of_fit(fit)))
   c(
     if (!is.na(fit$agreement)) sprintf("Pairs of raters agree: %s (Fleiss' kappa %s)",
-      percent(fit$agreement), decimals(kappa_of_agreement(fit$x, fit$agreement))),
+      percent(fit$agreement), format_decimals(kappa_of_agreement(fit$x, fit$agreement))),
     format_accuracy(fit), format_modelled_confidence(fit), likelihood_lines(fit), abstain_lines(fit)
   )
 }
@@ -112,9 +112,9 @@ likelihood_lines.rater_fit <- function(fit) {
       "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"
     } else {
       paste0(
-        "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
+        "Log-likelihood ", format_decimals(fit$log_likelihood, 2L), ", ",
         count_noun(fit$parameters, "free parameter"),
-        if (is.null(centre)) paste0(", AIC ", decimals(stats::AIC(fit), 1L))
+        if (is.null(centre)) paste0(", AIC ", format_decimals(stats::AIC(fit), 1L))
       )
     },
     if (!is.null(centre)) paste(
@@ -129,7 +129,7 @@ likelihood_lines.rater_fit <- function(fit) {
 }
 
 format_known <- function(fit) {
-  n_cases <- count_cases(fit$x, known_patterns(fit))
+  n_cases <- count_cases(fit$x, is_known_pattern(fit))
   list_raters <- function(label, known) {
     if (any(known)) paste(label, shorten(fit$x$raters[known]))
   }
@@ -152,10 +152,10 @@ summary_of_fit <- function(x) {
       if (n_hidden > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more",
         n_hidden)))
   }, shown, names(shown))
-  c(list(view_of_fit(x, title = "Parameters", most = 12L)), unname(matrix_views))
+  c(list(parameters_to_print(x, title = "Parameters", most = 12L)), unname(matrix_views))
 }
 
-view_of_fit <- function(x, ...) {
+parameters_to_print <- function(x, ...) {
   columns <- c("term", "estimate", "std.error", "conf.low", "conf.high")
   view(tidy(x), columns, level = default_conf_level(), ...)
 }

@@ -130,7 +130,7 @@ predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
     c(n, nrow(predicted$probability) / n, n, n_raters(x)))
   weight <- 1
   if (n_populations > 1L) {
-    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * judged_patterns(fit),
+    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * is_usable_pattern(fit),
       n_populations)
   }
   list(

@@ -314,10 +314,10 @@ check_method <- function(method, model, x, has_known) {
 # * covariance_of(): covariances or variances of the coefficients
 # * drawing_law(): distributions from which simulate() draws
 # * replace_answers(): the same fit with other answers of systems
-# * refitting(): a function that returns the posterior for other weights of patterns
+# * refit_function(): a function that returns the posterior for other weights of patterns
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
-# * rule_field() of its model: for models that are fitted in R, the field of new_method() with the
-#   function that estimates the accuracy of systems
+# * r_model_field() of its model: for models that are fitted in R, the field of new_method() with
+# the   function that estimates the accuracy of systems
 # * likelihood_lines(): additional lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
                           by_agreement = fit_algebraic(x)) {

@@ -120,7 +120,7 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   rows$gold <- x$gold$details$gold %||% NA_integer_
   undecided <- which(rows$decision == "undecided" & x$gold$measured$known)
   rows$needed[undecided] <- vapply(undecided, function(s) {
-    needed_labels(measured_of(x$gold, s), rows$estimate[[s]], at_least, x)
+    needed_labels(extract_measured(x$gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
   undecided <- undecided[is.na(x$table$reason[undecided])]
   rows$reason[undecided] <- ifelse(!is.na(rows$needed[undecided]), NA,
@@ -176,7 +176,7 @@ gate_words <- function(rows, claim, at_least) {
 # Returns the smallest number of further gold cases for which Wilson's interval excludes the
 # threshold `at_least`, if the accuracy `share` and the precision per gold case do not change. NA if
 # the interval would contain the threshold even if all cases were gold cases. `measured`: result of
-# measured_of() for the system.
+# extract_measured() for the system.
 needed_labels <- function(measured, share, at_least, estimate) {
   # Anytime intervals are confidence sequences, for which this formula does not hold.
   if (interval_of(estimate)$gold$anytime) return(NA_integer_)

@@ -258,7 +258,8 @@ truth_of_variables <- function(known, x) {
 # reduce the variance between clusters, the estimate becomes the mean of gold cases. `cluster`:
 # cluster of each gold case; if it is NULL, `x` is unchanged. `variance`: variance of the
 # contribution of one case. `is_counted`: is a gold case used for a mean (gold cases x means)?
-in_clusters <- function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
+adjust_for_clusters <-
+  function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
   enough_clusters <- x$clusters >= min_clusters

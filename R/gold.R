@@ -79,7 +79,7 @@ gold_quantity <- function(gold_data, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
   x <- settle(correct(y, q[gold_data$at, , drop = FALSE], prediction_of(q, gold_data$weight),
     w = gold_data$w))
-  in_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)))
+  adjust_for_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)))
 }
 
 # Estimates accuracies of the systems with numbers `first` from gold cases or, with `second`, the
@@ -124,7 +124,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   x <- gold_quantity(
     gold_data, is_correct(answers) - is_correct(second_answers), differ * (q_first - q_second),
     if (has_second) correct_difference else correct_share,
-    function(x) as_part(x, ifelse(only_differing, differing_share, 1), only_differing),
+    function(x) mean_over_all(x, ifelse(only_differing, differing_share, 1), only_differing),
     if (has_second) function(x) x$variance else share_variance
   )
   if (!has_second) x$seen <- x$alone
@@ -136,7 +136,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
 
 # Returns the element (or column) of system number `s` of each field of gold_accuracy(), as a list;
 # NULL if gold cases do not measure the system. `gold`: see with_gold().
-measured_of <- function(gold, s) {
+extract_measured <- function(gold, s) {
   measured <- gold$measured
   if (!isTRUE(measured$known[s])) return(NULL)
   position <- sum(measured$known[seq_len(s)])
@@ -148,7 +148,7 @@ measured_of <- function(gold, s) {
 # Converts means over a part of the cases to means over all cases, where all other cases have the
 # value 0. `x`: result of correct_mean(). `share`: share of cases in the part, 1 for means over all
 # cases. `is_part`: is it a mean over a part? Both have an element per mean.
-as_part <- function(x, share, is_part) {
+mean_over_all <- function(x, share, is_part) {
   mean_square <- share * (x$variance + x$estimate^2)
   at_hand <- (mean_square - (share * x$estimate)^2) / (share * x$variance)
   x$at_hand[is_part] <- at_hand[is_part]

@@ -266,8 +266,8 @@ sequence_interval <- function(x, from_ratings, target, conf_level) {
     mean_ratio <- average_likelihood_ratio(accuracy, size[[i]], estimate, x$cases[[i]])
     log_threshold <- log(mean_ratio) + log(1 - conf_level)
     log_excess <- function(theta) log_ratio(theta, accuracy, size[[i]]) - log_threshold
-    interval$conf.low[[i]] <- if (accuracy > 0) crossing(log_excess, c(0, accuracy)) else 0
-    interval$conf.high[[i]] <- if (accuracy < 1) crossing(log_excess, c(accuracy, 1)) else 1
+    interval$conf.low[[i]] <- if (accuracy > 0) find_crossing(log_excess, c(0, accuracy)) else 0
+    interval$conf.high[[i]] <- if (accuracy < 1) find_crossing(log_excess, c(accuracy, 1)) else 1
   }
   extend_to_ends(interval, x)
 }
@@ -299,7 +299,7 @@ average_likelihood_ratio <- function(share, size, from_ratings, cases) {
 
 # Returns the value in `range` at which the function `f` is 0. If `f` does not change its sign,
 # returns the end of `range` that is 0 or 1.
-crossing <- function(f, range) {
+find_crossing <- function(f, range) {
   end_points <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
   if (prod(sign(f(end_points))) > 0) return(range[range %in% c(0, 1)][[1L]])
   stats::uniroot(f, end_points, tol = 1e-9)$root

@@ -63,8 +63,8 @@ with_limits <- function(table, centre, times) {
 # Returns, for each system, the share of unknown truths among the cases that the system answered.
 # Only cases with unknown truth contribute to the hidden error.
 unknown_truth_share <- function(fit) {
-  answered_cases <- (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * judged_patterns(fit)
-  unname(colSums(answered_cases * !known_patterns(fit)) / colSums(answered_cases))
+  answered_cases <- (pattern_answers(fit$x) > 0L) * pattern_weights(fit$x) * is_usable_pattern(fit)
+  unname(colSums(answered_cases * !is_known_pattern(fit)) / colSums(answered_cases))
 }
 
 # The correlation between the hidden errors of two systems is the share of cases on which they gave
@@ -152,7 +152,7 @@ hidden_error_noise <- function(centred, same) {
 # Returns the share of cases on which two systems gave the same answer (systems x systems), among
 # the cases that all systems answered.
 same_answer_share <- function(fit) {
-  judged <- judged_patterns(fit)
+  judged <- is_usable_pattern(fit)
   answer <- pattern_answers(fit$x)[judged, , drop = FALSE]
   weight <- pattern_weights(fit$x)[judged]
   weight[rowSums(answer == 0L) > 0L] <- 0

@@ -4,12 +4,13 @@
 # Does the method leave out constant raters, who give all cases the same category? Their ratings
 # carry no information. Method "average" leaves them out, unless the user gives the share of shared
 # errors (argument `common`).
-averages_varied <- function(options) is_averaged(options = options) && !has_fixed_common(options)
+drops_constant_raters <-
+  function(options) is_averaged(options = options) && !has_fixed_common(options)
 
 # Returns the fit without constant raters, if the method leaves them out; otherwise `fit`. Only fits
 # of class k_fit are fitted again; other classes are fits with known truths or known raters.
-fit_of_varied <- function(fit, options) {
-  if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
+fit_without_constant <- function(fit, options) {
+  if (!inherits(fit, "k_fit") || !drops_constant_raters(options)) return(fit)
   x <- without_constant_raters(store_abstain_decision(fit$x))
   no_change <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
   if (no_change && !isTRUE(x$panel$abstain$by_replies)) return(fit)
@@ -21,11 +22,13 @@ fit_of_varied <- function(fit, options) {
 # Computes the estimates of method "average", which robust intervals of other methods also use.
 # Returns a list: `estimator`, a pointer into the core; `point`, its estimates for all systems; `x`,
 # the ratings without constant raters. Returns NULL if accuracy is not identified. If the estimate
-# itself is by method "average", fit_of_varied() has already removed constant raters from the fit.
-average_of <- function(fit, options) {
+# itself is by method "average", fit_without_constant() has already removed constant raters from the
+# fit.
+compute_average <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
-  if (!is_averaged(options = options) && !has_fixed_common(options) && !knows_some(fit$known)) {
+  if (!is_averaged(options = options) && !has_fixed_common(options) &&
+    !has_known_values(fit$known)) {
     fit$x <- without_constant_raters(fit$x)
   }
   estimator <- make_estimator(fit, method_average, options)
@@ -33,7 +36,7 @@ average_of <- function(fit, options) {
 }
 
 # Returns a field of the estimates by method "average", a number per system; NA if there are none.
-# `average`: result of average_of(), or NULL. `n_systems`: number of systems.
+# `average`: result of compute_average(), or NULL. `n_systems`: number of systems.
 of_average <- function(average, field, n_systems) {
   average$point$numbers[[field]] %||% rep(NA_real_, n_systems)
 }
@@ -70,7 +73,7 @@ named_posteriors <- function(posteriors, x) {
 # dependence that intervals allow for, from 0 to 1. `typical`: typical share of shared errors.
 # `base_rate_range`: range of accuracies over possible base rates. A further element, `no_kappa`: do
 # raters agree only by chance? `value`: estimates of the systems, NA if missing. `average`: result
-# of average_of().
+# of compute_average().
 parts_of_average <- function(value, average) {
   estimate_fields <- c(
     "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
@@ -79,7 +82,7 @@ parts_of_average <- function(value, average) {
   if (is.null(average)) {
     return(rlang::rep_named(fields, list(rep(NA_real_, length(value)))))
   }
-  usage <- panel_leans(average$x)
+  usage <- leading_categories(average$x)
   average$point$numbers$base_rate_range <- base_rate_ranges(average$x, usage)
   parts <- average$point$numbers[fields]
   parts[estimate_fields] <- lapply(parts[estimate_fields], replace, is.na(value), NA_real_)
@@ -89,24 +92,24 @@ parts_of_average <- function(value, average) {
 
 # Returns, for each system, the highest minus the lowest accuracy over all base rates that are
 # compatible with the ratings (see src/core/accuracy/base_rates.hpp). `leans`: result of
-# panel_leans().
-base_rate_ranges <- function(x, leans = panel_leans(x)) {
+# leading_categories().
+base_rate_ranges <- function(x, leans = leading_categories(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
 
 # Returns the category that raters use most often (several if tied), with its share of all ratings
 # and its kappa (this category against all others). If `x` is a group of cases, they are computed
 # from all cases.
-panel_leans <- function(x) x$panel$leans %||% rater_leans(x)
+leading_categories <- function(x) x$panel$leans %||% find_leading(x)
 
 # Is the agreement of raters no better than by chance?
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 
-rater_leans <- function(x) core_rater_leans(x$patterns, pattern_weights(x))
+find_leading <- function(x) core_leading_categories(x$patterns, pattern_weights(x))
 
 # Returns the expected numbers of cases by true category and answer, if errors are independent and
 # if they are shared. The result is a list with an element per system, a list of two vectors in
-# which answers vary fastest. It is NULL if `average`, the result of average_of(), is NULL.
+# which answers vary fastest. It is NULL if `average`, the result of compute_average(), is NULL.
 end_counts <- function(average) {
   lapply(average$point$systems, `[`, c("independent_counts", "shared_counts"))
 }
@@ -126,7 +129,7 @@ member_table <- function(average, systems) {
 
 # Returns the total weight of the models that relax an assumption (such as equally accurate raters),
 # with a row per system and a column per assumption. `models`: result of member_table().
-axis_weights <- function(models) {
+relaxation_weights <- function(models) {
   is_relaxed <- cbind(
     accuracy = models$accuracy == "rater", errors = models$errors != "uniform",
     distance = models$errors == "distance", own = !is.na(models$concentration),
@@ -146,7 +149,7 @@ wide_error <- 0.08 # assumption that data cannot test: total standard error
 # mostly hidden, or the raters are machines. This element is empty if the user gives the share of
 # shared errors, or if gold cases measure the accuracy. Two further elements have a number for all
 # systems: `width`, of an interval for sampling error only, and `hidden`, the hidden error.
-doubts_of <- function(estimate) {
+find_doubtful <- function(estimate) {
   hidden <- hidden_error(estimate)
   sampling <- estimate$details$sampling
   from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
@@ -167,8 +170,8 @@ rests_on_machines <- function(estimate) {
     !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
 }
 
-# Warns about doubtful estimates (see doubts_of()): more data would help, or a few cases with known
-# truth. It also warns about raters who always give the same answer.
+# Warns about doubtful estimates (see find_doubtful()): more data would help, or a few cases with
+# known truth. It also warns about raters who always give the same answer.
 warn_doubtful <- function(estimate) {
   x <- estimate$fit$x
   systems <- estimate$table$system
@@ -178,12 +181,12 @@ warn_doubtful <- function(estimate) {
   warn_if(constant, "raters",
     paste0("{.val {constant}} always gave the same answer. Such ratings carry no information about
       the truth", left_out_words, "."), raters = constant)
-  doubts <- doubts_of(estimate)
+  doubts <- find_doubtful(estimate)
   few_data <- doubts$few_data
   warn_if(few_data, "few_data", paste0(
     "There are few data: sampling error by itself makes the ",
     interval_title(estimate$options$conf_level), " of ", system_words(few_data), " as wide as ",
-    decimals(min(1, max(doubts$width[few_data])), 2L),
+    format_decimals(min(1, max(doubts$width[few_data])), 2L),
     ". {.fun plan_cases} computes how many cases are needed."
   ), systems = systems[few_data])
   doubtful <- doubts$assumption
@@ -216,7 +219,7 @@ causes_of_doubt <- function(estimate) {
   base_rate_error <- ifelse(is.na(details$base_rate_range), 0, details$base_rate_range) / sqrt(12)
   independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   rater_error <- details$rater_error / 4
-  usage_words <- if (has_no_kappa(panel_leans(estimate$fit$x))) {
+  usage_words <- if (has_no_kappa(leading_categories(estimate$fit$x))) {
     paste("raters", agreement_by_chance_words)
   } else {
     "raters mostly give one category"
@@ -243,7 +246,7 @@ machine_words <- function(x) {
 # as "0.71 to 0.74", for each row of `table`.
 range_words <- function(table) {
   paste(
-    decimals(pmin(table$shared, table$independent), 2L), "to",
-    decimals(pmax(table$shared, table$independent), 2L)
+    format_decimals(pmin(table$shared, table$independent), 2L), "to",
+    format_decimals(pmax(table$shared, table$independent), 2L)
   )
 }

@@ -53,7 +53,7 @@ calibrated_estimate <- function(fit, options) {
   category <- apply(x$patterns$answer, 2L, max)
   estimates <- fit$base_rates[category]
   draft <- list(
-    fit = fit, options = options, point = new_point(estimates), n = judged_cases(fit),
+    fit = fit, options = options, point = new_point(estimates), n = count_answered_cases(fit),
     parts = parts_of_average(estimates, NULL)
   )
   table <- result_table(estimates, reason = if (anyNA(estimates)) reason_of_fit(fit) else
@@ -137,7 +137,7 @@ check_one_rater <- function(x, gold, method, interval) {
 }
 
 check_no_fit_of_one_rater <- function(fit) {
-  abort_argument_if(is_one_rater(fit$x) && any(known_patterns(fit)), "x",
+  abort_argument_if(is_one_rater(fit$x) && any(is_known_pattern(fit)), "x",
     "must be ratings, not a fit with known truths, if there is one rater.",
     i = "Give {.fun estimate_accuracy} the ratings, with {.arg known_truth} and
       {.code gold_sample = \"random\"}.")
@@ -207,11 +207,13 @@ equivalent_labels_of_runs <- function(runs, squared_correlation, reliability) {
 rerun_words <- function(estimate) {
   x <- estimate$fit$x
   reliability <- rerun_reliability(x)
-  measured <- measured_of(estimate$gold, 1L)
+  measured <- extract_measured(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measured)) return(NULL)
   runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
   squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
-  n_labels <- decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)
-  paste0("Reliability of runs: ", decimals(reliability, 2L), ". With one more run for each case, ",
+  n_labels <-
+    format_decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)
+  paste0("Reliability of runs: ", format_decimals(reliability, 2L),
+    ". With one more run for each case, ",
     "a gold label would be worth ", n_labels[[2L]], " labels without ratings, now ", n_labels[[1L]])
 }

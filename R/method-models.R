@@ -22,8 +22,8 @@ estimate_k_model <- function(fit, options, average) {
 
 # Computes the accuracies in latent class models, if systems' errors are independent of the raters'
 # errors, and if they are shared with the raters. The estimate is one of the two or, with a
-# correction for shared errors, a weighted mean. Returns the result of new_point(). Formulas:
-# src/core/accuracy/latent.cpp.
+# correction for shared errors, a weighted mean. Returns the result of new_point(). The formulas are
+# in src/core/accuracy/latent.cpp.
 estimate_latent <- function(fit, options, average) {
   missing_values <- rep(NA_real_, n_systems(fit$x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
@@ -69,7 +69,7 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
   fit_weight <- pattern_weights(fit$x)
-  refit <- refitting(fit)
+  refit <- refit_function(fit)
   get_posteriors <- function(weight) {
     is_refitted <- !is.null(refit) && !identical(weight, fit_weight)
     rep(list(if (is_refitted) refit(weight) else fit$posterior), n_systems(fit$x))
@@ -112,7 +112,7 @@ posterior_point <- function(fit, options, rule, get_posteriors, posterior, bins)
 # that the system answered. Returns a list of the results.
 for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$systems)) {
   answers <- pattern_answers(fit$x)
-  is_judged <- judged_patterns(fit) & weight > 0
+  is_judged <- is_usable_pattern(fit) & weight > 0
   lapply(systems, function(s) {
     answered <- which(is_judged & answers[, s] > 0L)
     run(answers[answered, s], posteriors[[s]][answered, , drop = FALSE], weight[answered])

@@ -22,7 +22,7 @@
 # * default: is it reported by default?
 # * ordered: does it need ordered categories?
 # * odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity, such as a likelihood
-#   ratio? The metric then has no averages over categories (see odds_of_shares())
+#   ratio? The metric then has no averages over categories (see shares_to_odds())
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
@@ -64,7 +64,7 @@ ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 share_of <- function(part, remainder) ratio_of(part, part + remainder)
 
 # Returns `value`, or NaN if one of the ratios in `...` is undefined (NaN).
-where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
+nan_if_undefined <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
 # ---- Metrics of the whole table: probabilities, truth in rows -----------------------------------
 
@@ -186,17 +186,17 @@ built_in_metrics <- by_id(list(
   # By Bayes' theorem this value depends on sensitivity and specificity. It is undefined if one of
   # them is undefined, also if tp + fp > 0.
   category_metric(
-    "ppv", "Positive predictive value", ~ where_known(ppv, sens, spec),
+    "ppv", "Positive predictive value", ~ nan_if_undefined(ppv, sens, spec),
     same_as = "precision", share = "answer",
     undefined = paste0(no_such_answer, ", or ", of_one_kind)
   ),
   category_metric(
-    "npv", "Negative predictive value", ~ where_known(ratio_of(tn, tn + fn), sens, spec),
+    "npv", "Negative predictive value", ~ nan_if_undefined(ratio_of(tn, tn + fn), sens, spec),
     undefined = paste0("the system gives no other answer, or ", of_one_kind)
   ),
   category_metric(
     "f_meas", "F measure",
-    ~ where_known(
+    ~ nan_if_undefined(
       ratio_of((1 + beta^2) * tp, (1 + beta^2) * tp + beta^2 * fn + fp), sens, ppv
     ),
     reference = "van Rijsbergen (1979), Information Retrieval", settings = "beta",

@@ -16,7 +16,7 @@ metric_slopes <- function(plan, table) {
   n <- n_categories(plan)
   joint_table <- matrix(table, n, byrow = TRUE)
   occurs <- as.vector(t(outer(rowSums(joint_table) > 0, colSums(joint_table) > 0, `&`)))
-  counts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
+  counts <- lapply(one_vs_rest_counts(matrix(table, 1L), n), as.vector)
   is_whole <- map_lgl(plan$records, function(record) record$form != "category")
   list(
     n = n, there = occurs, whole = unname(is_whole[plan$rows$metric]),
@@ -102,8 +102,8 @@ numeric_slopes <- function(record, plan, table, cells) {
 
 # Returns the slopes of a metric of one category, by numerical differentiation of its kernel.
 # Columns are averages over categories, then categories. Rows are totals of truths, answers and
-# correct answers. `counts`: list of tp, fn, fp and tn (see against_rest()), vectors with an element
-# per category.
+# correct answers. `counts`: list of tp, fn, fp and tn (see one_vs_rest_counts()), vectors with an
+# element per category.
 slopes_of_categories <- function(record, plan, counts) {
   n <- length(counts$tp)
   of_kernel <- kernel_slopes(record, plan, counts, diag(4L))
@@ -178,7 +178,7 @@ auc_influence <- function(order, a, b, v) {
   sums <- c(sum(a * v), sum(b * v))
   tie_sizes <- diff(c(0L, order$end))
   half_above <- function(weight) {
-    above <- weight_above(order, weight * v)
+    above <- cumulative_weight(order, weight * v)
     half_weight <- numeric(length(v))
     half_weight[order$at] <- rep(above - diff(c(0, above)) / 2, tie_sizes)
     half_weight
@@ -218,8 +218,8 @@ precision_influence <- function(average) {
     list(by_category = lapply(seq_len(ncol(w)), function(k) {
       order <- score_data$order[[k]]
       is_category <- w[, k] * v
-      cases <- weight_above(order, v)
-      hits <- weight_above(order, is_category)
+      cases <- cumulative_weight(order, v)
+      hits <- cumulative_weight(order, is_category)
       tied <- diff(c(0, hits))
       precision <- hits / cases
       mean_precision <- if (average) precision else

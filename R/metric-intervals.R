@@ -36,7 +36,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
 # Returns the table of accuracies among all cases, with abstentions as wrong answers: the accuracy
 # multiplied by the share of cases that the system answered.
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
-  accuracy <- plan_of(built_in_metrics["accuracy"], plan, averages = NULL)
+  accuracy <- subset_plan(built_in_metrics["accuracy"], plan, averages = NULL)
   table <- metrics_of_table(estimate, accuracy, interval, conf_level)
   table$metric <- names(plan$records)
   answered_share <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
@@ -240,14 +240,14 @@ table_errors <- function(draws, slopes, estimate, s) {
 # answer, this share may differ from the share on all cases.
 hidden_errors <- function(estimate, table, s, slopes) {
   n <- slopes$n
-  line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
+  line <- along_slopes(slopes, t(table_difference(estimate, table, s, n)))[1L, ]
   joint_table <- matrix(table, n) # answers x truths
   answer_share <- rowSums(joint_table)
   wrong_cells <- joint_table - diag(diag(joint_table), n)
   wrong_share <- wrong_cells / replace(rowSums(wrong_cells), rowSums(wrong_cells) == 0, Inf)
   shift <- answer_share * slopes_by_answer(slopes, diag(n) - wrong_share)
   by_answer <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
-  hidden_in_all(estimate, s, line, shift, answer_share, by_answer)
+  combine_hidden(estimate, s, line, shift, answer_share, by_answer)
 }
 
 # Combines the two parts of the hidden error of each metric, see hidden_errors(). `line`: distance
@@ -256,7 +256,7 @@ hidden_errors <- function(estimate, table, s, slopes) {
 # `by_answer`: standard deviation of the component that differs between answers. This component is 0
 # if raters are machines: for machines, hidden errors are known only for accuracies over all
 # answers.
-hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
+combine_hidden <- function(estimate, s, line, shift, answer_share, by_answer = rater_part) {
   rater_part <- hidden_of_system(estimate, s)
   range_part <- hidden_of_system(estimate, s, 1)^2 - rater_part^2
   common_shift <- colSums(shift)
@@ -271,7 +271,7 @@ hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = ra
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
-  n_ratings <- pattern_weights(x) * judged_patterns(estimate$fit) * pattern_lengths(x)
+  n_ratings <- pattern_weights(x) * is_usable_pattern(estimate$fit) * pattern_lengths(x)
   wrong_share <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   is_used <- n_ratings > 0 & answer > 0L & !is.na(wrong_share)
   sum_by_answer <- function(value) rowsum_codes(answer[is_used], value[is_used], n_categories(x))
@@ -282,7 +282,7 @@ wrong_by_answer <- function(estimate, s) {
 # Returns the difference of two joint tables of truth and answer. The first is the table with
 # independent errors (method "average") or the table of the estimate (other methods). The second is
 # the table with shared errors. The difference is 0 if these tables were not computed.
-end_direction <- function(estimate, table, s, n) {
+table_difference <- function(estimate, table, s, n) {
   end_tables <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(end_tables$shared_counts) == 0L) return(rep(0, length(table)))
   if (is_averaged(estimate)) table <- as_shares(end_tables$independent_counts, n)

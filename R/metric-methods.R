@@ -16,7 +16,7 @@ system_titles <- function(table) {
 
 # Returns strings with estimate and interval, such as "0.80 [0.70, 0.90]".
 format_estimates <- function(table) {
-  trimws(paste(decimals(table$estimate), bracketed(table$conf.low, table$conf.high, "")))
+  trimws(paste(format_decimals(table$estimate), bracketed(table$conf.low, table$conf.high, "")))
 }
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
@@ -26,13 +26,13 @@ max_columns <- 3L # largest number of systems for which the printed table has a 
 # Returns the table that print() shows, with a row per metric and a column per system. With more
 # than three systems it has a row per system and no intervals. Metrics of single categories are then
 # left out if there are more than two categories and other metrics.
-view_of_metrics <- function(table) {
+metrics_to_print <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   system <- system_titles(table)
   many <- length(unique(system)) > max_columns
   is_shown <- !many | is.na(table$category) | !anyNA(table$category) |
     length(unique(table$category)) < 3L
-  values <- if (many) decimals(table$estimate) else format_estimates(table)
+  values <- if (many) format_decimals(table$estimate) else format_estimates(table)
   labels <- list(metric = metric_labels(table), system = system)
   labels <- lapply(if (many) rev(labels) else labels, function(x) factor_in_order(x[is_shown]))
   view_of_matrix(tapply(values[is_shown], labels, identity), names(labels)[[1L]], most = 45L)
@@ -43,7 +43,7 @@ view_of_metrics <- function(table) {
 # are printed once; for example, the specificity of one category is the sensitivity of the other.
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
-    plan <- plan_of(Filter(function(record) record$needs == "table", plan$records), plan)
+    plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
     # Metrics with equal values for this table, which has no symmetry, are equal for all tables.
     values <- metric_values(plan, c(2, 3, 5, 9) / 19)
     names <- metric_labels(plan$rows)
@@ -123,7 +123,7 @@ weighted_answers <- function(estimate, system) {
   s <- match(system, x$systems)
   pattern <- pattern_of_case(x)
   answer <- pattern_answers(x)[pattern, s]
-  answered_cases <- which(answer > 0L & judged_patterns(estimate$fit)[pattern])
+  answered_cases <- which(answer > 0L & is_usable_pattern(estimate$fit)[pattern])
   posterior <- estimate$posterior[[s]][pattern[answered_cases], , drop = FALSE]
   as_category <- function(code) factor(x$categories[code], levels = x$categories)
   tibble::as_tibble(columns_tibble(
@@ -192,7 +192,7 @@ replace_accuracy_by_metric <- function(estimate, plan) {
     }
     rows[plan$row, ]
   })
-  unit_values <- good_unit(rows$estimate, plan)
+  unit_values <- metric_to_unit(rows$estimate, plan)
   shares <- function(counts) as_shares(counts, n_categories(plan))
   # Replicates for intervals by the delta method are first-order changes around the estimate.
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(unit_values)) {
@@ -205,7 +205,7 @@ replace_accuracy_by_metric <- function(estimate, plan) {
         changes <- (changes - mean(changes, na.rm = TRUE)) / diff(ends_of_compared(plan))
         return(unit_values[[s]] + changes)
       }
-      replicates <- good_unit(values(metric_values, plan), plan)
+      replicates <- metric_to_unit(values(metric_values, plan), plan)
       if (!has_stand_in(estimate)) return(replicates)
       as.vector(shift_replicates(matrix(replicates), unit_values[[s]]))
     }, double(nrow(draws$values)))
@@ -226,7 +226,7 @@ ends_of_compared <- function(plan) {
 }
 
 # Converts values of the compared metric to the scale from 0 (worst) to 1 (best value).
-good_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
+metric_to_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
 
 # Converts a comparison from the scale from 0 (worst) to 1 (best) to the scale of the metric. The
 # order of systems does not change.

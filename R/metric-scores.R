@@ -131,14 +131,14 @@ score_order <- function(score) {
 
 # For each distinct score, from the highest: the sum of the weights of the cases with at least this
 # score. `order`: result of score_order().
-weight_above <- function(order, weight) cumsum(weight[order$at])[order$end]
+cumulative_weight <- function(order, weight) cumsum(weight[order$at])[order$end]
 
 # Area under the ROC curve: probability that a positive case has a higher score than a negative one;
 # ties count half. `a` and `b`: weights with which a case is positive and negative. Both may be
 # above 0, but a case is not compared with itself. `v`: number of times that each case counts.
 auc_of_weights <- function(order, a, b, v) {
-  a_above <- weight_above(order, a * v)
-  b_tied <- diff(c(0, weight_above(order, b * v)))
+  a_above <- cumulative_weight(order, a * v)
+  b_tied <- diff(c(0, cumulative_weight(order, b * v)))
   ordered_pairs <- sum(b_tied * (a_above - diff(c(0, a_above)) / 2))
   self_pairs <- sum(v * a * b)
   pairs <- sum(a * v) * sum(b * v) - self_pairs
@@ -168,8 +168,8 @@ category_pairs <- function(w, v) {
 # for each distinct score from the highest. The first point is recall 0 and precision 1, as in
 # yardstick. `a`: weights of cases of the category.
 pr_points <- function(order, a, v) {
-  hits <- weight_above(order, a * v)
-  cases <- weight_above(order, v)
+  hits <- cumulative_weight(order, a * v)
+  cases <- cumulative_weight(order, v)
   is_drawn <- cases > 0 # in replicates the highest scores may not be drawn
   list(
     recall = clip01(c(0, cummax(pmax(hits[is_drawn], 0)) / sum(a * v))),

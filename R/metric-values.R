@@ -17,7 +17,7 @@ metric_plan <- function(records, categories, averages, settings) {
 }
 
 # Returns a plan of the metrics `records`, with the categories and settings of another plan.
-plan_of <- function(records, plan, averages = plan$averages) {
+subset_plan <- function(records, plan, averages = plan$averages) {
   metric_plan(records, plan$categories, averages, plan$settings)
 }
 
@@ -37,7 +37,7 @@ plan_rows <- function(record, categories, averages) {
 # Values of all rows of a plan, for one table (a vector) or several.
 metric_values <- function(plan, tables) {
   if (!is.matrix(tables)) return(metric_values(plan, matrix(tables, 1L))[1L, ])
-  parts <- against_rest(tables, n_categories(plan))
+  parts <- one_vs_rest_counts(tables, n_categories(plan))
   unname(do.call(cbind, lapply(plan$records, function(record) {
     switch(record$form,
       table = values_of_tables(record, plan, tables),
@@ -57,7 +57,7 @@ values_of_tables <- function(record, plan, tables) {
 }
 
 # Values of a metric that is defined for one category against the rest: first its averages, then a
-# value per category. `parts`: result of against_rest().
+# value per category. `parts`: result of one_vs_rest_counts().
 values_of_categories <- function(record, plan, parts) {
   value_of <- function(parts) {
     arguments <- list(unname(lapply(parts, as.vector)))
@@ -84,7 +84,7 @@ weights_in_mean <- function(by_category, weighted, cases, drops) {
 
 # True positives (tp), false negatives (fn), false positives (fp) and true negatives (tn) of each
 # category against all others, each a matrix tables x categories. `n`: number of categories.
-against_rest <- function(tables, n) {
+one_vs_rest_counts <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right
   tn <- rowSums(tables) - sums$truth - sums$answer + tp

@@ -322,8 +322,8 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   )
   shown <- shown_metrics(table, first_estimate, plan)
   whole <- shown[is.na(shown$category), ]
-  metric_words <- paste(system_titles(whole), metric_labels(whole), decimals(whole$estimate, 2L),
-    recycle0 = TRUE)
+  metric_words <- paste(system_titles(whole), metric_labels(whole),
+    format_decimals(whole$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
@@ -333,7 +333,7 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
       conf_level = if (has_interval(options = options)) conf_level else NA_real_
     ),
     line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(metric_words, most = 3L))),
-    caption = caption, shown = view_of_metrics(shown),
+    caption = caption, shown = metrics_to_print(shown),
     notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
     estimates = estimates, plan = plan, options = options
@@ -348,7 +348,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   )
   needs <- map_chr(plan$records, `[[`, "needs")
   table <- stack_rows(intersect(names(engines), needs), function(need) {
-    engines[[need]](estimate, plan_of(plan$records[needs == need], plan), interval, conf_level)
+    engines[[need]](estimate, subset_plan(plan$records[needs == need], plan), interval, conf_level)
   })
   # All answers of a constant system are of one category (see is_constant_system()), so only its
   # accuracy (pass rate) is useful.
@@ -362,7 +362,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     table <- table[is_whole | table$category %in% positive, ]
   }
   by_percentiles <- identical(accuracy_intervals[[interval]]$spread, "percentile")
-  table <- odds_of_shares(table, field_of_rows(plan, "odds", table),
+  table <- shares_to_odds(table, field_of_rows(plan, "odds", table),
     if (!by_percentiles) normal_quantile(conf_level))
   system <- match(table$system, systems %||% estimate$table$system)
   order <- order(system, match(table$metric, names(plan$records)))
@@ -375,7 +375,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
 # half width is `z` standard errors or, if that is longer (as in anytime intervals), the shorter
 # side of the interval of v / (1 + v). Percentiles are only converted (`z` is NULL). Estimates of 0
 # and Inf have no interval.
-odds_of_shares <- function(table, at, z) {
+shares_to_odds <- function(table, at, z) {
   share <- table$estimate[at]
   error <- table$std.error[at]
   limits <- as.matrix(table[at, limit_columns])

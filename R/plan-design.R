@@ -10,8 +10,8 @@
 #   systems;
 # * pilot: NULL, or a summary of the pilot for the print.
 plan_design <- function(x) {
-  if (is.function(x$design)) return(plan_world(x))
-  basis <- plan_basis(x$design)
+  if (is.function(x$design)) return(function_design(x))
+  basis <- starting_design(x$design)
   design <- basis$design
   systems <- x$system_accuracy %||% if (n_systems(design) == 0L) paper_systems
   if (!is.null(systems)) design <- replace_judges(design, systems, "system")
@@ -39,7 +39,7 @@ paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9) # accuracies of the systems in Lehne
 
 # Converts the argument `design` to a list: `design`, of class rater_design; `accuracies` of its
 # raters, NULL if they are not known; and for a pilot `story`, see pilot_design().
-plan_basis <- function(design) {
+starting_design <- function(design) {
   if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
   if (inherits(design, "rater_design")) {
     accuracies <- given_accuracies(design)[seq_along(design$raters)]
@@ -146,7 +146,7 @@ expected_kappa <- function(design) {
       # A column per rater; rows are answers within true categories.
       answers <- vapply(seq_along(matrices), function(rater) {
         vapply(seq_len(n), function(k) {
-          case_row(
+          case_row_probs(
             matrices[[rater]][k, ], k, design$loading[[rater]], design$drift[[rater]],
             case_types$effect[[i]], case_types$position[[i]]
           )
@@ -251,7 +251,7 @@ pilot_systems <- function(fit) {
 
 # Returns the fields of plan_design() if the argument `design` is a function (called a "world") that
 # draws the ratings and the truth of a panel. Accuracies of its raters are unknown.
-plan_world <- function(x) {
+function_design <- function(x) {
   given <- names(drop_null(x[c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")]))
   abort_argument_if(given, given[[1L]],
     "If {.arg design} is a function, it defines how raters and systems answer.",

@@ -31,7 +31,7 @@ planned_quantities <- function(estimate, predicted, settings) {
       explained_by_ratings(quantity$prediction, quantity$variance)
     at <- as.integer(estimate$gold$case)
     quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
-    pilot <- if (settings$of == "accuracy") measured_of(estimate$gold, s)
+    pilot <- if (settings$of == "accuracy") extract_measured(estimate$gold, s)
     # Gold cases measured the accuracy and the explained share.
     if (!is.null(pilot)) {
       quantity$value <- clip01(pilot$estimate)
@@ -74,7 +74,7 @@ foresee_share <- function(x, predicted, is_counted) {
   q <- fill_unrated(predicted, weight)
   prediction <- prediction_of(q, weight)
   value <- prediction$mean
-  probability <- tempered(q)
+  probability <- shrink_to_half(q)
   list(
     prediction = prediction, value = value, variance = value * (1 - value), share = 1,
     spread = replace(sqrt(probability * (1 - probability)), weight == 0, NA)
@@ -95,7 +95,7 @@ foresee_recall <- function(x, predicted, s, category, estimate) {
     prediction = prediction_of(q * (answered_category - rate), weight), value = rate,
     variance = rate * (1 - rate) * share, share = share,
     spread = replace(
-      sqrt(tempered(q)) * ifelse(answered_category, 1 - rate, rate), weight == 0, NA
+      sqrt(shrink_to_half(q)) * ifelse(answered_category, 1 - rate, rate), weight == 0, NA
     )
   )
 }
@@ -109,7 +109,7 @@ foresee_difference <- function(x, predicted, s, category, estimate) {
   expected_difference <- answers_differ * (q[, 1L] - q[, 2L])
   prediction <- prediction_of(expected_difference, weight)
   one_right <- sum(weight * answers_differ * rowSums(q)) / prediction$cases
-  spread <- sqrt(pmax(rowSums(tempered(q)) - expected_difference^2, 0))
+  spread <- sqrt(pmax(rowSums(shrink_to_half(q)) - expected_difference^2, 0))
   list(
     prediction = prediction, value = prediction$mean, variance = one_right - prediction$mean^2,
     share = sum(weight * answers_differ) / prediction$cases,
@@ -162,11 +162,11 @@ combined_half <- function(gold, quantity, settings) {
 }
 
 # Does this kind of interval use the estimate from ratings, unless gold cases contradict it?
-believes_ratings <- function(interval) isTRUE(gold_intervals[[interval]]$gold$believes)
+uses_ratings_prior <- function(interval) isTRUE(gold_intervals[[interval]]$gold$believes)
 
 # Returns a function that computes half-widths from numbers of gold cases.
 planned_half_width <- function(interval, quantity, settings,
-                               uses_ratings = believes_ratings(interval)) {
+                               uses_ratings = uses_ratings_prior(interval)) {
   if (interval == "gold alone") quantity$explained <- 0
   function(gold) (if (uses_ratings) combined_half else corrected_half)(gold, quantity, settings)
 }
@@ -178,18 +178,18 @@ planned_half_width <- function(interval, quantity, settings,
 planned_gold <- function(interval, quantity, settings, worst_case = FALSE) {
   cases <- quantity$prediction$cases
   if (worst_case) quantity$value <- quantity$hardest %||% quantity$value
-  uses_ratings <- believes_ratings(interval)
+  uses_ratings <- uses_ratings_prior(interval)
   half_width_of <- planned_half_width(interval, quantity, settings, uses_ratings && !worst_case)
   max(
     if (uses_ratings) min(min_contradicting, cases) else 1,
-    fewest(function(n) half_width_of(n) - settings$half_width, 1, cases)
+    fewest_cases(function(n) half_width_of(n) - settings$half_width, 1, cases)
   )
 }
 
 # Smallest whole number n from `least` to `most` such that `excess` is not above 0 for n and all
 # larger numbers; NA if there is none. `excess`: function of numbers, such as half-width minus
 # required half-width.
-fewest <- function(excess, least, most) {
+fewest_cases <- function(excess, least, most) {
   repeat {
     numbers <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
     last_failing <- max(0L, which(excess(numbers) > 0))
@@ -240,7 +240,7 @@ gold_rows <- function(quantity, settings) {
         lowest_half_width <- half_width_of(cases)
         paste0(
           "if all ", number_of(cases), " cases are gold, the half-width is ",
-          decimals(lowest_half_width),
+          format_decimals(lowest_half_width),
           # Half-widths are proportional to 1 / sqrt(cases) if all cases are gold.
           if (settings$target == "population") sprintf("; about %s are needed",
             number_of(ceiling(cases * (lowest_half_width / settings$half_width)^2)))
@@ -282,7 +282,7 @@ number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$hig
 # probability of being drawn in the pilot or now.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
-  n_new <- max(settled_rows(table, settings)$more)
+  n_new <- max(chosen_interval_rows(table, settings)$more)
   no_cases <- list(case = integer(), stratum = integer(), probability = double(),
     truth = character())
   # Cases in a database are not in memory and cannot be drawn.
@@ -334,7 +334,7 @@ pilot_probability <- function(gold, x, spread) {
 # cheapest numbers of labels and ratings from the start. NULL if the user gave no costs.
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
-  interval <- settled_rows(table, settings)$interval[[1L]]
+  interval <- chosen_interval_rows(table, settings)$interval[[1L]]
   labels_needed <- function(quantity, explained) {
     if (is.na(explained)) return(NA_real_)
     quantity$explained <- explained
@@ -347,7 +347,8 @@ gold_costs <- function(table, quantities, estimate, settings) {
     max(unlist(Map(labels_needed, quantities, share)))
   }, 0)
   split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
-    hardest <- match(settled_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
+    hardest <-
+      match(hardest_system_row(table, settings)$system, map_chr(quantities, `[[`, "system"))
     best_split(quantities[[hardest]], n_raters(estimate$fit$x), settings)
   }
   gold <- c(gold, split$gold)

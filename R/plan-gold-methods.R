@@ -68,13 +68,13 @@ augment.gold_plan <- function(x, ...) {
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
-  hardest <- settled_row(table, settings)
+  hardest <- hardest_system_row(table, settings)
   empty_costs <- columns_tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
   line <- if (is.na(hardest$gold)) paste0("Not reached: ", hardest$reason) else paste0(
     if (hardest$labelled > 0) paste0(number_of(hardest$more), " more, in all "),
     sprintf("%s of %s for a half-width of %s (%s, %s)",
       count_noun(number_to_draw(hardest), "gold case"), number_of(hardest$cases),
-      decimals(hardest$half_width), interval_title(settings$conf_level), hardest$interval)
+      format_decimals(hardest$half_width), interval_title(settings$conf_level), hardest$interval)
   )
   inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
@@ -96,14 +96,14 @@ new_gold_plan <- function(x) {
 
 # The rows for the kind of interval in the settings, or for `"corrected"` intervals if `table` has
 # no rows for that kind.
-settled_rows <- function(table, settings) {
+chosen_interval_rows <- function(table, settings) {
   interval <- if (settings$interval %in% table$interval) settings$interval else "corrected"
   table[table$interval == interval, ]
 }
 
 # The row of the system that needs most gold cases.
-settled_row <- function(table, settings) {
-  rows <- settled_rows(table, settings)
+hardest_system_row <- function(table, settings) {
+  rows <- chosen_interval_rows(table, settings)
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]
 }
 
@@ -125,7 +125,7 @@ gold_caption <- function(settings) {
 
 # Printed table. With more than three systems it contains only one kind of interval.
 view_of_gold <- function(table, settings) {
-  if (length(unique(table$system)) > 3L) table <- settled_rows(table, settings)
+  if (length(unique(table$system)) > 3L) table <- chosen_interval_rows(table, settings)
   no_upper_limit <- is.na(table$highest) & !is.na(table$lowest)
   number_columns <- c("gold", if (!all(is.na(table$lowest))) c("lowest", "highest"),
     if (any(table$labelled > 0)) "more")
@@ -165,7 +165,7 @@ gold_plan_notes <- function(x, settled) {
     } else {
       "This is a first guess: label 30 random cases first, and plan again"
     },
-    if (believes_ratings(settled$interval) &&
+    if (uses_ratings_prior(settled$interval) &&
       isTRUE(number_to_draw(settled) < min_contradicting)) {
       paste(
         "With so few gold cases the result depends on the ratings; about", min_contradicting,

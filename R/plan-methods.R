@@ -77,7 +77,8 @@ show_case_plan <- function(parts, settings, arguments, seed) {
   cells <- data.frame(
     table["raters"], table["bias"],
     cases = value_and_error(count(table$cases), count(pmax(1, table$std.error))),
-    probability = value_and_error(decimals(table$probability), decimals(table$probability_mcse)),
+    probability = value_and_error(format_decimals(table$probability),
+      format_decimals(table$probability_mcse)),
     table[c("lowest", "half_width")], ratings = count(table$ratings), cost = number_of(table$cost)
   )
   answer <- format_answer(x)
@@ -126,10 +127,10 @@ format_assumed <- function(settings) {
 
 format_pilot <- function(pilot) {
   if (is.null(pilot)) return(NULL)
-  error <- sprintf(" (standard error %s)", decimals(pilot$std.error))
+  error <- sprintf(" (standard error %s)", format_decimals(pilot$std.error))
   paste0(
     sprintf("Pilot of %s, %s: mean rater accuracy %s", count_noun(pilot$cases, "case"), pilot$model,
-      decimals(pilot$rater_accuracy)),
+      format_decimals(pilot$rater_accuracy)),
     if (!is.na(pilot$std.error)) error,
     if (pilot$crowd) "; most ratings are missing, so the number of raters is the mean per case"
   )
@@ -150,7 +151,7 @@ format_judges <- function(settings) {
   c(
     sprintf(
       "Raters are right with probability %s (chance kappa %s), %s with %s; %s",
-      shorten(decimals(settings$accuracies)), decimals(settings$kappa),
+      shorten(format_decimals(settings$accuracies)), format_decimals(settings$kappa),
       if (identical(settings$systems, paper_systems)) "assumed systems" else "the system",
       shorten(format(settings$systems, trim = TRUE)), categories
     ),
@@ -218,7 +219,7 @@ pilot_note <- function(settings) {
   lower_accuracy <- pilot$rater_accuracy - pilot$std.error
   if (isTRUE(lower_accuracy > 1.05 / length(settings$labels) && pilot$rater_accuracy < 1)) paste(
     "To plan for raters a standard error less accurate than in the pilot, use rater_accuracy =",
-    decimals(lower_accuracy)
+    format_decimals(lower_accuracy)
   )
 }
 
@@ -244,6 +245,6 @@ format_advice <- function(x) {
       "Advice of Lehner (2015): 100 cases are sufficient for chance kappa around .55"
     },
     if (!is.na(probit)) sprintf("; in this plan with probability %s",
-      decimals(stats::pnorm(probit), 2L))
+      format_decimals(stats::pnorm(probit), 2L))
   )
 }

@@ -62,7 +62,7 @@ search_n_cases <- function(panels_at, settings) {
   )
   low <- bracket$low
   high <- bracket$high
-  if (is.null(high)) return(unreached(panels_at, bracket$tried, settings))
+  if (is.null(high)) return(unreached_row(panels_at, bracket$tried, settings))
   # Even the smallest allowed number of cases reaches the target.
   if (is.null(low)) return(plan_row(panels_at(high), settings))
   first_line <- line_through(panels_at, c(low, sqrt(low * high), high), target)
@@ -71,7 +71,7 @@ search_n_cases <- function(panels_at, settings) {
   n <- clamp(ceiling(line$cases - 1e-6), settings$least_cases, settings$max_cases)
   at_n <- as.list(line$at(n))
   replace(
-    plan_row(panels_at(n), settings, reason = reason_short(at_n[[1L]] + 1e-6, settings)),
+    plan_row(panels_at(n), settings, reason = reason_not_enough(at_n[[1L]] + 1e-6, settings)),
     c("std.error", "probability", "probability_mcse"), c(line$std.error, at_n)
   )
 }
@@ -146,7 +146,7 @@ probit_line <- function(n, near, target) {
 # Returns a row of the table, without its columns of raters and costs. `panels`: result of
 # plan_panels(). `reason`: why the number of cases is not enough, or NA.
 plan_row <- function(panels, settings, cases = panels$n,
-                     reason = reason_short(mean(panels$near), settings)) {
+                     reason = reason_not_enough(mean(panels$near), settings)) {
   point <- summarise_panels(panels, settings)
   data.frame(
     cases = as.double(cases), std.error = NA_real_, point[names(point) != "missing"],
@@ -155,7 +155,7 @@ plan_row <- function(panels, settings, cases = panels$n,
 }
 
 # Reason why a number of cases is not enough; NA if it is enough.
-reason_short <- function(probability, settings) {
+reason_not_enough <- function(probability, settings) {
   if (probability >= settings$conf_level) return(NA_character_)
   paste("the probability is only", percent(probability))
 }
@@ -163,7 +163,7 @@ reason_short <- function(probability, settings) {
 # Returns the row if no number of cases is enough. `tried`: the simulated numbers of cases. The
 # reason in the row is a bias if the probability does not increase between the last two numbers.
 # Otherwise the reason is that larger numbers were not tried.
-unreached <- function(panels_at, tried, settings) {
+unreached_row <- function(panels_at, tried, settings) {
   near <- lapply(tried, function(n) panels_at(n)$near)
   probability <- vapply(near, mean, 0)
   best <- panels_at(tried[[which.max(probability)]])
@@ -219,7 +219,7 @@ min_spread <- 0.3
 min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
-tempered <- function(q) stats::plogis(0.7 * stats::qlogis(clamp(q, 0.02, 0.98)))
+shrink_to_half <- function(q) stats::plogis(0.7 * stats::qlogis(clamp(q, 0.02, 0.98)))
 
 # Number of the stratum of each pattern, from the smallest to the largest spread. Strata have about
 # the same number of cases. Patterns with equal spread are in the same stratum.

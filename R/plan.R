@@ -169,7 +169,7 @@ plan_agreement <- function(arguments) {
   given <- unused_arguments[!unlist(Map(identical, arguments[unused_arguments], defaults))]
   abort_argument_if(given, given, "{.arg {given}} cannot be used with {.arg agreement}.",
     i = "Leave out {.arg {given}}; raters are described by the ratings {.arg design}.")
-  view <- new_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
+  view <- new_judge_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
   abort_argument_if(!view$counted, "design",
     "must have weights that are numbers of cases, or no weights.")
   settings <- c(list(
@@ -256,7 +256,8 @@ show_agreement_plan <- function(curve, view, settings, arguments, seed) {
     format(settings$half_width), interval_title(settings$conf_level)
   )
   line <- if (is.na(answer$cases)) paste("No number of cases is computed:", answer$reason) else
-    sprintf("%s (half-width %s)", count_noun(answer$cases, "case"), decimals(answer$half_width))
+    sprintf("%s (half-width %s)", count_noun(answer$cases, "case"),
+      format_decimals(answer$half_width))
   new_result("case_plan",
     tables = list(answer = answer, curve = curve), settings = settings, arguments = arguments,
     seed = seed,

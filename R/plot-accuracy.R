@@ -239,7 +239,7 @@ plot_ranks <- function(object) {
   heat_map(
     data.frame(
       judge1 = ranks$rank, judge2 = ranks$system, value = share,
-      label = ifelse(share < 0.005, "", decimals(share, 2L))
+      label = ifelse(share < 0.005, "", format_decimals(share, 2L))
     ),
     sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object)),
     rows = intersect(best_first, ranks$system), top = TRUE

@@ -155,7 +155,8 @@ plot_chart <- function(about) {
     ggplot2::coord_equal() +
     plot_titles(
       "Agreement chart", paste(
-        "Bangdiwala's B, the dark share of the rectangles:", decimals(bangdiwala_b(about$matrix))
+        "Bangdiwala's B, the dark share of the rectangles:",
+          format_decimals(bangdiwala_b(about$matrix))
       ),
       raters[[2L]], raters[[1L]]
     )

@@ -54,7 +54,7 @@ plot_scores <- function(object, max_units) {
   cells <- matrix_cells(scores)
   if (object$options$version == "2.0") {
     value_meaning <- "Share of the workers who gave the annotation, weighted by their quality"
-    cells$label <- ifelse(cells$value > 0, decimals(cells$value, 2L), "")
+    cells$label <- ifelse(cells$value > 0, format_decimals(cells$value, 2L), "")
   } else {
     value_meaning <- "Numbers of workers, shaded by unit-annotation score"
     cells$label <- as.vector(category_counts(object$ratings)[drawn_units, ])

@@ -133,7 +133,8 @@ plot_agreement <- function(x, max_raters) {
     pairs, unique(pairs$judge1),
     paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
     paste(c(
-      paste("Share of the cases that both rated; chance is", decimals(1 / n_categories(x), 2L)),
+      paste("Share of the cases that both rated; chance is",
+        format_decimals(1 / n_categories(x), 2L)),
       choice_subtitle(length(raters), length(named_raters(x)), "rater", "those with most ratings")
     ), collapse = "\n"),
     systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")

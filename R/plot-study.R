@@ -161,8 +161,8 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
       },
       paste0(
         if (!is.na(settings$chance_kappa)) sprintf(
-          "Rater accuracy %s (chance kappa %s), ", decimals(settings$rater_accuracy, 2L),
-          decimals(settings$chance_kappa, 2L)
+          "Rater accuracy %s (chance kappa %s), ", format_decimals(settings$rater_accuracy, 2L),
+          format_decimals(settings$chance_kappa, 2L)
         ),
         count_noun(settings$categories, "category", "categories"),
         "; ", number(settings$runs), " panels a point"

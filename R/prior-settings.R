@@ -1,6 +1,6 @@
 # Converts a prior, an object of class rater_prior, to parameters of the Gibbs sampler, given the
 # ratings. Probabilities of answers given the truth have Dirichlet distributions. The specification
-# of a single distribution by the user is called a "law"; check_rater_law() checks it.
+# of a single distribution by the user is called a "law"; check_rater_prior() checks it.
 
 #' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
@@ -26,7 +26,8 @@ resolve_prior <- function(prior, x, model) {
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   kind_of_others <- if (is.list(prior$others)) "own" else prior$others
   default_parameters <- plain_parameters(kind_of_others, length(categories), uniform_errors)
-  resolve <- function(law, rater, base) resolve_law(law, rater, base, categories, uniform_errors)
+  resolve <-
+    function(law, rater, base) resolve_rater_prior(law, rater, base, categories, uniform_errors)
   system <- if (kind_of_others == "own") {
     resolve(prior$others, "others", default_parameters)
   } else if (kind_of_others != "partial") {
@@ -49,7 +50,8 @@ resolve_prior <- function(prior, x, model) {
   list(
     raters = raters, system = system, others = kind_of_others, order = prior$order,
     base_rates = rates,
-    text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
+    text = list(raters = lapply(raters, rater_prior_text),
+      base_rates = apply(rates, 1L, dirichlet_words))
   )
 }
 
@@ -70,9 +72,9 @@ plain_parameters <- function(name, n, uniform_errors) {
   if (name == "flat") matrix(1, n, n) else matrix_with_equal_errors(2.8, n, 1.2)
 }
 
-# Parameters of the prior of a rater. `law`: result of check_rater_law(). `base`: parameters for
+# Parameters of the prior of a rater. `law`: result of check_rater_prior(). `base`: parameters for
 # rows that `law` does not specify. `uniform_errors`: are errors uniform?
-resolve_law <- function(law, rater, base, categories, uniform_errors) {
+resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
   n <- length(categories)
   abort_if(uniform_errors && !identical(names(law), "right"), "prior",
     "In a model with uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
@@ -111,7 +113,7 @@ shares_of_wrong <- function(wrong, rater, categories) {
 }
 
 # Dirichlet parameters of base rates (populations x categories). `laws`: result of
-# check_rate_laws().
+# check_rate_priors().
 resolve_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
     abort_argument_if(!setequal(names(laws), populations),
@@ -167,7 +169,7 @@ dirichlet_words <- function(x) {
 
 # Words for the prior of a rater, a string per true category or one string. With two categories they
 # are Beta distributions of the probability of a correct rating.
-law_words <- function(parameters) {
+rater_prior_text <- function(parameters) {
   if (is.null(parameters)) return(others_words[["partial"]])
   if (!is.matrix(parameters)) return(prior_words("Beta", parameters))
   if (nrow(parameters) == 2L) parameters[1L, ] <- rev(parameters[1L, ])

@@ -89,11 +89,11 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
     "Priors of raters must be named by rater, with each name once.",
     x = "The names are {.val {names2(raters)}}.")
   is_law <- is.list(others) || is.matrix(others)
-  others <- if (is_law) check_rater_law(others, "others") else check_choice(others)
+  others <- if (is_law) check_rater_prior(others, "others") else check_choice(others)
   if (missing(order) && identical(others, "flat")) order <- "each"
   new_result("rater_prior",
-    raters = Map(check_rater_law, raters, names(raters)), others = others,
-    order = check_choice(order), base_rates = check_rate_laws(base_rates)
+    raters = Map(check_rater_prior, raters, names(raters)), others = others,
+    order = check_choice(order), base_rates = check_rate_priors(base_rates)
   )
 }
 
@@ -114,7 +114,7 @@ check_proper <- function(parameters, subject) {
 
 # Parameters c(a, b) of the Beta distribution `x`, which the user specifies in one of the forms of
 # rater_prior(). `subject`: words for the probability in messages.
-beta_law <- function(x, subject) {
+read_beta_prior <- function(x, subject) {
   fields <- as.list(x)
   form <- toString(sort_strings(setdiff(names2(fields), "sure")))
   is_beta <- is_beta_list(fields) && !anyNA(unlist(fields))
@@ -188,7 +188,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
 
 # Checks the prior of a rater. Returns a list of either Beta parameters (`sens`, `spec` or `right`)
 # with shares `wrong`, or a `matrix` of Dirichlet parameters.
-check_rater_law <- function(law, rater) {
+check_rater_prior <- function(law, rater) {
   if (is.data.frame(law)) law <- as.matrix(law)
   if (is.matrix(law)) {
     abort_if(nrow(law) != ncol(law), "prior",
@@ -205,7 +205,7 @@ check_rater_law <- function(law, rater) {
     x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(law)}.")
   titles <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
   for (part in setdiff(parts, "wrong")) {
-    law[[part]] <- beta_law(law[[part]], paste(titles[[part]], "of", rater))
+    law[[part]] <- read_beta_prior(law[[part]], paste(titles[[part]], "of", rater))
   }
   if (!is.null(law$wrong)) check_proper(law$wrong, paste("wrong ratings of", rater))
   law
@@ -214,11 +214,11 @@ check_rater_law <- function(law, rater) {
 # Checks the argument `base_rates`. Returns a list with an element per population, without names if
 # there is only one. An element is a list of `beta`, Beta parameters c(a, b) for the second
 # category, or of `categories`, Dirichlet parameters.
-check_rate_laws <- function(x) {
+check_rate_priors <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- setNames(asplit(unclass(x), 1L), rownames(x))
   check_rate_law <- function(law) {
-    if (is_beta_list(law)) return(list(beta = beta_law(law, "base rates")))
+    if (is_beta_list(law)) return(list(beta = read_beta_prior(law, "base rates")))
     list(categories = check_proper(law, "base rates"))
   }
   if (!is.list(x) || is_beta_list(x)) return(list(check_rate_law(x)))
@@ -245,7 +245,7 @@ new_law_rows <- function(rater, part, prior, shapes) {
 }
 
 # Rows of tidy() for the prior of a rater, or for `others`.
-law_rows <- function(law, rater) {
+rater_prior_rows <- function(law, rater) {
   if (is.character(law)) {
     # The vague prior of a correct rating does not depend on the number of categories.
     shapes <- if (law == "vague") rbind(plain_parameters("vague", 2L, TRUE))
@@ -265,7 +265,7 @@ law_rows <- function(law, rater) {
 }
 
 # Row of tidy() for the base rates of a population.
-rate_row <- function(law, population) {
+rate_prior_row <- function(law, population) {
   beta <- law$beta
   part <- paste0("base rates", if (population != "") paste(" of", population),
     if (!is.null(beta)) " (second category)")
@@ -279,11 +279,12 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
   is_user_defined <- is.list(x$others)
   laws <- c(x$raters, list(others = x$others))
   table <- stack_rows(unname(c(
-    Map(law_rows, laws, names(laws)), Map(rate_row, x$base_rates, names2(x$base_rates))
+    Map(rater_prior_rows, laws, names(laws)),
+      Map(rate_prior_row, x$base_rates, names2(x$base_rates))
   )))
   shown <- data.frame(
     rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
-    mean = ifelse(is.na(table$mean), "", decimals(table$mean)),
+    mean = ifelse(is.na(table$mean), "", format_decimals(table$mean)),
     interval = bracketed(table$lower, table$upper, "")
   )
   shown[] <- lapply(shown, printable)

@@ -122,7 +122,7 @@ as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
   refuse_evaluatellm(data, "data")
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
-    "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data))
+    "must be a data frame, or a matrix of cases x raters.", not = data, i = conversion_hint(data))
   case_names <- if (is_matrix) rownames(data)
   check_text(c(colnames(data), case_names), "data")
   n_rows <- nrow(data)

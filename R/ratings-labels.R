@@ -191,13 +191,13 @@ format_answers <- function(x) {
 #' @export
 single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   check_call()
-  x <- as_answers(x)
+  x <- as_any_ratings(x)
   several <- check_choice(several)
   if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)
   check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
   abort_argument_if(!(is_string(label) && label %in% x$categories), "label",
     "must be a label of {.arg x}.", not = label, i = "They are {.val {x$categories}}.")
-  one_label(x, match(label, x$categories))
+  yes_no_ratings(x, match(label, x$categories))
 }
 
 single_labels <- function(x, several) {
@@ -214,7 +214,7 @@ single_labels <- function(x, several) {
   replace_ratings(x, kept, x$categories)
 }
 
-one_label <- function(x, label) {
+yes_no_ratings <- function(x, label) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   is_first <- !duplicated(answer)

@@ -260,7 +260,7 @@ format_ratings_line <- function(facts, size) {
     size, if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
     if (!is.na(facts$agreement)) {
       paste0(": pairs of raters agree in ", percent(facts$agreement), " (kappa ",
-        decimals(facts$kappa, 2L), ")")
+        format_decimals(facts$kappa, 2L), ")")
     }
   )
 }

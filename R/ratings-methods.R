@@ -290,7 +290,7 @@ format_agreement <- function(x, facts) {
   if (is.na(facts$agreement)) return("No case was rated by two raters: agreement is unknown")
   paste0(
     "Pairs of raters agree: ", percent(facts$agreement), " (by guessing ",
-    percent(1 / n_categories(x)), "; Fleiss' kappa ", decimals(facts$kappa), ")"
+    percent(1 / n_categories(x)), "; Fleiss' kappa ", format_decimals(facts$kappa), ")"
   )
 }
 

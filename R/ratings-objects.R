@@ -86,7 +86,7 @@ as_ratings.default <- function(x, ..., arg = "x") {
   refuse_evaluatellm(x, arg)
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
-    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
+    i = conversion_hint(x) %||% "Make ratings with {.fun ratings}.")
 }
 
 #' @rdname as_ratings
@@ -202,7 +202,7 @@ check_several_raters <- function(x) {
 
 # Converts `x` to ratings by at least two raters. Unlike as_ratings_of_several(), accepts answers
 # with several labels, and returns them unchanged.
-as_answers <- function(x) {
+as_any_ratings <- function(x) {
   if (inherits(x, "crowdtruth")) x <- x$ratings
   if (has_labels(x)) x else as_ratings_of_several(x)
 }
@@ -234,7 +234,7 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
 }
 
 # Hint on how to convert an object that as_ratings() does not accept; NULL if there is none.
-how_to_ratings <- function(x) {
+conversion_hint <- function(x) {
   if (inherits(x, "formula")) {
     "Give columns as arguments, not as a formula: {.code ratings(data, raters = r1:r4)}."
   } else if (is.function(x)) {

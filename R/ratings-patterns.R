@@ -224,7 +224,7 @@ join_patterns <- function(x, kept_values = names(x$patterns$values)) {
 number_combinations <- function(index, values) {
   for (vector in values) {
     distinct <- unique(vector)
-    index <- core_split(index, match(vector, distinct), length(distinct))
+    index <- core_number_pairs(index, match(vector, distinct), length(distinct))
   }
   index
 }

@@ -170,7 +170,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
   if (!is_default) contents$covariates <- NULL
-  implied <- known_settings(contents, tables$ratings, columns, systems$columns, given)
+  implied <- settings_from_files(contents, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
     list2DF(tables$ratings), na_given = na_given, no_key = if (length(contents$key) > 0L) "file"

@@ -299,7 +299,7 @@ check_long <- function(is_long_data, repeats) {
 #   add_scores()); confidence; abstained and silent_systems (see take_abstentions());
 # * panel: if the object is a group of cases, a list of properties of the ratings of all cases:
 #   `used` (number of used categories), `constant` (see constant_raters()), `leans` (see
-#   panel_leans()) and `abstain` (see decide_abstain());
+#   leading_categories()) and `abstain` (see decide_abstain());
 # * whole: if there are abstentions, the ratings before constant raters were removed;
 # * kinds: kinds of the workers of a simulated crowd.
 # Ratings that are counts and answers with several labels have additional classes.

@@ -146,7 +146,7 @@ abort_format <- function(input) {
 # Returns the arguments of ratings() that the files imply: covariates, categories, truth and
 # rater_kind, except arguments that the user gave (names in `given`). `got`: result of read_files().
 # `systems`: names of raters that are systems.
-known_settings <- function(got, table, columns, systems, given) {
+settings_from_files <- function(got, table, columns, systems, given) {
   labels <- setdiff(distinct(table[columns$rating]), NA)
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
   raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
@@ -175,7 +175,7 @@ left_out <- function(is_dropped, noun, description, verb = "Left out") {
   if (any(is_dropped)) paste0(verb, ": ", count_noun(sum(is_dropped), noun), " ", description, ".")
 }
 
-taken_missing <- function(...) left_out(..., verb = "Taken for missing")
+note_missing <- function(...) left_out(..., verb = "Taken for missing")
 
 # Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that a label
 # is spelt in the same way in both tables. Converts counts from text to numbers.

@@ -75,7 +75,7 @@ read_prodigy <- function(input) {
       case = case, rater = if (uses_file_name) "file" else if (has_rater) rater, rating = rating
     ),
     notes = c(
-      taken_missing(ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
+      note_missing(ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
       if (uses_file_name) {
         paste0("The file does not name the annotators of its sessions. It is read as the answers ",
           "of one annotator, \"", input$name, "\".")

@@ -24,7 +24,7 @@ nested_answers <- function(input, items, noun, answers, item_fields, answers_of,
       case = names(table)[[1L]], rater = rater,
       rating = rating %||% if (length(choices) == 1L) choices
     ),
-    notes = c(left_out(has_no_answers, noun, paste("without", answers)), taken_missing(
+    notes = c(left_out(has_no_answers, noun, paste("without", answers)), note_missing(
       failed, "answer", "without a verdict that could be read, or not submitted"
     )), ...
   )

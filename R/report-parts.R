@@ -17,7 +17,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   } else {
     sprintf(
       "the %1$s of %2$s minus the %1$s of %3$s is estimated at %4$s%5$s", compared_metric(x),
-      system1, system2, estimate_words(table, level, decimals),
+      system1, system2, estimate_words(table, level, format_decimals),
       ifelse(undecided, "", paste0("; ", ifelse(first_better, system1, system2), " is better"))
     )
   }
@@ -157,7 +157,7 @@ say_draws <- function(fit, checks = NULL) {
       easy = "dependent as this model specifies"),
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
     only_if(sampling$thin > 1L, fill(", with one of every %d sweeps kept", sampling$thin)),
-    decimals(facts$worst_rhat), number(round(facts$worst_ess)),
+    format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
     interval_title(default_conf_level()),
     only_if(length(prior_driven) > 0L, fill("Estimates that depend mostly on their priors: %s. ",
       join_words(prior_driven))),
@@ -199,7 +199,7 @@ shift_sentence <- function(checks) {
   fill(
     "The largest shift of a posterior mean, in posterior standard deviations, was %s.",
     paste(
-      decimals(largest$shift, 2L), "of", largest$term, "with the prior",
+      format_decimals(largest$shift, 2L), "of", largest$term, "with the prior",
       dQuote(largest$prior, FALSE), collapse = " and "
     )
   )

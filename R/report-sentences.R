@@ -189,7 +189,7 @@ say_sentences.accuracy_estimate <- function(x) {
     sprintf(
       ifelse(constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
-      on_cases(x, table$n), table$system, format(x),
+      basis_words(x, table$n), table$system, format(x),
       ifelse(all_known | rests_on_gold(x), "", range_sentence)
     ),
     sprintf("The %s of %s is not identified from these ratings: %s.", quantity, table$system,
@@ -214,7 +214,7 @@ say_sentences.accuracy_estimate <- function(x) {
 
 cases_words <- function(n) map_chr(n, count_noun, "case")
 
-on_cases <- function(estimate, n) {
+basis_words <- function(estimate, n) {
   x <- estimate$fit$x
   plural <- if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"
   raters <- if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater", plural)
@@ -226,7 +226,7 @@ on_cases <- function(estimate, n) {
 cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
   if (!is.null(estimate$gold)) return(count_gold(estimate))
-  sum(known_patterns(fit) * pattern_weights(fit$x))
+  sum(is_known_pattern(fit) * pattern_weights(fit$x))
 }
 
 knows_all_truths <- function(estimate) {
@@ -303,8 +303,8 @@ say_sentences.metric_estimate <- function(x) {
     is.na(table$estimate),
     sprintf("From these ratings, %s cannot be estimated (%s).", quantity, table$reason),
     sprintf(
-      "%s, %s is estimated at %s.", on_cases(estimate, table$n), quantity,
-      estimate_words(table, x$options$conf_level, decimals)
+      "%s, %s is estimated at %s.", basis_words(estimate, table$n), quantity,
+      estimate_words(table, x$options$conf_level, format_decimals)
     )
   )
   sentence_table(table$system, supported, c(
@@ -351,7 +351,7 @@ say_sentences.agreement <- function(x) {
   supported <- sprintf(
     "%sOn %s, %s of %s%s is %s%s.", part_sentence_start(x), cases_words(x$n), title, rater_words,
     if (about$by_category) paste0(" for ", x$category) else "",
-    estimate_words(x, about$conf_level, function(value) decimals(value, 2L)),
+    estimate_words(x, about$conf_level, function(value) format_decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)
   )
   highest <- max(x$estimate, -Inf, na.rm = TRUE)
@@ -361,7 +361,7 @@ say_sentences.agreement <- function(x) {
     "The same holds for other raters, or where categories are more or less frequent.",
     if (length(unique(x$measure[!is.na(x$estimate)])) > 1L && !about$pairwise &&
       !about$by_category) {
-      paste0("Agreement is ", decimals(highest, 2L), " (the highest of all measures).")
+      paste0("Agreement is ", format_decimals(highest, 2L), " (the highest of all measures).")
     }
   ))
 }

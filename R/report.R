@@ -213,7 +213,7 @@ disputed_cases <- function(x, most = 15L, ...) {
   counts <- category_counts(x)
   n_ratings <- rowSums(counts)
   largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)
-  labels <- without_warnings(finish_labels(labels_of(fit, NULL, NULL, NULL)))
+  labels <- without_warnings(finish_labels(initial_labels(fit, NULL, NULL, NULL)))
   best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)

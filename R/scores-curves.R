@@ -66,17 +66,17 @@
 NULL
 
 roc_of_estimate <- function(x, category = NULL, systems = NULL) {
-  judged <- judged_scores(x, systems, category)
-  table_of_judges(judged, category %||% judged$categories, roc_points)
+  judged <- prepare_score_input(x, systems, category)
+  bind_score_tables(judged, category %||% judged$categories, roc_points)
 }
 
 reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL) {
   bins <- check_count(bins, "bins")
-  judged <- judged_scores(x, systems, category)
+  judged <- prepare_score_input(x, systems, category)
   abort_argument_if(x$fit$x$scores$scale != "probability", "what",
     "Scores that are not probabilities have no reliability table.",
     i = "{.code tidy(x, \"roc\")} needs the order only.")
-  table_of_judges(judged, category %||% NA_character_, function(scored_system, k) {
+  bind_score_tables(judged, category %||% NA_character_, function(scored_system, k) {
     measure <- function(w, v) {
       if (is.na(k)) return(top_reliability(scored_system$book, w, v, bins))
       reliability_of(scored_system$book$scores[, k], w[, k], v, bins)
@@ -96,7 +96,7 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
 # * panel: the result of score_panel()
 # * judges: a named list with an element for each system that has usable scores (see score_panel())
 # * categories: all categories
-judged_scores <- function(x, systems, category) {
+prepare_score_input <- function(x, systems, category) {
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x)
@@ -111,10 +111,10 @@ judged_scores <- function(x, systems, category) {
 }
 
 # Binds the tables that `make_table` returns for all systems and `categories`. A category of NA is
-# the category with the highest score of each case. `judged`: result of judged_scores().
+# the category with the highest score of each case. `judged`: result of prepare_score_input().
 # `make_table`: a function of the input for a system (see score_panel()) and of the number of a
 # category.
-table_of_judges <- function(judged, categories, make_table) {
+bind_score_tables <- function(judged, categories, make_table) {
   stack_rows(names(judged$judges), function(system) {
     stack_rows(categories, function(category) {
       table <- make_table(judged$judges[[system]], match(category, judged$categories))
@@ -128,7 +128,7 @@ table_of_judges <- function(judged, categories, make_table) {
 roc_points <- function(scored_system, k) {
   order <- scored_system$book$order[[k]]
   share_above <- function(weight) {
-    above <- weight_above(order, weight * scored_system$v) / sum(weight * scored_system$v)
+    above <- cumulative_weight(order, weight * scored_system$v) / sum(weight * scored_system$v)
     clip01(c(0, cummax(above)))
   }
   list(
@@ -161,9 +161,9 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
   goal <- check_goal(sensitivity, specificity, cost)
   abort_argument_if(missing(category), "category",
     "Give {.arg category}, the category whose scores are compared with the threshold.")
-  judged <- judged_scores(x, systems, NULL)
+  judged <- prepare_score_input(x, systems, NULL)
   category <- check_choice(category, judged$categories, "category")
-  table_of_judges(judged, category, function(scored_system, k) {
+  bind_score_tables(judged, category, function(scored_system, k) {
     v <- scored_system$v
     points <- roc_points(scored_system, k)
     base_rate <- sum(scored_system$w[, k] * v) / sum(v)

@@ -47,7 +47,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 # * w: weights of truths (cases x categories), see truth_weights()
 score_panel <- function(estimate) {
   x <- estimate$fit$x
-  judged <- judged_patterns(estimate$fit)[x$index]
+  judged <- is_usable_pattern(estimate$fit)[x$index]
   weight <- weights_of_cases(x)
   lack <- if (is.null(x$scores)) {
     "there are no scores"
@@ -168,7 +168,7 @@ centre_on_estimate <- function(values, estimate, plan) {
 }
 
 # Standard deviation of the bias that shared errors may cause in each metric without being visible
-# in the ratings (the hidden error). hidden_in_all() combines two parts. The first is for the
+# in the ratings (the hidden error). combine_hidden() combines two parts. The first is for the
 # unknown position between independent (0) and shared errors (1): `at_end(0) - at_end(1)`. The
 # second is for raters who make the same errors, which moves weight to the category with the highest
 # score: `top_shift`. `dependence_weight`, the weight of shared errors in the interval, is set to 1,
@@ -187,7 +187,7 @@ hidden_of_scores <- function(estimate, plan, scored_system) {
     change <- sums_by_top(rowSums(d * (is_top - scored_system$w))) / sum(v)
     ifelse(top_error_rate > 0, change / top_error_rate, 0)
   }, top_error_rate)
-  hidden_in_all(
+  combine_hidden(
     estimate, scored_system$s, at_end(0) - at_end(1), matrix(top_shift, length(top_error_rate)),
     top_weight / sum(v)
   )
@@ -221,13 +221,13 @@ posterior_from_raters <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
   original <- posterior(fit)[x$index, , drop = FALSE]
-  refit <- refitting(fit)
+  refit <- refit_function(fit)
   can_refit <- !is.null(refit) && length(rating_rater(x)) * n_categories(x) <= max_refitted
   posterior_of_weights <- function(v) {
     if (is.null(v) || !can_refit) return(original)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
-  list(posterior = posterior_of_weights, known = known_patterns(fit)[x$index])
+  list(posterior = posterior_of_weights, known = is_known_pattern(fit)[x$index])
 }
 
 # Largest size of data for which raters are refitted in bootstrap replicates: the number of ratings,

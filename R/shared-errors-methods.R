@@ -57,7 +57,7 @@ NULL
 new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
   facts <- c(counts, about, conf_level = options$conf_level)
   has_truth <- facts$known > 0
-  line <- shared_line(facts)
+  line <- correlation_line(facts)
   new_result("shared_errors",
     tables = list(pairs = tidy_pairs, raters = raters), facts = facts, pairs = pairs,
     options = options, judges = judges, counts = counts, line = line,
@@ -66,7 +66,7 @@ new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
       count_noun(facts$n, "case"),
       if (has_truth) paste(number(facts$known), "with known truth") else "no known truth"
     )), line),
-    shown = view_of_pairs(pairs, has_truth, options$conf_level),
+    shown = pairs_to_print(pairs, has_truth, options$conf_level),
     notes = shared_notes(pairs, raters, facts, options, length(judges)),
     more = "tidy(what = \"raters\"), glance(), plot()"
   )
@@ -92,13 +92,13 @@ as.matrix.shared_errors <- function(x, ...) {
 #' @rdname tidy.shared_errors
 #' @export
 format.shared_errors <- function(x, digits = 2L, ...) {
-  shared_line(attr(x, "schema")$facts, check_digits(digits))
+  correlation_line(attr(x, "schema")$facts, check_digits(digits))
 }
 
-shared_line <- function(facts, digits = 2L) {
+correlation_line <- function(facts, digits = 2L) {
   limits_words <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
   format_estimates <- function(value, low, high) {
-    paste0(decimals(value, digits), if (!is.na(low)) {
+    paste0(format_decimals(value, digits), if (!is.na(low)) {
       sprintf(" (%s %s)", interval_title(facts$conf_level), limits_words(low, high))
     })
   }
@@ -108,7 +108,7 @@ shared_line <- function(facts, digits = 2L) {
   } else {
     correlation <- limits_words(facts$lowest, facts$highest)
     effective <- if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
-      paste("at least", decimals(facts$effective.lowest, digits))
+      paste("at least", format_decimals(facts$effective.lowest, digits))
     } else {
       limits_words(facts$effective.lowest, facts$effective.highest)
     }
@@ -122,7 +122,7 @@ shared_line <- function(facts, digits = 2L) {
 
 # The table of pairs for print(), with the largest absolute correlations first. Without known truth,
 # it shows the range that the ratings allow.
-view_of_pairs <- function(pairs, has_truth, level) {
+pairs_to_print <- function(pairs, has_truth, level) {
   absolute <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
   shown <- pairs[head(order(-absolute), max_view_rows), ]
   shown$pair <- paste(shown$rater1, "-", shown$rater2)
@@ -151,14 +151,14 @@ shared_notes <- function(pairs, raters, facts, options, judges) {
         "No truth is known, so only ranges are shown. Assumed: accuracies are within ",
         limits_in_words(options$limits),
         if (options$coinciding < 1) paste0(
-          ", and at least ", decimals(options$coinciding, 2L),
+          ", and at least ", format_decimals(options$coinciding, 2L),
           " of the cases on which two are wrong have the same wrong answer"
         )
       )
     },
     if (isTRUE(facts$surplus > 0.005)) paste(
       "When two raters are both wrong, they give the same answer",
-      decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
+      format_decimals(100 * facts$surplus, 1L), "percentage points more often than by chance"
     ),
     if (length(better_without) > 0L) paste(
       "The effective number of raters is higher without",

@@ -101,7 +101,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   bar <- progress_bar("Pairs", n_judges)
   pairs <- na_real(core_shared_pairs(x$patterns, known, bar$tick))
   bar$close()
-  table <- shared_table(pairs, judges, n_raters(x), conf_level)
+  table <- new_pair_table(pairs, judges, n_raters(x), conf_level)
   cells <- known[known$truth > 0L & known$weight > 0, ]
   answers <- known_answers(x, cells)
   if (nrow(cells) > 0L) {
@@ -180,7 +180,7 @@ ratings_per_case <- function(x) {
 
 # Returns the table of pairs, in which correlations are still NA. `judges`: names of raters, then of
 # systems. `raters`: number of raters. `pairs$one`, `pairs$two`: positions of the pair in `judges`.
-shared_table <- function(pairs, judges, raters, conf_level) {
+new_pair_table <- function(pairs, judges, raters, conf_level) {
   n_systems_in_pair <- (pairs$one > raters) + (pairs$two > raters)
   columns_tibble(
     rater1 = judges[pairs$one], rater2 = judges[pairs$two],
@@ -202,7 +202,7 @@ pairs_of_all <- function(x) {
   check_pair_numbers(n, columns_of_pairs)
   others <- (n - 1):1 # number of pairs in which each rater is the first
   pairs <- list(one = rep.int(rev(others), others), two = sequence(others, 2:n), n = 0)
-  table <- shared_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
+  table <- new_pair_table(pairs, x$judges, x$counts$raters, x$options$conf_level)
   if (x$counts$known > 0) table[c("both_wrong", "reason")] <- list(0, no_common_truth)
   rows_before <- cumsum(c(0, others)) # rows before those of each first rater
   table[rows_before[x$pairs$one] + x$pairs$two - x$pairs$one, ] <- x$pairs
@@ -213,8 +213,8 @@ pairs_of_all <- function(x) {
 
 # Adds columns lowest and highest: the range of the correlation if no truth is known. `agreeing`:
 # number of cases on which the pair agrees. `limits`: limits of accuracy, a row per rater and
-# system. The search of open_range() is slow. Therefore it runs once for each whole percent of
-# agreement, for all pairs with the same limits.
+# system. The search of correlation_range() is slow. Therefore it runs once for each whole percent
+# of agreement, for all pairs with the same limits.
 add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
   n_cases <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
   interval <- wilson_interval(agreeing / table$n, n_cases, normal_quantile(table$conf_level))
@@ -227,7 +227,7 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
   for (rows in split(seq_along(limits_key), limits_key)) {
     needed_percents <- unique(unlist(percents[rows]))
     ranges <- vapply(
-      needed_percents / 100, open_range, c(0, 0), first = limits[table$one[[rows[[1L]]]], ],
+      needed_percents / 100, correlation_range, c(0, 0), first = limits[table$one[[rows[[1L]]]], ],
       second = limits[table$two[[rows[[1L]]]], ], least_coinciding = least_coinciding
     )
     table[rows, c("lowest", "highest")] <- stack_rows(percents[rows], function(pair_percents) {
@@ -242,7 +242,7 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
 # Searches a grid of accuracies, which is refined around the best points. `first` and `second`:
 # limits of the accuracy of each rater. `least_coinciding`: smallest share of equal answers among
 # the cases on which both are wrong. The formulas are in the help page of shared_errors().
-open_range <- function(agreement, first, second, least_coinciding) {
+correlation_range <- function(agreement, first, second, least_coinciding) {
   correlation_at <- function(a, b, highest) {
     lower <- pmax(0, (a + b - 1 + agreement) / 2)
     upper <- pmin(
@@ -254,15 +254,15 @@ open_range <- function(agreement, first, second, least_coinciding) {
     )
   }
   c(
-    -search_range(function(a, b) -correlation_at(a, b, FALSE), first, second),
-    search_range(function(a, b) correlation_at(a, b, TRUE), first, second)
+    -find_maximum(function(a, b) -correlation_at(a, b, FALSE), first, second),
+    find_maximum(function(a, b) correlation_at(a, b, TRUE), first, second)
   )
 }
 
 # Largest value of the function `value` over a rectangle with the sides `first` and `second`. There
 # may be several local maxima. Therefore the rectangle is divided into nine parts, and a finer
 # search starts at the best grid point of each part.
-search_range <- function(value, first, second) {
+find_maximum <- function(value, first, second) {
   a <- seq(first[[1L]], first[[2L]], length.out = 121L)
   b <- seq(second[[1L]], second[[2L]], length.out = 121L)
   values <- outer(a, b, value)
@@ -275,13 +275,13 @@ search_range <- function(value, first, second) {
   step <- c(a[[2L]] - a[[1L]], b[[2L]] - b[[1L]])
   max(vapply(best_points, function(best) {
     at <- arrayInd(best, dim(values))
-    climb_range(value, c(a[[at[[1L]]]], b[[at[[2L]]]]), step, first, second)
+    refine_maximum(value, c(a[[at[[1L]]]], b[[at[[2L]]]]), step, first, second)
   }, 0))
 }
 
 # Largest value of the function `value` near `centre`. In each of six rounds, a grid of 14 x 14
 # points is centred at the best point, with a third of the previous step.
-climb_range <- function(value, centre, step, first, second) {
+refine_maximum <- function(value, centre, step, first, second) {
   grid_near <- function(i, limits) {
     c(centre[[i]], seq(
       max(centre[[i]] - 2 * step[[i]], limits[[1L]]),

@@ -31,21 +31,21 @@ saved_study <- function(study, parts = hashes_of_parts(study)) {
 # Hashes of the fields of a study. When a study continues from a file, they must be the same.
 hashes_of_parts <- function(study) {
   parts <- c("designs", "estimators", "n", "panels", "seed")
-  map_chr(parts, function(part) rlang::hash(text_of(study[[part]])))
+  map_chr(parts, function(part) rlang::hash(hashable_text(study[[part]])))
 }
 
 # Converts an object (list, vector or function) to text, from which its hash is computed.
 # Environments, byte code and source references are excluded, because they differ between sessions.
-text_of <- function(x) {
+hashable_text <- function(x) {
   if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
   kept_attributes <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
   value_text <- if (is.list(x)) {
-    lapply(unclass(x), text_of)
+    lapply(unclass(x), hashable_text)
   } else {
     if (!is.primitive(x)) attributes(x) <- NULL
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   }
-  list(value_text, if (length(kept_attributes) > 0L) lapply(kept_attributes, text_of))
+  list(value_text, if (length(kept_attributes) > 0L) lapply(kept_attributes, hashable_text))
 }
 
 # Writes an RDS file followed by a hash of its bytes, which `readRDS()` ignores. The hash reveals
@@ -119,7 +119,7 @@ lock_store <- new.env()
 # Returns the study with the results and the seed from the checkpoint file. Fails if the study in
 # the file has other values of the fields `parts`, or more runs. Without a file, returns the study
 # unchanged.
-resume <- function(study, path, parts) {
+resume_study <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
   saved <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
   content <- saved_study(study)

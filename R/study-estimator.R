@@ -140,7 +140,7 @@ apply_estimator <- function(estimator, x, systems, seed) {
 # * categories, raters, missing: categories, number of raters and share of missing ratings
 new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
-  x <- first_panel(world, n)
+  x <- draw_trial_panel(world, n)
   if (inherits(x, "error")) {
     x$call <- rlang::error_call(user_frame())
     rlang::cnd_signal(x)
@@ -156,16 +156,16 @@ new_world <- function(draw, label, n) {
 
 # Returns a trial panel of `n` cases, or the error if five attempts fail. A study tolerates
 # occasional failures of a world, but not a world that always fails.
-first_panel <- function(world, n) {
+draw_trial_panel <- function(world, n) {
   for (seed in 1:5) {
-    x <- tryCatch(without_warnings(world_panel(world, n, seed)), fallible_error = identity)
+    x <- tryCatch(without_warnings(draw_world(world, n, seed)), fallible_error = identity)
     if (!inherits(x, "error")) break
   }
   x
 }
 
 # Draws a panel of `n` cases, with the systems in `world$systems`.
-world_panel <- function(world, n, seed) {
+draw_world <- function(world, n, seed) {
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
     abort_world(world, "stopped with an error", in_one_line(e), error = without_trace(e))
   })

@@ -89,7 +89,8 @@ joint_answers <- function(design, truth) {
     stratum_share <- design$strata$weight[[s]] * truth$base_rates[[k]]
     for (i in seq_len(nrow(nodes))) {
       answers <- Map(
-        case_row, rows, k, design$loading, design$drift, nodes$effect[[i]], nodes$position[[i]]
+        case_row_probs, rows, k, design$loading, design$drift, nodes$effect[[i]],
+          nodes$position[[i]]
       )
       probability <- probability + stratum_share * nodes$weight[[i]] * Reduce(`%o%`, answers)
     }

@@ -141,7 +141,7 @@ show_study <- function(study) {
       count_noun(panels, "panel"), ", ", count_noun(length(study$designs), "design"), ", ",
       count_noun(length(estimators), "estimator"), ": ", shorten(estimators)
     ),
-    shown = view_of_errors(study, rows), notes = study_notes(rows, study$estimators),
+    shown = errors_to_print(study, rows), notes = study_notes(rows, study$estimators),
     more = "summary(), tidy(), plot(), update(), replay()"
   ))
 }
@@ -192,12 +192,13 @@ has_failed <- function(rows) !map_lgl(rows$condition, is.null)
 
 # The table that print() shows: bias, root mean squared error and coverage of each estimator, with
 # Monte Carlo standard errors.
-view_of_errors <- function(study, rows) {
+errors_to_print <- function(study, rows) {
   table <- summary.simulation_study(study, by = c("design", "n", "estimator"))
   expected_known <- table$design %in% rows$design[has_expected(rows)]
   table <- table[table$target == ifelse(expected_known, "expected", "sample"), ]
   for (name in c("bias", "rmse", "coverage")) {
-    cells <- value_and_error(decimals(table[[name]]), decimals(table[[paste0(name, "_mcse")]]))
+    cells <- value_and_error(format_decimals(table[[name]]),
+      format_decimals(table[[paste0(name, "_mcse")]]))
     table[[name]] <- replace(cells, is.na(table[[name]]), "")
   }
   columns <- c("design", "n", "estimator", "bias", RMSE = "rmse",

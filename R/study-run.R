@@ -36,7 +36,7 @@ study_blocks <- function(study) {
 # Number of runs in a block of the cell. A block should take at most a few seconds, because an
 # interrupt loses unfinished blocks.
 block_size <- function(cell, estimators) {
-  is_compiled <- built_in(estimators)
+  is_compiled <- are_compiled(estimators)
   options <- lapply(estimators[is_compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
   n_averaged <- any(map_lgl(options, needs_average)) * n_systems(cell$design)
@@ -49,7 +49,7 @@ block_size <- function(cell, estimators) {
 
 # Does each estimator run in compiled code? User-defined estimators do not. Some results of
 # accuracy_estimator() do not either, for example with profile intervals.
-built_in <- function(estimators) {
+are_compiled <- function(estimators) {
   map_lgl(estimators, function(estimator) {
     inherits(estimator, "accuracy_estimator") && runs_compiled(attr(estimator, "options"))
   })
@@ -150,7 +150,7 @@ block_task <- function(block, estimators, seed) {
 # designs need in worker processes.
 estimator_globals <- function(estimators) {
   needed <- list(globals = list(), packages = character())
-  for (estimator in estimators[!built_in(estimators)]) {
+  for (estimator in estimators[!are_compiled(estimators)]) {
     detected <- future::getGlobalsAndPackages(
       quote(.fallible_estimator()),
       envir = list2env(list(.fallible_estimator = estimator), parent = globalenv())
@@ -167,7 +167,7 @@ estimator_globals <- function(estimators) {
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   item <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, item, block$runs)
-  is_compiled <- built_in(estimators) & !is_world(block$design)
+  is_compiled <- are_compiled(estimators) & !is_world(block$design)
   interpreted <- interpreted_results(block, estimators[!is_compiled], seed, seeds)
   core <- interpreted$facts %||% core_study(unclass(block$design), list(
     cases = block$n, runs = block$runs, seed = seed, first = item, threads = threads,
@@ -253,7 +253,7 @@ interpreted_results <- function(block, estimators, seed, seeds) {
 run_panel <- function(cell, seed, run) {
   item <- cell$item + run - 1
   without_warnings(if (is_world(cell$design)) {
-    world_panel(cell$design, cell$n, world_seed(seed, item))
+    draw_world(cell$design, cell$n, world_seed(seed, item))
   } else {
     as_panel(cell$design, draw_panel(cell$design, cell$n, seed, item))
   })

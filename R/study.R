@@ -155,7 +155,7 @@ continue_study <- function(study, threads, checkpoint,
   if (!is.null(checkpoint)) {
     checkpoint <- check_path(checkpoint)
     lock_checkpoint(checkpoint)
-    study <- resume(study, checkpoint, parts)
+    study <- resume_study(study, checkpoint, parts)
   }
   show_study(run_study(study, threads, checkpoint))
 }

@@ -13,21 +13,22 @@
 # * rho, votes: default correlation of errors, and default weight of vote shares
 # * errors: words for the assumption of a fitted model about errors; NULL for labels from ratings
 # * reason: why labels are NA; NULL if they are not
-# * worth: effective number of ratings of each pattern (see replies_worth()); NULL if abstentions
-#   are not used
+# * worth: effective number of ratings of each pattern (see effective_replies()); NULL if
+# abstentions   are not used
 # * by_replies: are labels identified by abstentions only? NULL if abstentions are not used
 # * gold: gold cases for the calibration; NULL if labels are not calibrated
 # * blind: a list like this one, for labels that were computed without the gold cases
 # * one_judge: is TRUE if no case has two ratings. Then vote shares are not used.
-labels_of <- function(x, known_truth, gold_sample, votes) UseMethod("labels_of")
+initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initial_labels")
 
-# Returns the labels of a fitted model, in the form of labels_of(): its posterior, which is neither
+# Returns the labels of a fitted model, in the form of initial_labels(): its posterior, which is
+# neither
 # flattened nor mixed with vote shares. `x`: the ratings, with separate patterns for gold cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- matching_patterns(fit$x, x)
   list(
     x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
-    certain = known_patterns(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
+    certain = is_known_pattern(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
     rho = 0, votes = 0, errors = independence_words(fit$model),
     reason = if (fit$identified != "yes") reason_of_fit(fit)
   )
@@ -50,7 +51,8 @@ truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_pattern
 
 # ---- Steps 2 to 4: flattening, votes and calibration --------------------------------------------
 
-# Computes the final labels (steps 2 to 4). `labels`: result of labels_of(). `rho`, `votes`: NULL
+# Computes the final labels (steps 2 to 4). `labels`: result of initial_labels(). `rho`, `votes`:
+# NULL
 # for their defaults. Returns `labels` with the final `posterior` and two more fields: `base_rates`,
 # from the model before votes are mixed in; and, after a calibration, `calibrated`, a list of its
 # `power` and its number of gold `cases`.
@@ -141,11 +143,11 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 
 # ---- Average of two models of the raters --------------------------------------------------------
 
-# Computes labels from ratings (step 1), and returns them in the form of labels_of(). Patterns of
-# `x` must be split by known truth. The posterior is NA if labels are not identified.
+# Computes labels from ratings (step 1), and returns them in the form of initial_labels(). Patterns
+# of `x` must be split by known truth. The posterior is NA if labels are not identified.
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) return(labels_of_model(fit_raters(x), x = x))
-  has_known_truth <- knows_some(known)
+  has_known_truth <- has_known_values(known)
   x <- x$whole %||% x
   decision <- if (has_abstentions(x)) decide_abstain(x)
   use_abstentions <- isTRUE(decision$depends)
@@ -155,7 +157,7 @@ average_labels <- function(x, known = nothing_known) {
   fit <- fit_algebraic(x)
   fit$identified <- if (has_known_truth) "yes" else
     decision$identified %||% identified_for_labels(fit)
-  certain <- known_patterns(list(x = x, known = known))
+  certain <- is_known_pattern(list(x = x, known = known))
   if (fit$identified != "yes") {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
@@ -170,7 +172,7 @@ average_labels <- function(x, known = nothing_known) {
   if (!has_known_truth && !is.null(decision$weak)) warn_abstain(x, decision)
   if (!use_abstentions) return(labels)
   c(labels, list(
-    worth = replies_worth(x, members[[1L]]), by_replies = decision$by_replies,
+    worth = effective_replies(x, members[[1L]]), by_replies = decision$by_replies,
     votes = if (length(unique(rating_category(x))) < 2L) 0
   ))
 }
@@ -184,7 +186,7 @@ identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
   two_raters <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
   if (two_raters && rater_association(fit$x)$excess <= 1e-9) return("unrelated")
-  shown_by_association(fit$x, fit$identified)
+  association_code(fit$x, fit$identified)
 }
 
 # Fits the two models of the raters, and returns the fits as a list. Both shrink the confusion
@@ -193,13 +195,13 @@ identified_for_labels <- function(fit) {
 # determines whether both models use abstentions, and may already contain the first fit.
 average_members <- function(x, known, decision) {
   use_abstentions <- isTRUE(decision$depends)
-  first_fit <- if (!knows_some(known)) decision$fits[1L + use_abstentions]
+  first_fit <- if (!has_known_values(known)) decision$fits[1L + use_abstentions]
   members <- c(first_fit, fit_around_centre(
     c(if (is.null(first_fit)) FALSE, TRUE), x, known,
     if (use_abstentions) abstention_arguments(x, TRUE)
   ))
   if (!all(map_lgl(members, `[[`, "converged"))) warn_convergence("average")
-  warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
+  warn_if(!has_known_values(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
   members

@@ -83,7 +83,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
     line = paste0(size_words, if (!is.na(facts$probability)) sprintf(
       ", label probability below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
     )),
-    head = paste("Probabilities of categories:", size_words), shown = view_of_labels(table),
+    head = paste("Probabilities of categories:", size_words), shown = labels_to_print(table),
     notes = label_notes(facts, about),
     more = "predict() (a label for each case), disputed_cases() of the ratings, plot()"
   )
@@ -117,7 +117,7 @@ max_shown_categories <- 10L # largest number of columns of categories that print
 
 # The table that print() shows. Columns of categories have the internal names X.1, X.2 and so on,
 # because a category may have the name of another column.
-view_of_labels <- function(table) {
+labels_to_print <- function(table) {
   first_cases <- head(table, max_view_rows)
   probability <- probability_matrix(first_cases, "x")
   shown_categories <- head(colnames(probability), max_shown_categories)
@@ -151,7 +151,7 @@ label_notes <- function(facts, about) {
     ),
     paste0(
       "Label probability: ",
-      if (is.null(calibrated)) paste0("mean ", decimals(facts$probability, 2L), ", "),
+      if (is.null(calibrated)) paste0("mean ", format_decimals(facts$probability, 2L), ", "),
       "below ", sure_enough(about), " in ", number(facts$unsure), " of ",
       count_noun(n_labels, "case"),
       if (facts$unsure > n_labels / 5) " (see disputed_cases())" else if (facts$unsure > 0L)

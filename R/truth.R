@@ -144,7 +144,7 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NU
   format <- check_choice(format)
   if (!is.null(rho)) check_number(rho, "rho", 0, 1)
   if (!is.null(votes)) check_number(votes, "votes", 0, 1)
-  labels <- finish_labels(labels_of(fit, known_truth, gold_sample, votes), rho, votes)
+  labels <- finish_labels(initial_labels(fit, known_truth, gold_sample, votes), rho, votes)
   x <- labels$x
   if (format == "wide") return(new_ground_truth(x, labels$posterior, labels))
   if (in_database(x)) {
@@ -256,7 +256,7 @@ new_calibration <- function(table, about) {
       conf_level = about$conf_level
     ),
     line = paste(
-      "Probabilities differ from shares of true categories by", decimals(error, 2L),
+      "Probabilities differ from shares of true categories by", format_decimals(error, 2L),
       "on average, and are outside the interval in", n_outside, "of", count_noun(nrow(table), "bin")
     ),
     shown = view(

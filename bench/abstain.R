@@ -155,7 +155,7 @@ quietly <- function(code) {
 
 # Probabilities of all cases, in the order of the categories; cases without a rating have the base
 # rates.
-labels_of <- function(x, world, ...) {
+initial_labels <- function(x, world, ...) {
   found <- quietly(ground_truth(x, ...))
   if (is.null(found)) return(list(NULL, NULL))
   by_case(as.data.frame(found), x, world)
@@ -189,8 +189,8 @@ one_panel <- function(make) {
       category = fitted(ratings_of(world, "category"), dawid_skene()),
       modelled = fitted(x, dawid_skene(abstain = "depends")),
       chosen = do.call(judged, c(chosen[1:2], list(world))),
-      `labels, votes 0` = do.call(judged, c(labels_of(x, world, votes = 0), list(world))),
-      labels = do.call(judged, c(labels_of(x, world), list(world)))
+      `labels, votes 0` = do.call(judged, c(initial_labels(x, world, votes = 0), list(world))),
+      labels = do.call(judged, c(initial_labels(x, world), list(world)))
     )
   )
 }

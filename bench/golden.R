@@ -112,7 +112,7 @@ kinds_of <- function(...) tidy(..., "kinds")
 scores_of <- function(x) as.matrix(x)
 soft <- function(x) tidy(x, "labels")
 drawn_crowd <- function(...) simulate_crowd(...)
-one_label <- function(...) single_label(...)
+yes_no_ratings <- function(...) single_label(...)
 checked <- function(x, ...) check_k_properties(x, resampling = list(replicates = panels), ...)
 planned <- function(..., max_cases = 20000L, cases = c(2L, max_cases), cost_case = 0) {
   given <- list(...)

@@ -121,7 +121,7 @@ needed_cases <- function(surface) {
   rows <- lapply(split(joint, joint[c("categories", "raters", "kappa")]), function(group) {
     group <- group[order(group$cases), ]
     cases <- vapply(paste0("within_", margins), function(within) {
-      crossing(group$cases, group[[within]])
+      find_crossing(group$cases, group[[within]])
     }, 0)
     found <- which(!is.na(cases))
     data.frame(
@@ -132,7 +132,7 @@ needed_cases <- function(surface) {
   do.call(rbind, unname(rows))
 }
 
-crossing <- function(cases, within) {
+find_crossing <- function(cases, within) {
   above <- which(within >= 0.9)[1L]
   if (is.na(above) || above == 1L) {
     return(NA_real_)

@@ -302,14 +302,14 @@ error_over_families <- function(x) {
 # A row per system; estimates with intervals side by side, * where the interval misses the truth.
 print_systems <- function(results) {
   cell <- paste0(
-    decimals(results$estimate), " [", decimals(results$conf.low), " ",
-    decimals(results$conf.high), "]", ifelse(results$covered %in% FALSE, "*", " ")
+    format_decimals(results$estimate), " [", format_decimals(results$conf.low), " ",
+    format_decimals(results$conf.high), "]", ifelse(results$covered %in% FALSE, "*", " ")
   )
   key <- paste(results$set, results$system)
   first <- !duplicated(key)
   table <- data.frame(
     results[first, c("set", "grade", "system")],
-    truth = decimals(results$truth[first]), judged = results$judged[first],
+    truth = format_decimals(results$truth[first]), judged = results$judged[first],
     n = results$n[results$method == "majority"]
   )
   for (method in unique(results$method)) {
@@ -322,7 +322,7 @@ print_systems <- function(results) {
 
 print_summary <- function(summary) {
   numbers <- vapply(summary, is.double, NA)
-  summary[numbers] <- lapply(summary[numbers], decimals)
+  summary[numbers] <- lapply(summary[numbers], format_decimals)
   cat("\nMeans over sets; coverage and width of the intervals that there are\n")
   print(summary, row.names = FALSE)
 }
@@ -366,6 +366,6 @@ write_table <- function(table, file) {
 }
 
 # NA and NaN are shown as a dash.
-decimals <- function(x) ifelse(is.na(x), "-", sub("^(-?)0\\.", "\\1.", sprintf("%.3f", x)))
+format_decimals <- function(x) ifelse(is.na(x), "-", sub("^(-?)0\\.", "\\1.", sprintf("%.3f", x)))
 
 if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

@@ -259,14 +259,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_rater_leans
-List core_rater_leans(List patterns, NumericVector weight);
-RcppExport SEXP _fallible_core_rater_leans(SEXP patternsSEXP, SEXP weightSEXP) {
+// core_leading_categories
+List core_leading_categories(List patterns, NumericVector weight);
+RcppExport SEXP _fallible_core_leading_categories(SEXP patternsSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_rater_leans(patterns, weight));
+    rcpp_result_gen = Rcpp::wrap(core_leading_categories(patterns, weight));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -508,15 +508,15 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_split
-IntegerVector core_split(IntegerVector index, IntegerVector code, int codes);
-RcppExport SEXP _fallible_core_split(SEXP indexSEXP, SEXP codeSEXP, SEXP codesSEXP) {
+// core_number_pairs
+IntegerVector core_number_pairs(IntegerVector index, IntegerVector code, int codes);
+RcppExport SEXP _fallible_core_number_pairs(SEXP indexSEXP, SEXP codeSEXP, SEXP codesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< IntegerVector >::type index(indexSEXP);
     Rcpp::traits::input_parameter< IntegerVector >::type code(codeSEXP);
     Rcpp::traits::input_parameter< int >::type codes(codesSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_split(index, code, codes));
+    rcpp_result_gen = Rcpp::wrap(core_number_pairs(index, code, codes));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -707,7 +707,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_difference_intervals", (DL_FUNC) &_fallible_core_difference_intervals, 5},
     {"_fallible_core_share_ahead", (DL_FUNC) &_fallible_core_share_ahead, 3},
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 8},
-    {"_fallible_core_rater_leans", (DL_FUNC) &_fallible_core_rater_leans, 2},
+    {"_fallible_core_leading_categories", (DL_FUNC) &_fallible_core_leading_categories, 2},
     {"_fallible_core_base_rate_ranges", (DL_FUNC) &_fallible_core_base_rate_ranges, 3},
     {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
@@ -726,7 +726,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},
     {"_fallible_core_patterns_subset", (DL_FUNC) &_fallible_core_patterns_subset, 3},
     {"_fallible_core_pattern_weights", (DL_FUNC) &_fallible_core_pattern_weights, 3},
-    {"_fallible_core_split", (DL_FUNC) &_fallible_core_split, 3},
+    {"_fallible_core_number_pairs", (DL_FUNC) &_fallible_core_number_pairs, 3},
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
     {"_fallible_core_constant_raters", (DL_FUNC) &_fallible_core_constant_raters, 2},

@@ -278,7 +278,7 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
 // Returns a table of the categories that raters use most often: category, share of the ratings, and
 // kappa. It has one row unless categories tie.
 // [[Rcpp::export(rng = false)]]
-List core_rater_leans(List patterns, NumericVector weight) {
+List core_leading_categories(List patterns, NumericVector weight) {
   const auto leaders = leading_categories(glue::view(patterns), glue::doubles(weight));
   return glue::data_frame(
       List::create(_["category"] = glue::column(leaders, &LeadingCategory::category),
@@ -287,7 +287,7 @@ List core_rater_leans(List patterns, NumericVector weight) {
 }
 
 // Range of the accuracy of each system over all base rates that are compatible with the ratings.
-// `leans` is a result of core_rater_leans(), possibly for more cases.
+// `leans` is a result of core_leading_categories(), possibly for more cases.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
   const IntegerVector category = leans["category"];

@@ -149,7 +149,7 @@ NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> 
 
 // Numbers the distinct pairs of `index` and `code`, see number_pairs().
 // [[Rcpp::export(rng = false)]]
-IntegerVector core_split(IntegerVector index, IntegerVector code, int codes) {
+IntegerVector core_number_pairs(IntegerVector index, IntegerVector code, int codes) {
   IntegerVector out(index.size());
   number_pairs(index.begin(), code.begin(), codes, index.size(), out.begin());
   return out;

@@ -88,8 +88,8 @@ crowd_results <- function() {
       simulated = function() {
         crowd(drawn_crowd(15L, 10L, 5L, 4L, c(random = 2, constant = 1, copy = 1)))
       },
-      `one label` = function() one_label(input("crowd"), several = "omit"),
-      `label or not` = function() one_label(input("crowd"), label = "a"),
+      `one label` = function() yes_no_ratings(input("crowd"), several = "omit"),
+      `label or not` = function() yes_no_ratings(input("crowd"), label = "a"),
       `accuracy refused` = function() fit_of(input("crowd"))
     )
   )

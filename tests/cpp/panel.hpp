@@ -24,8 +24,7 @@ struct Panel {
   }
 
   fallible::PatternView view() const {
-    return patterns.view(static_cast<int>(raters_), categories_,
-                         static_cast<int>(answers_.size()));
+    return patterns.view(static_cast<int>(raters_), categories_, static_cast<int>(answers_.size()));
   }
 
   std::vector<double> weights() const {

@@ -4,7 +4,7 @@ pick <- function(x) x[[sample.int(length(x), 1L)]]
 
 maybe <- function(probability) stats::runif(1) < probability
 
-labels_of <- function(k) {
+initial_labels <- function(k) {
   sets <- list(
     letters[seq_len(k)], as.character(seq_len(k)), paste("label", seq_len(k)),
     c("<script>alert(1)</script>", "=1+1", "\u00fc", "a,b", "\"q\"", "{x}", "%s", "a\nb")
@@ -56,7 +56,7 @@ random_input <- function(systems = 0:3) {
   systems <- pick(as.list(systems))
   rates <- stats::rgamma(k, pick(c(0.3, 1, 10)))
   truth <- sample.int(k, n, replace = TRUE, prob = rates + 1e-9)
-  labels <- labels_of(k)
+  labels <- initial_labels(k)
   said <- some_missing(answers_of(truth, k, m))
   own <- answers_of(truth, k, max(systems, 1L))[, seq_len(systems), drop = FALSE]
   colnames(said) <- paste0("r", seq_len(m))

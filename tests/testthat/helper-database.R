@@ -84,15 +84,15 @@ duckdb <- function(env = parent.frame()) {
 }
 
 # Runs a test on every backend. The short form of the tests runs `central` tests on SQLite and, if
-# it is installed, DuckDB. The long form runs other tests on these two, and the nightly form also on
-# PostgreSQL. The reason is time: dbplyr takes a second to write a few queries.
+# it is installed, DuckDB. The long form runs them also on PostgreSQL. The nightly form runs all
+# tests on all three. The reason is time: dbplyr takes a second to write a few queries.
 on_databases <- function(what, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
   kinds <- c("sqlite", if (has_duckdb()) "duckdb", if (central || nightly_tests()) "postgres")
   for (kind in kinds) {
     test_that(paste0(what, " (", kind, ")"), {
-      if (!central) skip_unless_extended()
+      if (!central) skip_unless_nightly()
       con <- get(kind)()
       withr::local_options(lifecycle_verbosity = "quiet")
       eval(code, list(con = con), env)

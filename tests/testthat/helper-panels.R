@@ -12,6 +12,8 @@ rounds <- function(n) {
 # TRUE every night, for slow tests that fail only if other tests fail too.
 nightly_tests <- function() Sys.getenv("FALLIBLE_EXTENDED_TESTS") == "nightly"
 
+skip_unless_nightly <- function() skip_if_not(nightly_tests(), "runs every night")
+
 skip_unless_extended <- function() {
   skip_if_not(extended_tests(), "FALLIBLE_EXTENDED_TESTS is not \"true\"")
 }
@@ -88,7 +90,7 @@ point_estimate <- function(x, ...) tidy(published(x, interval = "none", ...))$es
 
 # Difference of two sets of numbers: absolute for numbers up to one, relative above. Inf if missing
 # values or lengths differ.
-apart <- function(actual, expected) {
+largest_gap <- function(actual, expected) {
   actual <- as.vector(actual)
   expected <- as.vector(expected)
   if (!identical(is.na(actual), is.na(expected))) {
@@ -113,7 +115,7 @@ expect_over <- function(seeds, off, limit = 1e-12) {
 }
 
 expect_close <- function(actual, expected, label = NULL) {
-  expect_lt(apart(actual, expected), 1e-12, label = paste("the largest difference", label))
+  expect_lt(largest_gap(actual, expected), 1e-12, label = paste("the largest difference", label))
 }
 
 # The random panel of a seed and the results of the slow reference implementation (its "twin"),

@@ -137,7 +137,7 @@ test_that("groups without gold have what ratings alone say, and why", {
   expect_output(print(groups), "v: From ratings alone, a, b: there are no gold cases")
   part <- x[1:150, ]
   part$used <- used_categories(x)
-  part$leans <- rater_leans(x)
+  part$leans <- find_leading(x)
   expect_equal(tidy(groups[["u"]]), tidy(with_random(part, gold)))
   more <- update(groups, truth(x)[c(200:210), ])
   expect_identical(tidy(more, "gold_details")$gold, c(30L, 30L, 11L, 11L))
@@ -341,11 +341,11 @@ test_that("gold with probabilities that are off by a factor has no part, and eve
   gold <- truth(x)[sample(200, 40), ]
   probability <- stats::setNames(rep(1 / 200, 40), gold$case)
   estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = probability))
-  expect_match(tidy(estimate)$reason, "^from ratings alone: the probabilities of gold cases")
+  expect_match(tidy(estimate)$reason, "^from ratings alone: the inverse sampling probabilities")
   two <- quiet(compare_systems(estimate))
-  expect_match(tidy(two)$reason, "^from ratings alone: the probabilities of gold cases")
+  expect_match(tidy(two)$reason, "^from ratings alone: the inverse sampling probabilities")
   for (shown in list(estimate, two)) {
-    expect_length(grep("^From ratings alone, .*: the probabilities", utils::capture.output(print(shown))), 1L)
+    expect_length(grep("^From ratings alone, .*: the inverse", utils::capture.output(print(shown))), 1L)
   }
 })
 

@@ -22,7 +22,7 @@ test_that("errors under independence are those published", {
 })
 
 test_that("null errors are those of simulated independent ratings", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(1)
   values <- replicate(400, {
     x <- ratings(matrix(sample.int(3, 150, TRUE, c(0.6, 0.3, 0.1)), 50), categories = 1:3)
@@ -104,7 +104,7 @@ test_that("without cases there is nothing to compare", {
 })
 
 test_that("null errors hold where numbers of ratings differ", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(11)
   draw <- function(r) {
     counts <- t(vapply(r, function(m) stats::rmultinom(1, m, c(0.9, 0.1))[, 1], c(0, 0)))

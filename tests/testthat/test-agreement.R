@@ -24,7 +24,7 @@ test_that("every measure is what its definition says, on random data sets", {
       expected <- expected[names(expected) %in% weighted]
     }
     own <- own_measures(as_panel(set), names(expected), scale_weights = scale, pooling = pooling)
-    apart(own[names(expected)], expected)
+    largest_gap(own[names(expected)], expected)
   })
 })
 
@@ -39,7 +39,7 @@ test_that("weights of cases stand for so many cases", {
     )
     repeated <- as_panel(list(x = set$x[rep(seq_along(times), times), ], k = set$k))
     off <- vapply(c("analytic", "jackknife"), function(interval) {
-      apart(
+      largest_gap(
         as.matrix(agreement(weighted, interval = interval)[columns]),
         as.matrix(agreement(repeated, interval = interval)[columns])
       )
@@ -48,7 +48,7 @@ test_that("weights of cases stand for so many cases", {
     one <- of_few_cases(weighted, 50)
     set.seed(seed)
     two <- of_few_cases(repeated, 50)
-    c(off, apart(as.matrix(one[columns]), as.matrix(two[columns])))
+    c(off, largest_gap(as.matrix(one[columns]), as.matrix(two[columns])))
   })
 })
 
@@ -61,7 +61,7 @@ test_that("analytic errors are those of numerical derivatives", {
     own <- agreement(x, colnames(expected))
     has <- own[!is.na(own$std.error), ]
     slow <- sqrt(has$n / (has$n - 1) * colSums(expected[, has$measure]^2))
-    c(apart(has$std.error, slow), unless(nrow(has) >= 5))
+    c(largest_gap(has$std.error, slow), unless(nrow(has) >= 5))
   })
   # Marginals that differ, so that one entropy is the smaller.
   a <- cbind(c(1, 1, 1, 2, 2, 3, 3, 3, 1, 1), c(1, 1, 2, 2, 2, 2, 3, 1, 2, 1))
@@ -83,7 +83,7 @@ test_that("the jackknife leaves out each case in turn", {
       }, 0)
       n <- length(used)
       error <- sqrt((n - 1) / n * sum((without - mean(without))^2))
-      apart(c(own$n[[i]], own$std.error[[i]]), c(n, error))
+      largest_gap(c(own$n[[i]], own$std.error[[i]]), c(n, error))
     }))
   })
 })

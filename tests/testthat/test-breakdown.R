@@ -71,5 +71,5 @@ test_that("claims that cannot be judged are refused", {
     breakdown_of(estimate, "system")
   })
   binned <- quiet(estimate_accuracy(lehner_ratings(), "binned", interval = "none"))
-  expect_match(breakdown_of(binned, 0.5)$reason, "no range")
+  expect_match(breakdown_of(binned, 0.5)$reason, "are unknown")
 })

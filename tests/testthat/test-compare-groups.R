@@ -94,7 +94,7 @@ test_that("influences are those of the estimate", {
   estimate <- quiet(estimate_accuracy(x, by = "version", resampling = list(cluster = pairs),
     known_truth = data$truth, gold_sample = "random"))
   one <- estimate[["A"]]
-  measured <- measured_of(one$gold, 1)
+  measured <- extract_measured(one$gold, 1)
   q <- c(1, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1)
   y <- c(1, 1, 0, 0, 1, 1)
   rest <- y - measured$slope * q[1:6]
@@ -121,12 +121,12 @@ test_that("too few clusters of gold cases in either group are the reason of the 
 
 test_that("where clusters make predictions useless, so are deviations from them", {
   x <- rule_rows()[[1]]$x
-  clustered <- in_clusters(x, rep(1:5, each = 2))
+  clustered <- adjust_for_clusters(x, rep(1:5, each = 2))
   if (clustered$slope == 0) expect_equal(clustered$rest, clustered$answers)
   set.seed(1)
   y <- rep(c(1, 0, 1, 1, 0, 1), each = 4)
   q <- pmin(1, pmax(0, y * 0.6 + rep(runif(6, -0.4, 0.4), each = 4)))
-  worse <- in_clusters(correct_share(1 - y, q, prediction_of(rep(q, 9))), rep(1:6, each = 4))
+  worse <- adjust_for_clusters(correct_share(1 - y, q, prediction_of(rep(q, 9))), rep(1:6, each = 4))
   expect_identical(worse$slope, 0)
   expect_equal(worse$rest, worse$answers)
 })

@@ -153,7 +153,7 @@ test_that("averages have the errors of robust intervals, correlated as answers a
 })
 
 test_that("draws of every method have the errors of its robust intervals", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(1)
   design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.8, b = 0.5), 4, 300, difficulty = 0.3)
   x <- simulate_ratings(design)

@@ -9,13 +9,13 @@ test_that("version 2014 is the slow twin on random crowds", {
     annotations <- twin_annotations(j, n)
     workers <- t(vapply(as.integer(ct$workers$worker), twin_worker, numeric(5), j = j))
     c(
-      apart(as.matrix(ct), units$scores), apart(ct$units$clarity, units$clarity),
-      apart(ct$units$votes, rowSums(units$votes)),
-      apart(ct$annotations$frequency, annotations$frequency),
-      apart(ct$annotations$clarity, annotations$clarity),
-      apart(ct$similarity, annotations$similarity),
-      apart(ct$annotations$ambiguity, annotations$ambiguity),
-      apart(as.matrix(ct$workers[2:6]), workers)
+      largest_gap(as.matrix(ct), units$scores), largest_gap(ct$units$clarity, units$clarity),
+      largest_gap(ct$units$votes, rowSums(units$votes)),
+      largest_gap(ct$annotations$frequency, annotations$frequency),
+      largest_gap(ct$annotations$clarity, annotations$clarity),
+      largest_gap(ct$similarity, annotations$similarity),
+      largest_gap(ct$annotations$ambiguity, annotations$ambiguity),
+      largest_gap(as.matrix(ct$workers[2:6]), workers)
     )
   })
 })
@@ -32,10 +32,10 @@ test_that("version 2.0 is the slow twin on random crowds", {
     expected <- twin_version2(j, max(j$unit), max(workers), max_steps = steps, open = open)
     c(
       unless(nrow(ct$convergence) == expected$steps),
-      apart(ct$units$uqs, expected$uqs), apart(ct$workers$wwa, expected$wwa[workers]),
-      apart(ct$workers$wua, expected$wua[workers]), apart(ct$workers$wqs, expected$wqs[workers]),
-      if (!open) apart(ct$annotations$aqs, expected$aqs),
-      apart(as.matrix(ct), expected$uas)
+      largest_gap(ct$units$uqs, expected$uqs), largest_gap(ct$workers$wwa, expected$wwa[workers]),
+      largest_gap(ct$workers$wua, expected$wua[workers]), largest_gap(ct$workers$wqs, expected$wqs[workers]),
+      if (!open) largest_gap(ct$annotations$aqs, expected$aqs),
+      largest_gap(as.matrix(ct), expected$uas)
     )
   })
 })

@@ -99,7 +99,7 @@ test_that("a system may copy a system, whether both are seen or not", {
 })
 
 test_that("the limit of a design is that of its panels", {
-  skip_unless_extended()
+  skip_unless_nightly()
   design <- rater_design(
     c(0.6, 0.7, 0.8), c(a = 0.7, b = 0.8), categories = 3, base_rates = c(0.5, 0.3, 0.2),
     difficulty = list(loading = c(rater1 = 0.6, rater2 = 0.6, b = 0.6)), drift = c(rater3 = -0.3),

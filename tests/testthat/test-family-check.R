@@ -1,5 +1,5 @@
 test_that("a family is an alternative that checks can find", {
-  skip_unless_extended()
+  skip_unless_nightly()
   withr::local_seed(1)
   x <- ratings(draw_glad(500)$said, categories = 1:3)
   check <- check_k_properties(

@@ -86,7 +86,7 @@ test_that("sources of one category are told by who abstains", {
     c(0.4023162, 0.1515828, 0.0178083, 0.7943387, 0.9723806))
   labels <- ground_truth(x)
   expect_near(label_in(labels, cases), c(0.4023162, 0.2424581, 0.1339041, 0.6471693, 0.8611903))
-  expect_true(any(grepl("rest on who abstains", capture.output(print(labels)), fixed = TRUE)))
+  expect_true(any(grepl("computed from who abstains", capture.output(print(labels)), fixed = TRUE)))
   # Without abstentions there is nothing.
   plain <- without_abstentions(x)
   expect_warning(none <- ground_truth(plain), class = "fallible_warning_not_identified")
@@ -255,10 +255,10 @@ test_that("accuracies are not estimated where labels rest on abstentions", {
   colnames(replies) <- paste0("f", 1:5)
   data <- data.frame(replies, s = ifelse(runif(300) < 0.8, truth, 3 - truth))
   x <- quiet(ratings(data, raters = f1:f5, systems = s, abstain = NA, rater_kind = "tool"))
-  expect_warning(estimate <- estimate_accuracy(x), "accuracies only",
+  expect_warning(estimate <- estimate_accuracy(x), "accuracies need",
     class = "fallible_warning_not_identified")
   expect_true(is.na(tidy(estimate)$estimate))
-  expect_match(tidy(estimate)$reason, "ratings identify labels")
+  expect_match(tidy(estimate)$reason, "ratings identify consensus labels")
   expect_equal(as.matrix(ground_truth(estimate)[-1]), as.matrix(ground_truth(x)[-1]))
   groups <- quiet(estimate_accuracy(x, by = rep(c("u", "v"), 150)))
   expect_true(all(is.na(tidy(groups)$estimate)))
@@ -269,7 +269,7 @@ test_that("accuracies are not estimated where labels rest on abstentions", {
   expect_identical(unname(as.matrix(labels[1:40, -1])), diag(2)[truth[1:40], ])
   fit <- quiet(fit_raters(x, dawid_skene()))
   expect_identical(fit$model$abstain, "depends")
-  expect_match(tidy(quiet(estimate_accuracy(fit)))$reason, "ratings identify labels")
+  expect_match(tidy(quiet(estimate_accuracy(fit)))$reason, "ratings identify consensus labels")
 })
 
 test_that("accuracies of systems rest on answers only", {

@@ -18,11 +18,11 @@ test_that("fits and posteriors agree with the slow twin on random panels", {
     c(
       unless((fast$identified == "yes") == slow$identified),
       unless(!slow$identified || identical(fast$negative, slow$negative)),
-      apart(
+      largest_gap(
         c(fast$agreement, fast$kappa, fast$rater_accuracy, fast$base_rates),
         c(slow$agreement, slow$kappa, slow$rater_accuracy, slow$base_rates)
       ),
-      apart(as.matrix(as.data.frame(truth)[-1]), twin(seed)$posterior[truth$case, , drop = FALSE])
+      largest_gap(as.matrix(as.data.frame(truth)[-1]), twin(seed)$posterior[truth$case, , drop = FALSE])
     )
   })
 })
@@ -109,7 +109,7 @@ test_that("weights that are not counts leave no standard errors anywhere", {
 })
 
 test_that("standard errors are those of the delete-one jackknife in large panels", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(7)
   n <- 400
   truth <- sample(3, n, TRUE, c(0.5, 0.3, 0.2))

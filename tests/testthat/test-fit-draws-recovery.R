@@ -139,7 +139,7 @@ calibrated <- function(...) {
 }
 
 test_that("ranks of tests at two sites are even, and intervals cover", {
-  skip_unless_extended()
+  skip_unless_nightly()
   prior <- rater_prior(others = list(sens = c(8, 3), spec = c(8, 3)), order = "each")
   found <- calibrated(220, tests_of_two_sites, free_model(base_rates = ~site), prior, thin = 8L)
   expect_gt(found$p, 0.01)
@@ -166,7 +166,7 @@ test_that("ranks around a centre are even with an order", {
 })
 
 test_that("without an order categories change names, and ranks are not even", {
-  skip_unless_extended()
+  skip_unless_nightly()
   prior <- rater_prior(others = "partial", order = "none")
   draw <- function() around_centre(60, in_order = FALSE)
   found <- calibrated(130, draw, dawid_skene(), prior)

@@ -170,7 +170,7 @@ test_that("weights count cases", {
 })
 
 test_that("standard errors are the spread of estimates", {
-  skip_unless_extended()
+  skip_unless_nightly()
   skip_on_cran()
   set.seed(5)
   design <- rater_design(c(0.7, 0.8, 0.9), 0.8, 3, 400, base_rates = c(0.5, 0.3, 0.2))

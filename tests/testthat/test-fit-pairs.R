@@ -40,7 +40,7 @@ test_that("exact frequencies give the truth", {
 })
 
 test_that("standard errors are the spread of estimates", {
-  skip_unless_extended()
+  skip_unless_nightly()
   skip_on_cran()
   set.seed(3)
   design <- rater_design(

@@ -22,7 +22,7 @@ test_that("what once failed does not", {
 })
 
 test_that("no door gives a condition, a number or a difference that nobody explains", {
-  skip_unless_extended()
+  skip_unless_nightly()
   done <- fuzzer$fuzz(seed = 1, seeds = 2)
   expect_gt(sum(done$table$tried - done$table$refused), 0.5 * sum(done$table$tried))
   expect_identical(nrow(done$failures), 0L, info = paste(utils::capture.output(done$failures), collapse = "\n"))

@@ -120,7 +120,7 @@ test_that("clusters and probabilities go along with gold cases", {
   expect_equal(own$design, mean((w / mean(w))^2))
   ward <- rep(1:30, 10)
   clustered <- gold_accuracy(gold_evidence(panel$x, gold, cluster = ward), 1)
-  expected <- in_clusters(own, ward[gold$case])
+  expected <- adjust_for_clusters(own, ward[gold$case])
   expect_identical(clustered[names(expected)], expected)
 })
 

@@ -56,7 +56,7 @@ test_that("the first replicates are the same whatever their number", {
 })
 
 test_that("replicates are multinomial resamples of the cases", {
-  skip_unless_extended()
+  skip_unless_nightly()
   # The same resampling in plain R, row by row: means and spreads agree within Monte Carlo error.
   set.seed(1)
   x <- simulated(80)
@@ -158,7 +158,7 @@ test_that("cases without ratings are not resampled", {
 })
 
 test_that("percentile intervals cover about as often as they say where the model holds", {
-  skip_unless_extended()
+  skip_unless_nightly()
   skip_on_cran()
   set.seed(12)
   runs <- 300

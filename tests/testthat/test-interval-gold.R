@@ -49,15 +49,15 @@ test_that("more is known of the cases at hand than of the population, and with a
 test_that("clusters widen intervals, and too few have none", {
   x <- rule_rows()[[1]]$x
   alone <- corrected_interval(x, "population", 0.9)
-  own <- corrected_interval(in_clusters(x, seq_len(10)), "population", 0.9) # each case is a cluster
+  own <- corrected_interval(adjust_for_clusters(x, seq_len(10)), "population", 0.9) # each case is a cluster
   expect_lt(own$size, alone$size) # t for the normal
-  pairs <- corrected_interval(in_clusters(x, rep(1:5, each = 2)), "population", 0.9)
+  pairs <- corrected_interval(adjust_for_clusters(x, rep(1:5, each = 2)), "population", 0.9)
   expect_lt(pairs$size, own$size)
-  few <- in_clusters(x, c(1, 1, 2, 2, 3, 3, 4, 4, 4, 4))
+  few <- adjust_for_clusters(x, c(1, 1, 2, 2, 3, 3, 4, 4, 4, 4))
   few <- corrected_interval(few, "population", 0.9)
   expect_identical(few$conf.low, NA_real_)
   expect_equal(few$estimate, alone$estimate)
-  expect_identical(in_clusters(x, NULL), x)
+  expect_identical(adjust_for_clusters(x, NULL), x)
 })
 
 test_that("what clusters have in common is summed within them", {
@@ -72,7 +72,7 @@ test_that("what clusters have in common is summed within them", {
   ratio <- sum(t^2) * 20 / 18 / (100 * v) # a mean and a slope are fitted
   expect_gt(ratio, x$ratio)
   expect_equal(
-    effective_gold_size(in_clusters(x, cluster), "population", 0.9),
+    effective_gold_size(adjust_for_clusters(x, cluster), "population", 0.9),
     100 / ratio * (qnorm(0.95) / qt(0.95, 19))^2,
     tolerance = 1e-6
   )
@@ -85,7 +85,7 @@ test_that("predictions that err by cluster are not used", {
   q <- pmin(pmax(0.7 * y + rep(runif(20, -0.4, 0.6), each = 5), 0), 1)
   x <- correct_share(y, q, prediction_of(q, rep(10, 100)))
   expect_lt(x$ratio, 0.9)
-  clustered <- in_clusters(x, cluster)
+  clustered <- adjust_for_clusters(x, cluster)
   expect_identical(clustered$estimate, 0.8)
   expect_identical(clustered$slope, 0)
 })
@@ -96,7 +96,7 @@ test_that("clusters of differences have the error of their sums", {
   for (sign in c(1, -1)) {
     u <- sign * pmax(-1, pmin(1, rep(rnorm(20, 0.2), each = 5) + rnorm(100)))
     x <- correct_difference(u, rep(0, 100), prediction_of(rep(0, 1e7)))
-    interval <- difference_interval(in_clusters(x, cluster, x$variance), "population", 0.9)
+    interval <- difference_interval(adjust_for_clusters(x, cluster, x$variance), "population", 0.9)
     sums <- rowsum(u - mean(u), cluster)
     reach <- qt(0.95, 19) * sqrt(sum(sums^2) * 20 / 19) / 100
     expect_equal(interval$conf.high - interval$estimate, reach, tolerance = 1e-4)
@@ -105,7 +105,7 @@ test_that("clusters of differences have the error of their sums", {
 
 test_that("clusters of answers that are all right have an interval", {
   x <- correct_share(rep(1, 10), ten_predictions, two_hundred())
-  interval <- corrected_interval(in_clusters(x, rep(1:5, 2)), "population", 0.9)
+  interval <- corrected_interval(adjust_for_clusters(x, rep(1:5, 2)), "population", 0.9)
   expect_identical(interval$conf.high, 1)
   expect_gt(interval$conf.low, 0.4)
 })
@@ -343,7 +343,7 @@ test_that("ends are 0 and 1 where nothing excludes them", {
 })
 
 test_that("looking after every case misses no more often than said", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(1)
   missed <- vapply(1:200, function(run) {
     y <- rbinom(60, 1, 0.7)

@@ -12,7 +12,7 @@ test_that("every measure keeps its promises on random ratings", {
   expect_over(200 + rounds(60), function(seed) {
     set <- random_ratings(seed)
     x <- as_panel(set)
-    view <- new_view(x)
+    view <- new_judge_view(x)
     fits <- Filter(function(m) is.null(measure_misfit(m, view, list())), built_in_measures)
     table <- agreement(x, names(fits))
     lower <- vapply(fits, `[[`, 0, "lower")
@@ -27,7 +27,7 @@ test_that("every measure keeps its promises on random ratings", {
       unless(is.na(table$conf.low) == is.na(table$std.error)),
       unless(!is.na(table$std.error) | !is.na(table$reason)),
       outside[!is.na(outside)], from_interval[!is.na(from_interval)],
-      apart(
+      largest_gap(
         vapply(own[direct], function(f) quiet(f(x)), 0),
         table$estimate[match(direct, table$measure)]
       ),
@@ -80,7 +80,7 @@ test_that("kernels that give no number are found out", {
   withr::defer(for (id in c("none", "many")) register_measure(id, kernel = NULL))
   register_measure("none", "Nothing", function(counts, weights) NA)
   register_measure("many", "Too much", function(counts, weights) 1:2)
-  expect_match(agreement(lehner_ratings(), "none")$reason, "gives no value")
+  expect_match(agreement(lehner_ratings(), "none")$reason, "returned no number")
   expect_error(agreement(lehner_ratings(), "many"), class = "fallible_error_argument")
   expect_snapshot(error = TRUE, {
     register_measure("cohen_kappa", "Mine", identity)

@@ -19,6 +19,7 @@ first_rater <- function(x, weights = rep(1, nrow(x))) {
 unweighted <- function(x) first_rater(x)
 
 test_that("a function stands in for a method", {
+  skip_unless_extended()
   x <- panel()
   set.seed(2)
   estimate <- estimate_accuracy(x, method = unweighted, resampling = list(replicates = 300))
@@ -73,7 +74,7 @@ test_that("groups and comparisons use its replicates", {
 })
 
 test_that("weights count cases", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- panel()
   twice <- x
   twice <- weigh_patterns(twice, rep(2, 150))

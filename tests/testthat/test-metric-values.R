@@ -12,16 +12,16 @@ test_that("every metric is what its definition says", {
     off <- sum(table) - tp
     c(
       vapply(c(table_ids, ordered_ids), function(id) {
-        apart(of(id, NA), slow_table_metric(id, table, cost))
+        largest_gap(of(id, NA), slow_table_metric(id, table, cost))
       }, 0),
       unlist(lapply(category_ids, function(id) {
         each <- sapply(seq_len(n), slow_category_metric, id = id, table = table, beta = beta)
         micro <- slow_binary_metric(id, tp, off, off, (n - 1) * sum(table) - off, beta)
         c(
-          apart(found$value[found$metric == id & !is.na(found$category)], each),
-          apart(of(id, "macro"), mean(each)),
-          apart(of(id, "macro_weighted"), sum(each * rowSums(table)) / sum(table)),
-          apart(of(id, "micro"), micro)
+          largest_gap(found$value[found$metric == id & !is.na(found$category)], each),
+          largest_gap(of(id, "macro"), mean(each)),
+          largest_gap(of(id, "macro_weighted"), sum(each * rowSums(table)) / sum(table)),
+          largest_gap(of(id, "micro"), micro)
         )
       }))
     )

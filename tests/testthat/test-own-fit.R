@@ -62,7 +62,7 @@ test_that("binned and unbinned estimates are those of the K-model's posterior", 
           estimate_accuracy(fit, way[["method"]], interval = "none", bins = list(clip = way[["clip"]]))
         )
       })
-      apart(tidy(estimates[[1L]])$estimate, tidy(estimates[[2L]])$estimate)
+      largest_gap(tidy(estimates[[1L]])$estimate, tidy(estimates[[2L]])$estimate)
     })
     c(off, unless(isTRUE(all.equal(tidy(estimate_own(own), "bins"), tidy(estimate_own(fit), "bins")))))
   })

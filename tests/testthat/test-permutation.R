@@ -21,11 +21,11 @@ test_that("no change of the input that means the same changes any verb on any ki
 
 test_that("systems that are left out before or after a fit leave the others as they are", {
   local_silent_refusals()
-  p <- walk_panel(if (extended_tests()) 120 else 60)
+  p <- walk_panel(if (nightly_tests()) 120 else 60)
   fewer <- p
   fewer$systems <- c("sys1", "sys3")
-  kinds <- if (extended_tests()) names(walk_fits) else c("K-model", "pooled", "formula")
-  methods <- if (extended_tests()) c("joint", "shared", "binned", "unbinned") else "joint"
+  kinds <- if (nightly_tests()) names(walk_fits) else c("K-model", "pooled", "formula")
+  methods <- if (nightly_tests()) c("joint", "shared", "binned", "unbinned") else "joint"
   failures <- character()
   for (kind in kinds) {
     whole <- quiet(walk_fits[[kind]](p))

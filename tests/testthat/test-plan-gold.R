@@ -121,7 +121,7 @@ test_that("a plan is reached in the median of panels where raters and systems er
 })
 
 test_that("what is planned is reached: plan, draw, measure, compare", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- planned_store()$fit$x
   category <- x$categories[[1L]]
   measured <- function(list, of) {
@@ -259,6 +259,7 @@ test_that("a plan leads to an estimate: drawn, adjudicated, read back with its p
 })
 
 test_that("a plan of a difference leads to a comparison", {
+  skip_unless_extended()
   set.seed(3)
   x <- planned_store()$fit$x
   list <- augment(plan_gold(x, gold = 120, of = "difference"))
@@ -339,10 +340,10 @@ test_that("an estimate whose interval tells of sampling alone has no combined in
 
 test_that("the fewest cases are exact in a range that is not gone through one by one", {
   for (n in 12001:12010) {
-    expect_identical(fewest(function(cases) n - 0.5 - cases, 2, 1e7), as.double(n))
+    expect_identical(fewest_cases(function(cases) n - 0.5 - cases, 2, 1e7), as.double(n))
   }
-  expect_identical(fewest(function(cases) rep(-1, length(cases)), 2, 100), 2)
-  expect_identical(fewest(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
+  expect_identical(fewest_cases(function(cases) rep(-1, length(cases)), 2, 100), 2)
+  expect_identical(fewest_cases(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
 })
 
 # One judge, 500 cases, 400 of which pass; 50 gold cases at random.
@@ -464,6 +465,7 @@ test_that("a pilot of a panel plans with what it has measured", {
 })
 
 test_that("probabilities of a pilot and a further draw are those of either", {
+  skip_unless_extended()
   x <- planned_store()$fit$x
   label <- function(cases) truth(x)$category[match(cases, truth(x)$case)]
   total <- function(pilot, choice) {

@@ -61,7 +61,7 @@ test_that("more cases help where the last of them brought more than twice its er
       x <- shares[[format(n)]]
       list(n = n, near = x, error = 1 - x, run = 1:100, of_system = mean(x), bias = 0)
     }
-    unreached(at, c(10, 20), settings)$reason
+    unreached_row(at, c(10, 20), settings)$reason
   }
   # Of 100 panels 3 more, whose standard error is 1.7, and 8 more, whose error is 2.7.
   expect_match(reason(0.5, 0.53), "more cases do not help")

@@ -72,7 +72,7 @@ test_that("databases that ignore case or blanks, and ratings that get lost, are 
   raters <- data.frame(key = "r")
   labels <- data.frame(key = "A", value = "A")
   counted <- data.frame(r1 = c("A", "a"), times = 2:3)
-  expect_error(expand_cells(counted, list_cells("r", NULL), raters, labels, 2:3),
+  expect_error(expand_cells(counted, pivot_columns("r", NULL), raters, labels, 2:3),
     "It had 5 ratings, and then 2", class = "fallible_error_database")
   con <- postgres()
   table <- in_typed_table(con, spelled_panel()$long, c("TEXT", loose_types(con)[2]), "answers")
@@ -373,7 +373,7 @@ test_that("every backend is asked in its own words", {
       layout = list(by_rating = TRUE)
     )
   }
-  cells <- list_cells(c("it's", "r2"), NULL)
+  cells <- pivot_columns(c("it's", "r2"), NULL)
   # DuckDB speaks like the first, Spark like the last
   for (kind in c("postgres", "sqlite", "hive")) {
     con <- getExportedValue("dbplyr", paste0("simulate_", kind))()

@@ -71,7 +71,7 @@ test_that("a view shows numbers by their names and types", {
     name = c("a", "b"), estimate = c(0.5, NA), std.error = c(0.1, NA), conf.low = c(0.4, NA),
     conf.high = c(0.6, NA), p.value = c(1e-4, 0.5), n = c(1234, 5), many = c(1L, NA), yes = c(TRUE, NA)
   )
-  shown <- shown_view(view(table, level = 0.9))
+  shown <- format_view(view(table, level = 0.9))
   expect_named(shown, c("name", "estimate", "std.error", "90% interval", "p.value", "n", "many", "yes"))
   expect_identical(shown$estimate, c("0.500", "NA"))
   expect_identical(shown$std.error, c("0.100", ""))
@@ -80,7 +80,7 @@ test_that("a view shows numbers by their names and types", {
   expect_identical(trimws(shown$n), c("1,234", "5"))
   expect_identical(trimws(shown$many), c("1", "NA"))
   expect_identical(shown$yes, c("yes", NA))
-  two <- shown_view(view(table, c(Name = "name", "estimate"), c(3L, estimate = 1L)))
+  two <- format_view(view(table, c(Name = "name", "estimate"), c(3L, estimate = 1L)))
   expect_identical(two, list2DF(list(Name = c("a", "b"), estimate = c("0.5", "NA"))))
   long <- view(data.frame(i = 1:2000))
   expect_identical(c(nrow(long$table), long$total), c(1000L, 2000L))
@@ -111,5 +111,5 @@ test_that("rows of intervals are chosen by name or number, and no picture is an 
     }
   }
   skip_if_not_installed("ggplot2")
-  expect_error(plot(gate(estimate, 0.5)), "no picture", class = "fallible_error_argument")
+  expect_error(plot(gate(estimate, 0.5)), "no plot", class = "fallible_error_argument")
 })

@@ -185,20 +185,20 @@ test_that("no law of two raters is outside the range, and the range is reached",
     width <- stats::runif(2, 0, 0.2)
     limits <- cbind(pmax(law$accuracy - width, 0), pmin(law$accuracy + width, 1))
     alike <- if (i %% 3 == 0) 1 else law$alike * stats::runif(1)
-    range <- open_range(law$agreement, limits[1, ], limits[2, ], alike)
+    range <- correlation_range(law$agreement, limits[1, ], limits[2, ], alike)
     c(range[[1]] - law$phi, law$phi - range[[2]])
   })
   # Two categories, all accuracies: both ends have a closed form.
   for (agreed in c(0.3, 0.6, 0.9)) {
     expect_equal(
-      open_range(agreed, c(0, 1), c(0, 1), 1),
+      correlation_range(agreed, c(0, 1), c(0, 1), 1),
       c(-(1 - agreed) / (1 + agreed), agreed / (2 - agreed)), tolerance = 1e-3
     )
   }
   # At fixed accuracies, too: both right in at most a share of .6, as often as they can be.
-  expect_equal(open_range(0.6, c(0.7, 0.7), c(0.8, 0.8), 0)[[2]],
+  expect_equal(correlation_range(0.6, c(0.7, 0.7), c(0.8, 0.8), 0)[[2]],
     (0.6 - 0.56) / sqrt(0.7 * 0.3 * 0.8 * 0.2))
-  expect_identical(open_range(0.1, c(0.9, 1), c(0.9, 1), 0), c(NA_real_, NA_real_))
+  expect_identical(correlation_range(0.1, c(0.9, 1), c(0.9, 1), 0), c(NA_real_, NA_real_))
 })
 
 test_that("the range contains a planted correlation, and better limits narrow it", {

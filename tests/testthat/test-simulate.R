@@ -213,7 +213,7 @@ test_that("what cannot be is refused", {
 })
 
 test_that("mean kappas are those measured for Figures 2 and 9", {
-  skip_unless_extended()
+  skip_unless_nightly()
   skip_on_cran()
   set.seed(13)
   kappas <- function(figure) {

@@ -66,7 +66,7 @@ test_that("panels without an estimate move the pooled mean", {
 })
 
 test_that("Monte Carlo errors are the spread over repetitions of the study", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(1)
   # Weak raters: many panels have no estimate, and those of the two systems differ.
   design <- rater_design(c(0.3, 0.4), c(0.1, 0.9), n = 15, difficulty = 0.2)

@@ -172,7 +172,7 @@ test_that("a study says of every method and interval what estimate_accuracy() sa
     resampling = list(list(replicates = 10L)), conf_level = 0.8
   )
   names(estimators) <- paste(pairs$method, pairs$interval)
-  expect_true(all(built_in(estimators)))
+  expect_true(all(are_compiled(estimators)))
   weak <- rater_design(c(0.2, 0.2), 0.9, n = 6) # some panels are not identified
   set.seed(14)
   study <- simulation_study(list(design, weak), estimators, runs = 2, panels = "same")
@@ -196,7 +196,7 @@ test_that("a study says of every method and interval what estimate_accuracy() sa
 
 test_that("profile intervals of a study are made in R, and only where there is a profile", {
   profile <- accuracy_estimator("joint", interval = "profile")
-  expect_false(built_in(list(profile)))
+  expect_false(are_compiled(list(profile)))
   for (method in c("average", "binned", "unbinned", "shared")) {
     expect_error(
       accuracy_estimator(method, interval = "profile"), class = "fallible_error_argument"

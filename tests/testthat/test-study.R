@@ -390,7 +390,7 @@ test_that("methods without compiled code are run like functions of users", {
   local <- accuracy_estimator("binned")
   attr(local, "options")$method <- "elsewhere"
   expect_identical(
-    built_in(list(accuracy_estimator("joint"), local, first_rater)), c(TRUE, FALSE, FALSE)
+    are_compiled(list(accuracy_estimator("joint"), local, first_rater)), c(TRUE, FALSE, FALSE)
   )
   set.seed(13)
   study <- simulation_study(small(), list(a = "binned", b = local), runs = 3)

@@ -116,6 +116,7 @@ test_that("a run that fails is kept as failed", {
 })
 
 test_that("what never is a world is refused at once", {
+  skip_unless_extended()
   refused <- function(world, topic = "design", n = 10) {
     expect_error(
       simulation_study(list(bad = world), "binned", n = n), class = paste0("fallible_error_", topic)

@@ -70,12 +70,13 @@ double base_rate_range(double share, double kappa, double answers, double covari
   for (int i = 0; i < grid_size; ++i) {
     const double t = ends.first + i * (ends.second - ends.first) / (grid_size - 1);
     // Variance of the indicator that the true category is this one.
-    const double of_truth = t * (1 - t);
+    const double truth_variance = t * (1 - t);
     // Sensitivity + specificity - 1 of a rater, if the base rate is t.
-    const double informed = of_truth > 0 ? std::sqrt(kappa * share * (1 - share) / of_truth) : 1;
+    const double youden_index =
+        truth_variance > 0 ? std::sqrt(kappa * share * (1 - share) / truth_variance) : 1;
     // Probability that the answer and the true category are both this one, within its bounds.
     const double joint =
-        std::min(std::max(answers * t + covariance / informed, std::max(0.0, answers + t - 1)),
+        std::min(std::max(answers * t + covariance / youden_index, std::max(0.0, answers + t - 1)),
                  std::min(answers, t));
     const double accuracy = 1 - answers - t + 2 * joint;
     least = std::min(least, accuracy);

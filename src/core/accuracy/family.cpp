@@ -33,9 +33,10 @@ const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool 
   for (const double shift : shifts) {
     last = add<OneCoin>(family, OneCoinSettings{by_rater, distance, shift}, last);
     if (!first) first = last;
-    const OwnErrorRows* start = nullptr;
+    const SeparateErrorRows* start = nullptr;
     for (const double concentration : error_concentrations) {
-      if (separate_errors) start = add<OwnErrorRows>(family, last, concentration, variants, start);
+      if (separate_errors)
+        start = add<SeparateErrorRows>(family, last, concentration, variants, start);
     }
   }
   return first;

@@ -12,10 +12,10 @@
 
 namespace fallible {
 
-class OwnErrorRows : public Member {
+class SeparateErrorRows : public Member {
  public:
-  OwnErrorRows(const OneCoin* base, double concentration, int variants,
-               const OwnErrorRows* start = nullptr)
+  SeparateErrorRows(const OneCoin* base, double concentration, int variants,
+                    const SeparateErrorRows* start = nullptr)
       : Member({base->result().label.accuracy, "own", base->settings().shift, concentration},
                base->result().log_prior - std::log(static_cast<double>(variants))),
         base_(base),
@@ -34,7 +34,7 @@ class OwnErrorRows : public Member {
   }
 
   std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const override {
-    auto out = std::make_unique<OwnErrorRows>(*this);
+    auto out = std::make_unique<SeparateErrorRows>(*this);
     out->base_ = base;
     out->start_ = this;
     out->fit(data, no_weight_limit);
@@ -54,9 +54,10 @@ class OwnErrorRows : public Member {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;
     const double log_volume = base_member.result().log_evidence - base_member.log_posterior();
-    fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), LatentPrior(), settings_.shift,
-                          base_member.x(), result_.label.concentration, std::move(counts),
-                          log_weight_limit - result_.log_prior - log_volume);
+    fit_ =
+        fit_separate_errors(data.rows(), OneCoin::model(settings_), LatentPrior(), settings_.shift,
+                            base_member.x(), result_.label.concentration, std::move(counts),
+                            log_weight_limit - result_.log_prior - log_volume);
     result_.log_evidence = fit_.bound + log_volume;
     result_.rater_accuracy = base_member.result().rater_accuracy;
     const auto truth = posterior(data);
@@ -65,9 +66,9 @@ class OwnErrorRows : public Member {
   }
 
   const OneCoin* base_;
-  const OwnErrorRows* start_;
+  const SeparateErrorRows* start_;
   OneCoinSettings settings_;
-  OwnErrors fit_;
+  SeparateErrors fit_;
 };
 
 }  // namespace fallible

@@ -39,9 +39,9 @@ RobustError robust_error(double estimate, const ErrorParts& parts, RaterKind rat
   } else {
     // If the ratings are compatible with all base rates, no model is evidence for independence.
     const double dependence = parts.range >= 1 ? 1 : parts.dependence;
-    const double of_error = bias_per_error * parts.rater_error;
-    const double of_range = bias_per_range * parts.range;
-    const double of_raters = of_range > of_error ? of_range : of_error;
+    const double error_bias = bias_per_error * parts.rater_error;
+    const double range_bias = bias_per_range * parts.range;
+    const double of_raters = range_bias > error_bias ? range_bias : error_bias;
     hidden = std::sqrt(dependence *
                        (square(least_bias) + square(of_raters) + square(bias_per_gap * parts.gap)));
   }

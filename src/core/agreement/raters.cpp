@@ -36,8 +36,8 @@ struct CongerSums {
   double expected() const {
     const Eigen::MatrixXd share = shares();
     const Eigen::VectorXd sum = share.colwise().sum();
-    const double of_themselves = (share * scale()).cwiseProduct(share).sum();
-    return (sum.dot(scale() * sum) - of_themselves) / pairs_of_judges();
+    const double same_rater = (share * scale()).cwiseProduct(share).sum();
+    return (sum.dot(scale() * sum) - same_rater) / pairs_of_judges();
   }
 
   Estimate value() const {

@@ -102,9 +102,6 @@ struct Polygamma {
   }
 };
 
-constexpr double least_size = 0.1,
-                 most_size = 1e4;  // range of a concentration; raters are equal at the upper end
-
 inline double clip_to(double x, double most) { return std::clamp(x, -most, most); }
 
 // Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters), which

@@ -8,7 +8,6 @@
 
 #include "../base/host.hpp"
 #include "../base/rows.hpp"
-#include "crowdtruth.hpp"
 
 namespace fallible {
 

@@ -325,9 +325,9 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
   // With this number of extreme draws, the p-value is above `alpha`, whatever is drawn afterwards.
-  const int undecided =
+  const int extreme_limit =
       static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + numerical_error));
-  const int enough = std::max(least_extreme, undecided);
+  const int enough = std::max(least_extreme, extreme_limit);
   std::vector<std::vector<KStatistics>> out(testers.size());
   std::vector<std::size_t> open_tests;
   IntervalTimer timer;

@@ -209,15 +209,16 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
   return out;
 }
 
-OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-                         double shift, const Eigen::VectorXd& x, double concentration,
-                         std::vector<double> counts, double useful_value) {
+SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
+                                   const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
+                                   double concentration, std::vector<double> counts,
+                                   double useful_value) {
   const int N = rows.categories;
   // The shift is fixed and not in `x`. If errors depend on distance, the dispersion is the last
   // parameter. It is removed from `x`, because `log_error` replaces it.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   std::vector<double> share = shares_by_distance(N, dispersion);
-  OwnErrors out;
+  SeparateErrors out;
   out.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
   out.log_error.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
   if (counts.empty()) {

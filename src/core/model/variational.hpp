@@ -43,7 +43,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
 // A one-coin model in which the wrong answers of each judge have separate shares. The shares in row
 // k are Dirichlet(c * w_k) with concentration c. w_k contains the error shares, equal or by
 // distance, of a one-coin model that was fitted before.
-struct OwnErrors {
+struct SeparateErrors {
   Eigen::VectorXd x;  // parameters of the one-coin model, while errors are fixed at `log_error`
   std::vector<double> log_error;  // expected logarithms of error shares: judges x truths x ratings
   // Expected numbers from which `log_error` is computed: judges x ratings x truths.
@@ -56,9 +56,9 @@ struct OwnErrors {
 // Fits this model, starting from the parameters `x` of the one-coin model. `counts`: expected
 // numbers of a fit with another concentration, or empty. Ends early if the bound is not expected to
 // reach `useful_value`, below which the caller would not use the result.
-OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-                         double shift, const Eigen::VectorXd& x, double concentration,
-                         std::vector<double> counts,
-                         double useful_value = -std::numeric_limits<double>::infinity());
+SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
+                                   const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
+                                   double concentration, std::vector<double> counts,
+                                   double useful_value = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible

@@ -6,11 +6,11 @@
 #include <string>
 #include <tuple>
 
+#include "../panel.hpp"
 #include "core/accuracy/member_matrices.hpp"
 #include "core/accuracy/member_one_coin.hpp"
 #include "core/accuracy/member_own_errors.hpp"
 #include "core/base/special.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -37,8 +37,7 @@ TEST_CASE("the gamma function's logarithm and derivative") {
     CHECK(log_gamma(x) == Approx(std::lgamma(x)).epsilon(1e-12));
     CHECK(digamma(x + 1) == Approx(digamma(x) + 1 / x).epsilon(1e-12));
     const double h = 1e-5 * x;
-    CHECK(digamma(x) ==
-          Approx((log_gamma(x + h) - log_gamma(x - h)) / (2 * h)).epsilon(1e-5));
+    CHECK(digamma(x) == Approx((log_gamma(x + h) - log_gamma(x - h)) / (2 * h)).epsilon(1e-5));
   }
   CHECK(digamma(1) == Approx(-0.57721566490153286).epsilon(1e-13));
 }
@@ -90,12 +89,12 @@ TEST_CASE("members have names for what they let go of") {
   CHECK(OneCoin({true, true, 0}).has_no_shared_errors());
   CHECK(!OneCoin({false, false, 0.1}).has_no_shared_errors());
   const OneCoin equal({true, true, 0}), hard({true, true, 0.2});
-  const MemberLabel separate_label = label(OwnErrorRows(&hard, 30, 2));
+  const MemberLabel separate_label = label(SeparateErrorRows(&hard, 30, 2));
   CHECK(separate_label.accuracy == "rater");
   CHECK(separate_label.errors == "own");
   CHECK(separate_label.difficulty == 0.2);
   CHECK(separate_label.concentration == 30);
-  CHECK(!OwnErrorRows(&equal, 30, 2).has_no_shared_errors());
+  CHECK(!SeparateErrorRows(&equal, 30, 2).has_no_shared_errors());
   CHECK(label(Matrices(&equal, false)).errors == "matrix");
 }
 
@@ -157,7 +156,8 @@ TEST_CASE("members that will not matter are not polished, but where something on
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 500;
   const JointData data({panel.view(), weight, {}, nullptr}, 0);
-  OneCoin has_no_shared_errors({true, false, 0}), hard({true, false, 0.3}, &has_no_shared_errors), is_unpolished(hard);
+  OneCoin has_no_shared_errors({true, false, 0}), hard({true, false, 0.3}, &has_no_shared_errors),
+      is_unpolished(hard);
   has_no_shared_errors.fit(data, no_weight_limit);
   hard.fit(data, no_weight_limit);
   is_unpolished.fit(data, 0);
@@ -168,12 +168,11 @@ TEST_CASE("members that will not matter are not polished, but where something on
   CHECK(!polished->as_base()->is_unpolished());
   CHECK(polished->result().estimate == Approx(hard.result().estimate).epsilon(1e-3));
 
-  OwnErrorRows on_hard(&hard, 8, 2), on_rough(&is_unpolished, 8, 2), given_up(on_rough);
+  SeparateErrorRows on_hard(&hard, 8, 2), on_rough(&is_unpolished, 8, 2), given_up(on_rough);
   on_hard.fit(data, no_weight_limit);
   on_rough.fit(data, no_weight_limit);
   given_up.fit(data, 0);
-  CHECK(on_rough.result().log_evidence ==
-        Approx(on_hard.result().log_evidence).epsilon(1e-4));
+  CHECK(on_rough.result().log_evidence == Approx(on_hard.result().log_evidence).epsilon(1e-4));
   CHECK(given_up.result().log_evidence < on_hard.result().log_evidence + 1);
 }
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
-#include "core/accuracy/bootstrap.hpp"
-#include "core/accuracy/member.hpp"
-#include "core/accuracy/estimator.hpp"
-#include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 #include "../posterior.hpp"
+#include "core/accuracy/bootstrap.hpp"
+#include "core/accuracy/estimator.hpp"
+#include "core/accuracy/member.hpp"
+#include "core/model/algebraic.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -273,8 +273,8 @@ TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {
   BootstrapOptions how;
   how.replicates = 20;
   how.seed = 42;
-  for (const Method method : {Method::binned, Method::unbinned, Method::joint, Method::shared,
-                              Method::average}) {
+  for (const Method method :
+       {Method::binned, Method::unbinned, Method::joint, Method::shared, Method::average}) {
     EstimatorOptions options;
     options.method = method;
     const auto fitted = estimator(panel, options);

@@ -3,12 +3,12 @@
 #include <cmath>
 #include <vector>
 
+#include "../panel.hpp"
 #include "core/accuracy/base_rates.hpp"
 #include "core/accuracy/blend.hpp"
 #include "core/accuracy/common.hpp"
 #include "core/accuracy/profile_interval.hpp"
 #include "core/accuracy/robust.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -23,8 +23,7 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(found.std_error == Approx(std::sqrt(0.025)));
 
   const std::vector<double> few{0.5, nan, 0.1, nan, nan};
-  CHECK(percentile_interval(few.data(), few.size(), 0.9).lack ==
-        Interval::Lack::failed);
+  CHECK(percentile_interval(few.data(), few.size(), 0.9).lack == Interval::Lack::failed);
 
   const std::vector<double> half{0.5, nan, 0.1, nan}, one{0.5, nan}, near{1, 1 - 1e-12};
   CHECK(percentile_interval(half.data(), 4, 0.9).lack == Interval::Lack::none);
@@ -113,19 +112,20 @@ TEST_CASE("estimate and interval are those of the published oracles") {
   };
   const auto people = RaterKind::people, machines = RaterKind::machines;
   const Oracle oracles[] = {
-      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, people, 1, 1, .1358899, .4285714, .75, .8,
-       .0666246, .6904123, .9095877},
-      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, machines, 1, 1, .1358899, .4285714, .75, .725,
-       .1711724, .4434464, 1},
-      {.67, .55, 1, .33, .015, 16, .10, .43, .09, .03, people, 1, .2581989, .0714100, .0455992,
-       .2053388, .6390161, .1105950, .4571036, .8209287},
+      {.86,    .80, 1, .15,      .02,      2,   .60, .50,      .55,      .15,
+       people, 1,   1, .1358899, .4285714, .75, .8,  .0666246, .6904123, .9095877},
+      {.86,      .80, 1, .15,      .02,      2,   .60,  .50,      .55,      .15,
+       machines, 1,   1, .1358899, .4285714, .75, .725, .1711724, .4434464, 1},
+      {.67,    .55, 1,        .33,      .015,     16,       .10,      .43,      .09,      .03,
+       people, 1,   .2581989, .0714100, .0455992, .2053388, .6390161, .1105950, .4571036, .8209287},
       {1, 1, 1, .28, .01, 2, .80, 0, 1, 0, people, 1, 1, 1, 0, 1, 1, .2916048, .5203529, 1},
-      {.97, .96, 1, .05, .004, 2, .90, .12, .95, .012, people, 1, 1, .3953473, .5192308, .9868421,
-       .96, .1211031, .7608031, 1},
-      {.74, .70, 0, .30, .03, 5, .28, .20, .30, .05, people, 1, 0, .1797580, .0721649, .6603774,
-       .74, .03, .6906544, .7893456},
-      {.82, .70, .6, .25, .03, 3, .45, .40, .40, .09, people, .75, .4242641, .0746565, .2465753,
-       .6716418, .7690883, .0630346, .6654056, .8727710}};
+      {.97,    .96, 1, .05,      .004,     2,        .90, .12,      .95,      .012,
+       people, 1,   1, .3953473, .5192308, .9868421, .96, .1211031, .7608031, 1},
+      {.74,    .70, 0, .30,      .03,      5,        .28, .20, .30,      .05,
+       people, 1,   0, .1797580, .0721649, .6603774, .74, .03, .6906544, .7893456},
+      {.82,      .70,      .6,       .25,      .03,      3,        .45,
+       .40,      .40,      .09,      people,   .75,      .4242641, .0746565,
+       .2465753, .6716418, .7690883, .0630346, .6654056, .8727710}};
   const auto near = [](double x) { return Approx(x).epsilon(1e-6); };
   for (const Oracle& oracle : oracles) {
     const double back = typical_share(oracle.dependence, oracle.categories);
@@ -153,8 +153,8 @@ TEST_CASE("estimate and interval are those of the published oracles") {
 
 TEST_CASE("the range over base rates is that of the pairs of ratings") {
   PatternBuilder builder(1);
-  const int cases[6][4] = {{1, 1, 1, 1}, {1, 1, 2, 1}, {1, 2, 2, 2}, {2, 2, 2, 2}, {1, 1, 1, 1},
-                           {1, 1, 2, 2}};
+  const int cases[6][4] = {{1, 1, 1, 1}, {1, 1, 2, 1}, {1, 2, 2, 2},
+                           {2, 2, 2, 2}, {1, 1, 1, 1}, {1, 1, 2, 2}};
   std::vector<double> weight;
   for (const auto& row : cases) {
     for (int j = 0; j < 3; ++j) builder.rate(j + 1, row[j]);

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "core/agreement/agreement.hpp"
 #include "../panel.hpp"
+#include "core/agreement/agreement.hpp"
 
 using namespace fallible;
 
@@ -32,11 +32,11 @@ KernelOptions nominal(const std::string& name, int k) {
   return out;
 }
 
-const char* many[] = {"percent_agreement", "chance_kappa", "fleiss_kappa", "gwet_ac",
-                      "krippendorff_alpha", "krippendorff_alpha_ordinal", "conger_kappa",
-                      "light_kappa"};
+const char* many[] = {"percent_agreement", "chance_kappa",       "fleiss_kappa",
+                      "gwet_ac",           "krippendorff_alpha", "krippendorff_alpha_ordinal",
+                      "conger_kappa",      "light_kappa"};
 const char* of_two_raters[] = {"bangdiwala_b", "yule_y", "information_agreement",
-                     "information_agreement_plain"};
+                               "information_agreement_plain"};
 
 }  // namespace
 
@@ -78,8 +78,7 @@ TEST_CASE("influences sum to zero, and nearly to what leaving a case out changes
     const auto kernel = make_kernel(rows, nominal(name, 3));
     const auto slope = kernel->influence(rows.weight);
     const auto jack = jackknife_influence(*kernel, rows.weight, Host());
-    const double sum =
-        std::inner_product(slope.begin(), slope.end(), rows.weight.begin(), 0.0);
+    const double sum = std::inner_product(slope.begin(), slope.end(), rows.weight.begin(), 0.0);
     CHECK(std::fabs(sum) < 1e-12);
     REQUIRE(jack.size() == slope.size());
     for (std::size_t i = 0; i < slope.size(); ++i) {
@@ -100,8 +99,7 @@ TEST_CASE("measures of two raters have influences too") {
       auto up = rows.weight, down = rows.weight;
       up[i] += h;
       down[i] -= h;
-      const double change =
-          (kernel->estimate(up).value - kernel->estimate(down).value) / (2 * h);
+      const double change = (kernel->estimate(up).value - kernel->estimate(down).value) / (2 * h);
       CHECK(slope[i] == doctest::Approx(change).epsilon(1e-6));
     }
   }
@@ -110,8 +108,7 @@ TEST_CASE("measures of two raters have influences too") {
 TEST_CASE("undefined is not a number, with the reason") {
   const Panel alone({"A.", ".B"}, {}, 2), same({"AA", "AA"}, {}, 2);
   const auto ask = [](const Panel& panel, const char* measure, int least) {
-    const RatedRows rows =
-        select_rows(panel.view(), panel.weights(), all_of(panel, false, least));
+    const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, false, least));
     return make_kernel(rows, nominal(measure, 2))->estimate(rows.weight);
   };
   CHECK(ask(alone, "fleiss_kappa", 1).why == Undefined::no_pairs);

@@ -19,9 +19,13 @@ RatedRows ratings() {
   RatedRows out;
   out.judges = 4;
   out.categories = N;
-  const std::vector<std::vector<int>> rows{
-      {0, 0, 1, 0, 2, 1, 3, 0}, {0, 1, 0, 2, 1, 2}, {1, 1, 2, 1, 2, 1, 3, 0}, {2, 2, 3, 2},
-      {0, 0, 1, 1, 2, 2},       {3, 1},             {1, 2, 1, 2}};
+  const std::vector<std::vector<int>> rows{{0, 0, 1, 0, 2, 1, 3, 0},
+                                           {0, 1, 0, 2, 1, 2},
+                                           {1, 1, 2, 1, 2, 1, 3, 0},
+                                           {2, 2, 3, 2},
+                                           {0, 0, 1, 1, 2, 2},
+                                           {3, 1},
+                                           {1, 2, 1, 2}};
   for (const auto& row : rows) out.add_row(row.data(), row.data() + row.size());
   out.weight = {5, 2, 3, 4, 2, 1, 2};
   return out;

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <functional>
 
-#include "core/agreement/agreement.hpp"
 #include "../panel.hpp"
+#include "core/agreement/agreement.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -66,7 +66,8 @@ double conger(const RatedRows& rows, const Weights& weight) {
     for (double& x : share[u]) x /= all;
   }
   const double expected = (by_chance(share[0], share[1]) + by_chance(share[0], share[2]) +
-                           by_chance(share[1], share[2])) / 3;
+                           by_chance(share[1], share[2])) /
+                          3;
   return (percent_agreement(rows, weight) - expected) / (1 - expected);
 }
 
@@ -147,9 +148,8 @@ void compare(const std::string& name, const RatedRows& rows, const Measure& slow
 TEST_CASE("kappas of raters and alphas are what their definitions say") {
   RatedRows rows = ratings();
   const auto with_rows = [&](auto measure, auto... more) {
-    return [&rows, measure, more...](const Weights& weight) {
-      return measure(rows, weight, more...);
-    };
+    return
+        [&rows, measure, more...](const Weights& weight) { return measure(rows, weight, more...); };
   };
   compare("conger_kappa", rows, with_rows(conger), with_rows(conger));
   compare("krippendorff_alpha", rows, with_rows(alpha, false, 1.0), with_rows(alpha, false, 0.0));
@@ -228,7 +228,8 @@ TEST_CASE("measures of a table of two raters") {
     Selection both{{1, 2}, {}, 2, {1, 2, 3}, 3, false, 2};
     const RatedRows some = select_rows(panel.view(), panel.weights(), both);
     const double used = raters[0] == "AAAA" ? 2 : 3;
-    CHECK(make_kernel(some, {"information_agreement", scale, Pooling::pairs})->estimate(some.weight).value ==
-          Approx(1 - used / 3));
+    CHECK(make_kernel(some, {"information_agreement", scale, Pooling::pairs})
+              ->estimate(some.weight)
+              .value == Approx(1 - used / 3));
   }
 }

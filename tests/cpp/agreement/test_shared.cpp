@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "core/agreement/shared.hpp"
 #include "../panel.hpp"
+#include "core/agreement/shared.hpp"
 
 using namespace fallible;
 using doctest::Approx;

@@ -38,8 +38,8 @@ TEST_CASE("a search ends after three small gains in a row") {
     while (small < 3) {
       ++last;
       REQUIRE(last < 40);
-      small = value[last] - value[last - 1] <= tolerance * (1 + std::fabs(value[last])) ? small + 1
-                                                                                        : 0;
+      small =
+          value[last] - value[last - 1] <= tolerance * (1 + std::fabs(value[last])) ? small + 1 : 0;
     }
     options.value_tolerance = tolerance;
     const Optimum found = maximise(flat_top, start, options);

@@ -49,8 +49,8 @@ TEST_CASE("rows are sorted as words are, however long and whatever is in them") 
 }
 
 TEST_CASE("rows with common beginnings, long tails and many bits are sorted") {
-  // All rows begin with the same values. They differ after more values than 64 bits hold, or only in
-  // length.
+  // All rows begin with the same values. They differ after more values than 64 bits hold, or only
+  // in length.
   for (const int wide : {1, 3, 1000, 70000, 2000000000}) {
     std::vector<std::vector<int>> words;
     for (int i = 0; i < 60; ++i) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 #include "../posterior.hpp"
+#include "core/model/algebraic.hpp"
 #include "slopes.hpp"
 
 using namespace fallible;

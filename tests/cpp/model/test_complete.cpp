@@ -3,11 +3,11 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "../panel.hpp"
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
 #include "models.hpp"
 
 using namespace fallible;

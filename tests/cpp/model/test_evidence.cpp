@@ -4,11 +4,11 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "../panel.hpp"
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/variational.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -35,8 +35,7 @@ TEST_CASE("a held shift is the model with that shift, and held errors are its er
   REQUIRE(free.layout.size == held.layout.size + 1);
   Eigen::VectorXd x = free.start(), of_free, of_held;
   x[x.size() - 1] = 0.13;
-  const double gap = free.evaluate(x, &of_free) -
-                     held.evaluate(x.head(held.layout.size), &of_held);
+  const double gap = free.evaluate(x, &of_free) - held.evaluate(x.head(held.layout.size), &of_held);
   CHECK(gap == Approx(-0.5 * 0.13 * 0.13 / (0.2 * 0.2)).epsilon(1e-10));
   CHECK((of_free.head(held.layout.size) - of_held).norm() < 1e-9);
 
@@ -201,9 +200,9 @@ TEST_CASE("errors of their own gain on the model without them only where they ar
   settings.errors = Errors::distance;
   const LatentClass model(rows, settings, LatentPrior(), {0, nullptr});
   const LatentFit base = fit_latent(model, model.start(), OptimiserOptions());
-  const OwnErrors stiff = fit_own_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
+  const SeparateErrors stiff = fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
   CHECK(stiff.bound == Approx(base.value).epsilon(1e-5));
-  const OwnErrors free = fit_own_errors(rows, settings, LatentPrior(), 0, base.x, 8, {});
+  const SeparateErrors free = fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 8, {});
   CHECK(free.bound != Approx(base.value).epsilon(1e-5));
   CHECK(free.bound < base.value + 20);
 }

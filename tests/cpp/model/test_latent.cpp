@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "core/model/latent_pairs.hpp"
+#include "../panel.hpp"
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/identified.hpp"
 #include "core/model/latent.hpp"
+#include "core/model/latent_pairs.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
 #include "models.hpp"
 
 using namespace fallible;
@@ -39,9 +39,8 @@ LatentRows exact_rows(const std::vector<double>& accuracies, double dispersion, 
           const double ratio = system ? system_dispersion : dispersion;
           double total = 0;
           for (int l = 0; l < N; ++l) total += l == k ? 0 : std::pow(ratio, -std::abs(k - l));
-          product *= answer[u] == k
-                         ? p
-                         : (1 - p) * std::pow(ratio, -std::abs(k - answer[u])) / total;
+          product *=
+              answer[u] == k ? p : (1 - p) * std::pow(ratio, -std::abs(k - answer[u])) / total;
         }
         probability += product;
       }
@@ -92,8 +91,9 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
     const int system = setting == 0 ? -1 : 0;
     std::vector<int> known(panel.view().patterns, 0);
     known[2] = 3;
-    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system,
-                                        {known, {}, {}, setting == 2 ? three(panel) : Populations()});
+    const LatentRows rows =
+        latent_rows(panel.view(), panel.weights(), system,
+                    {known, {}, {}, setting == 2 ? three(panel) : Populations()});
     for (const LatentModel& model : all_models()) {
       for (const bool none : {false, true}) {
         LatentPrior prior;
@@ -112,7 +112,8 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
           down[i] -= 1e-5;
           double up_likelihood, down_likelihood;
           const double slope = (latent.evaluate(up, nullptr, &up_likelihood) -
-                                latent.evaluate(down, nullptr, &down_likelihood)) / 2e-5;
+                                latent.evaluate(down, nullptr, &down_likelihood)) /
+                               2e-5;
           double total = 0;
           for (int r = 0; r < rows.size(); ++r) total += rows.weight[r] * scores(r, i);
           off = std::max(off, std::fabs(slope - gradient[i]));
@@ -292,7 +293,8 @@ TEST_CASE("two raters are known in two populations with different base rates, no
   const LatentFit fit = fit_latent(latent, careful());
   const Law law(latent.layout, fit.x);
   const std::vector<double> rates{0.9732, 0.0268, 0.2832, 0.7168};
-  for (std::size_t i = 0; i < rates.size(); ++i) CHECK(law.rates[i] == Approx(rates[i]).epsilon(1e-3));
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    CHECK(law.rates[i] == Approx(rates[i]).epsilon(1e-3));
   CHECK(law.base_rates[0] == Approx((555 * law.rates[0] + 1322 * law.rates[2]) / 1877));
   // The model is saturated: expected frequencies are equal to observed frequencies.
   for (int i = 0; i < rows.size(); ++i) {
@@ -391,7 +393,8 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
       CHECK(off < 1e-6);
       CHECK(latent.accuracy(x, 2) == Approx(.7));
       CHECK(Law(latent.layout, x).confusion(2)[1] == Approx(.1));
-      if (system < 0) CHECK(identified_judges(rows, {true, Errors::free, false, false}, flat()).all);
+      if (system < 0)
+        CHECK(identified_judges(rows, {true, Errors::free, false, false}, flat()).all);
     }
   }
 }

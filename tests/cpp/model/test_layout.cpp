@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "../panel.hpp"
 #include "core/base/random.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
 #include "models.hpp"
 
 using namespace fallible;
@@ -15,8 +15,8 @@ using doctest::Approx;
 namespace {
 
 const int N = 3;
-const Panel panel({"ABCABCABBCAABBCC", "ABCABCACBA..BBCA", "ABCBBCABCC..ABCC",
-                   "A..ABAABCCABBACB", "CBAABAABCCABCACB"},
+const Panel panel({"ABCABCABBCAABBCC", "ABCABCACBA..BBCA", "ABCBBCABCC..ABCC", "A..ABAABCCABBACB",
+                   "CBAABAABCCABCACB"},
                   {"ABCABBABBCABCABC"}, N);
 const std::vector<double> some_matrix{.7, .2, .1, .1, .7, .2, .2, .1, .7};
 

@@ -4,13 +4,13 @@
 #include <Eigen/Dense>
 #include <cmath>
 
+#include "../panel.hpp"
 #include "core/base/random.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/latent_pairs.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
-#include "slopes.hpp"
 #include "models.hpp"
+#include "slopes.hpp"
 
 using namespace fallible;
 using doctest::Approx;

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <vector>
 
+#include "../panel.hpp"
 #include "core/base/optimise.hpp"
 #include "core/base/random.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/passes.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;

@@ -5,10 +5,10 @@
 #include <map>
 #include <string>
 
+#include "../panel.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
-#include "../panel.hpp"
 #include "models.hpp"
 
 using namespace fallible;

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "../panel.hpp"
 #include "core/base/random.hpp"
 #include "core/base/special.hpp"
 #include "core/model/variational.hpp"
-#include "../panel.hpp"
 
 using namespace fallible;
 using doctest::Approx;
@@ -88,8 +88,8 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
       const double mean = sum / weight;
       double bound = 0;
       for (int u = 0; u < 4; ++u) {
-        const double p = u < 3 ? (right[u] + 10 * mean) / (all[u] + 10)
-                               : (right[u] + 0.5) / (all[u] + 1);
+        const double p =
+            u < 3 ? (right[u] + 10 * mean) / (all[u] + 10) : (right[u] + 0.5) / (all[u] + 1);
         CHECK(found.accuracy[u] == Approx(p));
         if (u == 3) continue;
         bound += (10 * mean - 1) * std::log(p) + (9 - 10 * mean) * std::log(1 - p) +
@@ -132,7 +132,8 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
         std::vector<double> p;
         for (int k = 0; k < N; ++k) {
           double x = log_class[k];
-          for (const int at : rows.positions(i)) x += log[rows.judge[at] * N + k][rows.category[at]];
+          for (const int at : rows.positions(i))
+            x += log[rows.judge[at] * N + k][rows.category[at]];
           p.push_back(std::exp(x));
           total += p[k];
         }

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "../panel.hpp"
 #include "core/ratings/constant.hpp"
-#include "core/ratings/tallies.hpp"
 #include "core/ratings/patterns.hpp"
 #include "core/ratings/rated_rows.hpp"
-#include "../panel.hpp"
+#include "core/ratings/tallies.hpp"
 
 using namespace fallible;
 
@@ -32,8 +32,7 @@ TEST_CASE("R's missing integer is a missing rating and a missing answer") {
 TEST_CASE("long data in any order give the patterns of wide data") {
   const std::vector<int> which{3, 1, 2, 1, 3, 2}, rater{2, 1, 2, 2, 1, 1},
       category{2, 1, 2, 1, 2, 1};
-  const Patterns x =
-      patterns_from_long(which.data(), rater.data(), category.data(), 6, {}, 4);
+  const Patterns x = patterns_from_long(which.data(), rater.data(), category.data(), 6, {}, 4);
   const Panel wide({"AAB.", "ABB."}, {}, 2);
   CHECK(x.index == wide.patterns.index);
   CHECK(x.start == wide.patterns.start);
@@ -98,8 +97,7 @@ TEST_CASE("patterns with the same key are one row, in an order of its own") {
 TEST_CASE("repeats are ratings, but not pairs of raters") {
   // Ratings of one case: A, A, B by rater 1 and A by rater 2.
   const std::vector<int> which{1, 1, 1, 1}, rater{1, 1, 1, 2}, category{1, 1, 2, 1};
-  const Patterns x =
-      patterns_from_long(which.data(), rater.data(), category.data(), 4, {}, 1);
+  const Patterns x = patterns_from_long(which.data(), rater.data(), category.data(), 4, {}, 1);
   PatternView view;
   view.patterns = 1;
   view.raters = 2;

@@ -134,7 +134,8 @@ TEST_CASE("a panel follows its matrices") {
   for (std::size_t i = 0; i < cases; ++i) {
     const int s = panel.stratum[i] - 1, k = panel.truth[i] - 1;
     ++of_truth[s * 5 + k];
-    for (int u = 0; u < 5; ++u) ++visible_systems[((u * 3 + s) * 5 + k) * 5 + panel.answers[u][i] - 1];
+    for (int u = 0; u < 5; ++u)
+      ++visible_systems[((u * 3 + s) * 5 + k) * 5 + panel.answers[u][i] - 1];
   }
   double chi2 = 0;
   int df = 0;

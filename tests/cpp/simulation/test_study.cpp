@@ -69,8 +69,8 @@ struct Drawn {
   Ratings ratings() const {
     const auto view = patterns.view(3, 4, 2);
     const std::size_t cases = patterns.index.size();
-    return {view, pattern_weights(patterns.index.data(), nullptr, cases, view.patterns), {},
-            nullptr};
+    return {
+        view, pattern_weights(patterns.index.data(), nullptr, cases, view.patterns), {}, nullptr};
   }
 };
 
@@ -188,9 +188,11 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
     for (int s = 0; s < 2; ++s) {
       const AverageParts& of_average = *average->systems()[s].average;
       const auto error = [&](double sampling, double value) {
-        return robust_error(value, {sampling, value - of_average.shared, of_average.dependence,
-                                    of_average.rater_error, range[s], 1},
-                            RaterKind::people).std_error;
+        return robust_error(value,
+                            {sampling, value - of_average.shared, of_average.dependence,
+                             of_average.rater_error, range[s], 1},
+                            RaterKind::people)
+            .std_error;
       };
       for (int e = 0; e < 3; ++e) {
         const Interval &sampling = run.estimates[e].interval[s],
