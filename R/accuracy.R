@@ -27,7 +27,8 @@
 #'   bins, in \[0.001, 1\], by default 0.1 (1 gives a single bin). `clip`: where estimates are
 #'   clipped to \[0, 1\], in each `"bin"` (the default, as published), `"overall"`, or `"none"`.
 #' @param common How many of the raters' errors a system is assumed to share, see section *Shared
-#'   errors*: `"none"`, as in the published method; `"all"`, the system errs where the raters err;
+#'   errors of systems and raters* of [estimate_accuracy()]. It is `"none"`, as in the published
+#'   method; `"all"`, the system errs where the raters err;
 #'   `"typical"`, the amount found in typical public data; or a number in \[0, 1\], from none (0) to
 #'   all (1). `NULL`, the default, is `"typical"` for method `"average"` and `"none"` for `"joint"`.
 #'   The other methods do not use `common`.

@@ -74,7 +74,8 @@
 #'   default `FALSE`.
 #' @param systems If `TRUE`, systems of `x` count as raters. By default the value of `pairwise`.
 #' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
-#'   default), `"cases"` or `"fleiss-cuzick"`; see *Missing ratings*.
+#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of
+#'   [agreement()].
 #' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
 #'   1000; `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement` with a row per measure and the columns

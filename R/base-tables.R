@@ -38,8 +38,8 @@ columns_tibble <- function(...) {
     row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
 }
 
-# The table of a result in a document, a data frame of strings. NULL for results without a table,
-# which documents show as they are printed.
+# Returns the table that represents a result in a document, a data frame of strings. Returns NULL
+# for results without such a table. Documents then contain the printed result.
 shown_table <- function(x) {
   schema <- schema_of(x)
   if (is.function(schema$shown)) return(format_view(schema$shown(x)))

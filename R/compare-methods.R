@@ -193,7 +193,7 @@ comparison_notes <- function(x) {
       "; accuracies are for the other cases"
     ),
     reason_notes(table, paste(table$system1, "-", table$system2)),
-    # Pairs that estimates and agreement with the plurality of raters order differently.
+    # Pairs whose order by the estimates differs from their order by agreement with the plurality.
     if (length(unknown) > 0L) paste0(
       "Ratings do not show which of the two is better (by the model the first; by counting votes",
       " the second, or neither): ", shorten(unknown, most = 4L)

@@ -220,9 +220,9 @@ log_likelihood_gradient <- function(problem, theta) {
     step <- step_sizes(parameters)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       move <- step * (problem$set == set)
-      change <- counts *
-        (log_rating_probs(problem, parameters + move) - log_rating_probs(problem,
-          parameters - move))
+      change <- counts * (
+        log_rating_probs(problem, parameters + move) - log_rating_probs(problem, parameters - move)
+      )
       rowSums(matrix(change, rows))
     }, numeric(rows))
     colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)

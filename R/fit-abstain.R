@@ -206,6 +206,6 @@ warn_abstain <- function(x, decision, depends = decision$depends) {
   only <- unique(rating_category(x))
   if (length(only) == 1L && depends) {
     warn_weak(escape_braces("all answers are ", x$categories[only],
-      "; the other category is identified only by abstentions"))
+      "; estimates for the other category depend only on who abstains"))
   }
 }

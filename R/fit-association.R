@@ -158,7 +158,7 @@ exchanged_share <- function(fit) {
   p <- replace(fit$matrices, n == 0, NA) # raters x truths x ratings
   variance <- p * (1 - p) / as.vector(n)
   is_exchanged <- vapply(seq_len(ncol(n)), function(k) {
-    difference <- p[, -k, k, drop = FALSE] - p[, k, k] # of every other truth and the right one
+    difference <- p[, -k, k, drop = FALSE] - p[, k, k] # for each other truth
     error <- sqrt(variance[, -k, k, drop = FALSE] + variance[, k, k])
     rowSums(difference > 2 * error, na.rm = TRUE) > 0
   }, logical(nrow(n)))

@@ -55,10 +55,10 @@ populations_of <- function(model, x, like = NULL) {
   columns <- unname(split_columns(design$matrix, design$names)[-1L])
   distinct_row <- number_combinations(rep(1, nrow(design$matrix)), columns)
   first <- which(!duplicated(distinct_row))
-  sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
+  row_order <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
   list(
-    population = match(distinct_row, sorted)[group],
-    design = design$matrix[first[sorted], -1L, drop = FALSE],
+    population = match(distinct_row, row_order)[group],
+    design = design$matrix[first[row_order], -1L, drop = FALSE],
     report = unscaled(design), base = design[names(design) != "matrix"]
   )
 }

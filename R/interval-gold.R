@@ -40,8 +40,8 @@ effective_gold_size <- function(x, target, conf_level) {
 # variance of one case (`x$variance`). For the population it includes the sampling error of the
 # cases. It is then at most the squared error of a mean of gold cases without predictions.
 relative_error_variance <- function(x, target) {
-  error <- x$ratio * (1 - x$gold / x$cases) / x$gold
-  if (target == "cases") error else pmin(error + x$at_hand / x$cases, x$design / x$gold)
+  variance <- x$ratio * (1 - x$gold / x$cases) / x$gold
+  if (target == "cases") variance else pmin(variance + x$at_hand / x$cases, x$design / x$gold)
 }
 
 # Returns Student's intervals for differences between accuracies. `x`: result of gold_accuracy() for
@@ -208,9 +208,9 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
 
 # Returns combined intervals of differences between the accuracies of two systems. `x`: estimates
 # from gold cases, result of gold_accuracy(). `from_ratings`: estimates from ratings. A difference
-# is at most the share of cases on which the two answers differ (`x$differ`), and the least bias is
-# proportional to this share. `x$one_right`: expected squared difference of a case. `x$all`: number
-# of cases.
+# is at most the share of cases on which the two answers differ (`x$differ`). The bias is therefore
+# at least `min_bias` times this share. `x$one_right`: expected share of cases on which exactly one
+# of the two answers is right. `x$all`: number of cases.
 combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   from_ratings$bias <- pmax(from_ratings$bias, min_bias * x$differ)

@@ -82,9 +82,9 @@ sensitivity_ends <- function(object) {
   )
 }
 
-# Marks on the line of each system: the shares "none" (0), "typical" and "all" (1), and the share
-# that the user gave as a number (`stated`). Only the mark at the estimate has an interval (`low`,
-# `high`).
+# Returns the marks on the line of each system. Their position is the share of the raters' errors
+# that the system shares: none (0), typical, all (1), and the number that the user gave, if any
+# (`stated`). Only the mark at the estimate has an interval (`low`, `high`).
 sensitivity_marks <- function(object) {
   table <- tidy(object)
   common <- common_of(object$options)

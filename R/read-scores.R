@@ -56,8 +56,9 @@ columns_of_scores <- function(x, scores, data, by_rating) {
       "For long data, give a data frame with columns {.val {score_columns}}."
     ))
   check_scored_systems(names(scores), x)
-  abort_argument_if(by_rating, "scores", "Scores in columns need wide data, with a row per case.",
-    i = "Give a data frame with columns {.val {score_columns}}.")
+  abort_argument_if(by_rating, "scores",
+    "{.arg scores} can name columns only in wide data, with a row per case.",
+    i = "Give {.arg scores} as a data frame with the columns {.val {score_columns}}.")
   for (system in names(scores)) {
     unknown <- setdiff(scores[[system]], names(data))
     abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",

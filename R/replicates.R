@@ -113,8 +113,8 @@ reason_notes <- function(table, rows, most = 4L, no = "interval") {
 why_of <- function(table) {
   n_rows <- length(table$reason)
   derived <- ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n_rows)), "missing", "no_interval")
-  recorded <- rep_len(table[["why"]] %||% NA_character_, n_rows)
-  ifelse(is.na(recorded), derived, recorded)
+  given_codes <- rep_len(table[["why"]] %||% NA_character_, n_rows)
+  ifelse(is.na(given_codes), derived, given_codes)
 }
 
 # Warns about systems with too many failed replicates. `share`: the share of replicates that failed,

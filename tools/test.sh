@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests the C++ core without R, and the installed package. The last lines show the counts of both:
 #   sh tools/test.sh [--long]
-# --long: more random panels, a PostgreSQL server, all pictures, and some fuzzing. It sets
+# --long: more random panels, a PostgreSQL server, all pictures, inputs that once failed. It sets
 # FALLIBLE_EXTENDED_TESTS=true, which tests check. The package is installed into a temporary
 # library, or into the folder FALLIBLE_LIBRARY, where it stays.
 set -u

@@ -12,7 +12,7 @@ rounds <- function(n) {
 # TRUE every night, for slow tests that fail only if other tests fail too.
 nightly_tests <- function() Sys.getenv("FALLIBLE_EXTENDED_TESTS") == "nightly"
 
-skip_unless_nightly <- function() skip_if_not(nightly_tests(), "runs every night")
+skip_unless_nightly <- function(why = "runs every night") skip_if_not(nightly_tests(), why)
 
 skip_unless_extended <- function() {
   skip_if_not(extended_tests(), "FALLIBLE_EXTENDED_TESTS is not \"true\"")

@@ -181,7 +181,7 @@ test_that("a copied rater is seen in the pairs, and its law comes out", {
 })
 
 test_that("ranks of truths from the prior among their draws are even, with easy cases and pairs", {
-  skip_if_not(nightly_tests(), "posteriors of known panels are tried every time, ranks every night")
+  skip_unless_nightly("posteriors of known panels are tried every time, ranks every night")
   worlds <- list(
     easy = list(
       model = free_model(dependence = "easy"), terms = c("easy[-]", "easy[+]"),

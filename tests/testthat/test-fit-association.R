@@ -149,3 +149,41 @@ test_that("two raters are fitted with a warning where ratings cannot check the m
     expect_warning(fit(same), "populations whose base rates differ", class = weak)
   }
 })
+
+# Share of the ratings by raters who give some label more often if another category is true than if
+# the label is true, by two standard errors. Loops over raters, labels and other categories.
+slow_exchanged_share <- function(fit) {
+  x <- fit$x
+  n <- ratings_by_truth(fit)
+  variance <- function(j, truth, k) {
+    p <- fit$matrices[j, truth, k]
+    p * (1 - p) / n[j, truth]
+  }
+  exchanges <- logical(nrow(n))
+  for (j in seq_len(nrow(n))) {
+    for (k in seq_len(ncol(n))) {
+      for (truth in setdiff(seq_len(ncol(n)), k)) {
+        if (n[j, k] == 0 || n[j, truth] == 0) next
+        gap <- fit$matrices[j, truth, k] - fit$matrices[j, k, k]
+        if (gap > 2 * sqrt(variance(j, truth, k) + variance(j, k, k))) exchanges[[j]] <- TRUE
+      }
+    }
+  }
+  ratings <- ratings_of_raters(x)
+  sum(ratings[exchanges]) / sum(ratings)
+}
+
+test_that("exchanged categories are found with the error of each compared rate", {
+  shares <- vapply(1:20, function(seed) {
+    set.seed(seed)
+    flipped <- matrix(c(0.3, 0.7, 0.5, 0.5), 2, byrow = TRUE) # an error rate of a rare category
+    x <- simulate_ratings(rater_design(
+      c(0.9, 0.9, 0.7, 0.5), 0.8, c("a", "b"), 150, base_rates = c(0.9, 0.1),
+      matrices = list(rater4 = flipped)
+    ))
+    fit <- quiet(fit_raters(x, dawid_skene()))
+    expect_equal(exchanged_share(fit), slow_exchanged_share(fit))
+    exchanged_share(fit)
+  }, 0)
+  expect_gt(length(unique(shares)), 1L) # some are found, some are not
+})

@@ -149,7 +149,7 @@ test_that("ranks of tests at two sites are even, and intervals cover", {
 })
 
 test_that("ranks of accuracies are even where some truths are known, and intervals cover", {
-  skip_if_not(nightly_tests(), "one world of them every time, all every night")
+  skip_unless_nightly("one world of them every time, all every night")
   prior <- rater_prior(others = list(right = c(6, 3)), order = "none")
   found <- calibrated(300, coins_with_gold, rater_model("rater", "uniform"), prior, thin = 8L)
   expect_gt(found$p, 0.01)
@@ -158,7 +158,7 @@ test_that("ranks of accuracies are even where some truths are known, and interva
 })
 
 test_that("ranks around a centre are even with an order", {
-  skip_if_not(nightly_tests(), "one world of them every time, all every night")
+  skip_unless_nightly("one world of them every time, all every night")
   prior <- rater_prior(others = "partial", order = "mean")
   found <- calibrated(80, function() around_centre(150), dawid_skene(), prior, thin = 8L)
   expect_gt(found$p, 0.01)

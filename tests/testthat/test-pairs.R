@@ -172,7 +172,7 @@ test_that("pairs of features do not depend on the order of rows, or are refused 
 })
 
 test_that("two features of the ratings do not depend on the order of rows either", {
-  skip_if(!nightly_tests(), "all pairs of features with a verb take a minute")
+  skip_unless_nightly("all pairs of features with a verb take a minute")
   both <- utils::combn(names(pairs_of_ratings), 2L, simplify = FALSE)
   features <- lapply(both, function(two) {
     function(p) c(pairs_of_ratings[[two[[1L]]]](p), pairs_of_ratings[[two[[2L]]]](p))

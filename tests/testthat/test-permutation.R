@@ -13,7 +13,7 @@ test_that("every verb gives the same numbers when labels and rows are permuted",
 })
 
 test_that("no change of the input that means the same changes any verb on any kind of fit", {
-  skip_if(!nightly_tests(), "the whole walk takes five minutes")
+  skip_unless_nightly("the whole walk takes five minutes")
   expect_identical(walk_all(walk_panel(), list(all = walk_at_once)), character())
   unordered <- setdiff(names(walk_fits), "ordinal")
   expect_identical(walk_all(walk_panel(), walk_changes["rotated"], unordered), character())

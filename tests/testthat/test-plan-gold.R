@@ -268,7 +268,7 @@ test_that("a plan of a difference leads to a comparison", {
   table <- tidy(compare_systems(estimate))
   # Of accuracies they say nothing: no case had a chance on which answers agree.
   expect_true(all(is.na(estimate$gold$details$worth)))
-  expect_match(estimate$gold$details$reason, "^the inverse sampling probabilities of gold cases do not sum to its")
+  expect_match(estimate$gold$details$reason, "^the inverse sampling probabilities of gold cases do not sum to the number of cases")
   right <- true_accuracy(x)$sample
   expect_true(table$conf.low < right[[1]] - right[[2]] && right[[1]] - right[[2]] < table$conf.high)
   # Labels of cases with the same answer carry no information on the difference. One of 25 random

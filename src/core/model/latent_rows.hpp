@@ -92,8 +92,9 @@ struct Known {
   Populations populations = {};
 };
 
-// Makes rows from patterns. `system`: the system (from 0) that joins the raters as the last judge,
-// or -1. The order of the rows does not depend on the order of cases.
+// Converts patterns to rows of the likelihood. `system`: index (from 0) of the system that is added
+// to the raters as the last judge; -1 if there are only raters. The order of the rows does not
+// depend on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 
