@@ -6,7 +6,7 @@
 # writes three files. plan-surface.csv (kept as .gz) has the probability of an estimate within a
 # margin of the true accuracy, with Monte Carlo standard errors. Its rows are settings (categories,
 # raters, their kappa, K-properties hold or are violated), methods, numbers of cases and margins.
-# plan-needed.csv (kept as .gz) has the numbers of cases that the joint estimate needs on the surface.
+# plan-needed.csv has the numbers of cases that the joint estimate needs on the surface.
 # plan-advice.csv has the advice of the paper, simulated with many runs.
 #
 # Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the

@@ -2,8 +2,6 @@
 #
 #   Rscript bench/regression.R [inst/extdata/results/regression.csv] [panels]
 #
-# The file is kept as .gz.
-#
 # Panels of 500 cases, whose category (two or four) depends on a number z with slope 1, and on a
 # group of half of the cases with slope 0. `worlds` has the coders; in some of them the first coder
 # finds the second category .2 less often in one group. The worlds `test` show how often the test of
