@@ -93,14 +93,14 @@ long_sentences <- function(lines) {
     grepl("\\\\t[a]b|^ *[|]", lines)
   begins <- tagged | code | grepl("^ *([*-]|[0-9]+[.]) |^ *\\\\item|^ *$", lines)
   lines <- gsub("\\[[^]]*\\](\\([^)]*\\))?|\\\\[a-z]+[{]", " x ", lines)
-  pieces <- split(ifelse(code, "", lines), cumsum(begins))
-  starts <- split(seq_along(lines), cumsum(begins))
-  do.call(rbind, Map(function(piece, at) {
-    sentences <- strsplit(paste(trimws(piece), collapse = " "), "[.:;?!]+(?=[ )]|$)", perl = TRUE)[[1L]]
-    words <- lengths(regmatches(sentences, gregexpr("[A-Za-z][A-Za-z'-]*", sentences)))
-    long <- which(words > most_words)
-    data.frame(line = rep(at[[1L]], length(long)), words = words[long], text = sentences[long])
-  }, pieces, starts))
+  piece <- cumsum(begins)
+  text <- tapply(ifelse(code, "", trimws(lines)), piece, paste, collapse = " ")
+  sentences <- strsplit(text, "[.:;?!]+(?=[ )]|$)", perl = TRUE)
+  at <- rep(which(!duplicated(piece)), lengths(sentences))
+  sentences <- unlist(sentences)
+  words <- lengths(gregexpr("[A-Za-z][A-Za-z'-]*", sentences)) # 1 if there is none
+  long <- words > most_words
+  data.frame(line = at[long], words = words[long], text = sentences[long])
 }
 
 files <- c(
