@@ -200,7 +200,8 @@ TEST_CASE("separate errors improve the fit only if they are free parameters") {
   settings.errors = Errors::distance;
   const LatentClass model(rows, settings, LatentPrior(), {0, nullptr});
   const LatentFit base = fit_latent(model, model.start(), OptimiserOptions());
-  const SeparateErrors stiff = fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
+  const SeparateErrors stiff =
+      fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
   CHECK(stiff.bound == Approx(base.value).epsilon(1e-5));
   const SeparateErrors free = fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 8, {});
   CHECK(free.bound != Approx(base.value).epsilon(1e-5));
