@@ -102,8 +102,8 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (length(gold$case) > 0L) gold
 }
 
-# Runs the sampler again without known truths. The truths are then a sample that measures the
-# accuracy.
+# Runs the sampler again without known truths. They are then gold cases, with which the accuracy is
+# measured.
 refit_without_truth <- function(fit) {
   fit_checked_draws(
     join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth")), fit$model,
