@@ -204,9 +204,7 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
 #' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
 #' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases.
-#'   It has a line for each kind of interval: from gold cases only (`"gold alone"`), from gold cases
-#'   and predictions by ratings (`"corrected"`), and with the estimate from ratings as a prior
-#'   (`"combined"`). A grey dashed line shows the required half-width.
+#'   It has a line for each kind of interval. A grey dashed line shows the required half-width.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
