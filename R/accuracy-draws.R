@@ -102,8 +102,8 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (length(gold$case) > 0L) gold
 }
 
-# Runs the sampler again without known truths. The truths are then a sample that measures the
-# accuracy.
+# Runs the sampler again without known truths. They are then gold cases, with which the accuracy is
+# measured.
 refit_without_truth <- function(fit) {
   fit_checked_draws(
     join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth")), fit$model,
@@ -175,23 +175,23 @@ make_joint_task <- function(fit, system_number) {
   list(x = x, task = task)
 }
 
-# Computes draws between those with independent and with shared errors, at positions that `common`
-# of `options` defines. Returns a list. accuracy: draws x systems. cells: a matrix per system (draws
-# x cells of truth and answer). sizes: a row per system with the sampling error; the variances due
-# to sampling, shared errors and cases on which all raters err; and `back`, the mean position from
-# independent (0) to shared (1). ends: `unmixed_draws`, the result of draw_accuracies().
+# Interpolates between draws with independent (0) and with shared (1) errors. `common` of `options`
+# defines the degree of sharing, between 0 and 1. Returns a list. accuracy: draws x systems. cells:
+# a matrix per system (draws x cells of truth and answer). sizes: a row per system with the sampling
+# error; the variances due to sampling, shared errors and cases on which all raters err; and
+# `back`, the mean degree of sharing. ends: `unmixed_draws`, the result of draw_accuracies().
 mix_draws <- function(fit, unmixed_draws, options) {
   x <- fit$x
   difference <- unmixed_draws$independent - unmixed_draws$shared
   common <- common_for_core(options) %||% 1
   is_typical <- is.character(common)
-  mean_position <- if (is_typical) 1 / sqrt(max(used_categories(x), 2L) - 1) else common
-  position <- mean_position + 0 * difference
-  accuracy <- unmixed_draws$independent - mean_position * difference
+  mean_sharing <- if (is_typical) 1 / sqrt(max(used_categories(x), 2L) - 1) else common
+  sharing <- mean_sharing + 0 * difference
+  accuracy <- unmixed_draws$independent - mean_sharing * difference
   sampling <- apply(accuracy, 2L, stats::sd)
   sizes <- columns_tibble(
     sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
-    back = mean_position, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
+    back = mean_sharing, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
   )
   if (is_typical) {
     mean_accuracy <- colMeans(accuracy)
@@ -201,31 +201,31 @@ mix_draws <- function(fit, unmixed_draws, options) {
       mean_accuracy, zeros, zeros, 1 + zeros, sizes$rater_error, sizes$range,
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
-    position_sd <- if (panel_kind(x) == "machines") 0 else prior_position_sd
+    sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd
     same_answers <- as.matrix(same_answer_share(fit))
     same_answers[is.na(same_answers)] <- 0
     diag(same_answers) <- 1
     centred <- accuracy + rep(error$centre - mean_accuracy, each = nrow(difference))
-    position_noise <- hidden_error_noise(centred, same_answers)
-    hidden_noise <- hidden_error_noise(cbind(centred, position_noise), same_answers) *
+    sharing_noise <- hidden_error_noise(centred, same_answers)
+    hidden_noise <- hidden_error_noise(cbind(centred, sharing_noise), same_answers) *
       rep(error$hidden, each = nrow(difference))
-    position <- mean_position + position_sd * position_noise
-    accuracy <- centred - position_sd * position_noise * difference + hidden_noise
-    sizes$of_common <- position_sd^2 * colMeans(difference^2)
+    sharing <- mean_sharing + sharing_sd * sharing_noise
+    accuracy <- centred - sharing_sd * sharing_noise * difference + hidden_noise
+    sizes$of_common <- sharing_sd^2 * colMeans(difference^2)
     sizes$of_hidden <- error$hidden^2
   }
   accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(ncol(difference)), function(s) {
-    mixed <- (1 - position[, s]) * unmixed_draws$independent_cells[[s]] +
-      position[, s] * unmixed_draws$shared_cells[[s]]
+    mixed <- (1 - sharing[, s]) * unmixed_draws$independent_cells[[s]] +
+      sharing[, s] * unmixed_draws$shared_cells[[s]]
     rescale_cells(pmax(mixed, 0), accuracy[, s], n_categories(x))
   })
   list(accuracy = accuracy, cells = cells, sizes = sizes, ends = unmixed_draws)
 }
 
-# Prior standard deviation of the position between independent (0) and shared (1) errors. Robust
-# intervals use the same value.
-prior_position_sd <- 0.5
+# Prior standard deviation of the degree to which a system shares the errors of raters, from 0
+# (independent errors) to 1 (all errors are shared). Robust intervals use the same value.
+prior_sharing_sd <- 0.5
 
 # Rescales cells of truth and answer so that they sum to one and the diagonal sums to `accuracy`.
 rescale_cells <- function(cells, accuracy, n_labels) {

@@ -46,12 +46,12 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
 # `warnings`. Messages are not wrapped, because warn_groups() shows the first line of each.
 catch_warnings <- function(code) {
   withr::local_options(cli.condition_width = Inf)
-  collected <- rlang::env(all = list())
+  collected <- rlang::env(warnings = list())
   value <- withCallingHandlers(code, fallible_warning = function(w) {
-    collected$all <- c(collected$all, list(w))
+    collected$warnings <- c(collected$warnings, list(w))
     rlang::cnd_muffle(w)
   })
-  list(value = value, warnings = collected$all)
+  list(value = value, warnings = collected$warnings)
 }
 
 # Raises one warning for all groups. It has the classes of all warnings, a line about each message,

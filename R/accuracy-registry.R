@@ -177,7 +177,7 @@ check_accuracy_method <- function(method, arg = "method") {
 
 # Converts options of an estimate to the arguments of estimate_accuracy() that give these options.
 as_arguments <- function(options) {
-  c(options[settled], list(
+  c(options[method_options], list(
     bins = list(width = options$bin_width, clip = options$clip),
     resampling = drop_null(options[c("replicates", "threads", "cluster")])
   ))

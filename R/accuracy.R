@@ -124,7 +124,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   by <- by_of_cases(rlang::enquo(by), x)
   x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
-    arguments <- mget(c(settled, "bins", "resampling", "gold_sample"))
+    arguments <- mget(c(method_options, "bins", "resampling", "gold_sample"))
     abort_argument_if(!is.null(known_truth), "known_truth",
       "Give {.arg known_truth} or {.arg known_raters}, not both.")
     if (missing(model)) model <- model_for_known(known_raters)
@@ -137,7 +137,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     check_several_raters(x)
-    arguments <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
+    arguments <- c(mget(c(method_options, "known_truth", "gold_sample")), settings)
     if (!missing(model)) arguments$model <- model
     return(estimate_by_function(x, method, arguments, by))
   }
@@ -154,7 +154,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     }
     muffle_boundary_warning(method, fit_checked(x, model, NULL, truth, NULL))
   }
-  estimate_by_group(x, by, fit, gold, c(mget(settled), settings))
+  estimate_by_group(x, by, fit, gold, c(mget(method_options), settings))
 }
 
 #' @rdname estimate_accuracy
@@ -171,7 +171,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (!is.null(systems)) x <- replace_answers(x, choose_systems(x$x, systems))
   if (is.null(known_truth) && is_known_judge(x)) {
     class(x) <- c("judge_fit", class(x))
-    return(estimate_from_fit(x, by, mget(c(settled, "bins", "resampling"))))
+    return(estimate_from_fit(x, by, mget(c(method_options, "bins", "resampling"))))
   }
   check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
@@ -192,7 +192,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
       update(x, known_truth = truth)
     }
   }
-  estimate_by_group(x$x, by, fit, gold, c(mget(settled), settings))
+  estimate_by_group(x$x, by, fit, gold, c(mget(method_options), settings))
 }
 
 # Calls estimate_accuracy() with a fit and those of the user's arguments that are not NULL or empty.
@@ -203,7 +203,7 @@ estimate_from_fit <- function(fit, by, arguments) {
 
 # Names of the arguments of estimate_accuracy() that are single settings. The other settings are
 # elements of the lists `bins` and `resampling`.
-settled <- c("method", "interval", "conf_level", "common")
+method_options <- c("method", "interval", "conf_level", "common")
 
 # Returns `fit`. Suppresses its warning that a base rate was estimated below zero, if the method is
 # `"average"`, which does not use these base rates.

@@ -160,22 +160,22 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' Each function returns one measure of agreement as a number. [agreement()] computes several
 #' measures, with standard errors and intervals.
 #'
-#' Notation: `Po` is observed agreement, the share of pairs of ratings that agree, or with
-#' `scale_weights` the mean weight of these pairs. `Pe` is agreement expected by chance, `N` the
-#' number of categories and `p` the share of each category. Chance-corrected measures are
-#' `(Po - Pe) / (1 - Pe)`.
+#' Notation: `Po` is observed agreement, the share of pairs of ratings of the same case that agree.
+#' `Pe` is agreement expected by chance, `N` the number of categories and `p` the share of each
+#' category. Chance-corrected measures are `(Po - Pe) / (1 - Pe)`. With `scale_weights`, let `w` be
+#' the `N` x `N` matrix of weights; `Po` is then the mean weight of all pairs of ratings of a case.
 #'
 #' * `percent_agreement()`: `Po`.
-#' * `chance_kappa()`: `Pe = 1/N` (Lehner 2015); with weights, the mean of the weight matrix.
+#' * `chance_kappa()`: `Pe = 1/N` (Lehner 2015); with weights, `Pe = mean(w)`.
 #'   `bennett_s()` is the same measure, and so are Brennan and Prediger's kappa and PABAK.
-#' * `scott_pi()`, `fleiss_kappa()`: `Pe = sum(p^2)`, with `p` over all raters. Scott's pi is for
-#'   two raters, Fleiss' kappa for any number.
+#' * `scott_pi()`, `fleiss_kappa()`: `Pe = sum(p^2)`, with `p` over all raters; with weights,
+#'   `sum(w * outer(p, p))`. Scott's pi is for two raters, Fleiss' kappa for any number.
 #' * `cohen_kappa()`, `conger_kappa()`: `Pe` is the mean over pairs of raters of `sum(p1 * p2)`,
 #'   with the shares `p1` of the first and `p2` of the second rater. Cohen's kappa is for two
 #'   raters, Conger's for any number.
 #' * `light_kappa()`: the mean of Cohen's kappa over all pairs of raters.
 #' * `gwet_ac()`: AC1 has `Pe = sum(p * (1 - p)) / (N - 1)`. With weights, AC2 multiplies this `Pe`
-#'   by the mean row sum of the weight matrix.
+#'   by `sum(w) / N`.
 #' * `krippendorff_alpha()`: 1 minus observed divided by expected disagreement. Both are over
 #'   ratings of cases with two or more ratings, with a correction for small samples.
 #' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters,

@@ -187,9 +187,9 @@ number_of <- function(n) trimws(number(n))
 #'   [true_accuracy()] returns the true accuracy of systems (`expected`: over all panels; `sample`:
 #'   in this panel).
 #' * **known truth**: true categories of some cases (**gold cases**), given in the argument
-#'   `known_truth`. The **worth** of ratings is the number of gold cases without ratings that one
-#'   gold case with ratings replaces ([plan_gold()]). **Known raters** are raters with known
-#'   confusion matrices (`known_raters`).
+#'   `known_truth`. If the **worth** of ratings is 2, gold cases with ratings are as informative as
+#'   twice the number without ([plan_gold()]). **Known raters** are raters with known confusion
+#'   matrices (`known_raters`).
 #' * **confusion matrix**: probabilities of answers (columns) given the truth (rows).
 #'   [confusion_matrix()] computes one from parameters. `confusion()` returns those of the raters in
 #'   a fit, or of the systems in an estimate. The **agreement matrix** of two raters
@@ -207,8 +207,9 @@ number_of <- function(n) trimws(number(n))
 #' * **family**: a user-defined model, specified by the distribution of ratings for each true
 #'   category ([rater_family()]).
 #' * **difficulty**: the loss of accuracy on some cases compared with others. Cases of equal
-#'   difficulty are **strata**. **Dispersion** and **error range** describe how far errors are from
-#'   equally probable.
+#'   difficulty are **strata**. **Dispersion**: how many times less probable an error is with each
+#'   further step from the true category. **Error range**: the largest relative deviation of error
+#'   probabilities, by chance, from those given by the dispersion.
 #' * **agreement**: the share of pairs of ratings of the same case that are equal. **Chance**: the
 #'   agreement of raters who guess, 1 / number of categories. **Chance kappa**: agreement beyond
 #'   chance, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). The word **kappa** without

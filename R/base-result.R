@@ -38,7 +38,7 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
-  # Tables that are fields of the result, or are the result, are not stored again in the schema.
+  # If tables are fields of the result, or the result itself, the schema does not store copies.
   is_stored_once <- if (is.null(again)) !map_lgl(tables, is.function) else
     map_lgl(tables, identical, tibble)
   schema <- new_schema(

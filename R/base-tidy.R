@@ -56,11 +56,11 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
 }
 
 # The rows of a matrix of intervals that the argument `parm` of confint() selects, by name or
-# number. `ends`: a matrix with a row per estimate.
-chosen_rows <- function(ends, parm) {
-  if (missing(parm)) return(ends)
-  if (is.numeric(parm)) parm <- rownames(ends)[parm]
-  ends[check_names_among(parm, rownames(ends), "parm"), , drop = FALSE]
+# number. `intervals`: a matrix with a row per estimate.
+chosen_rows <- function(intervals, parm) {
+  if (missing(parm)) return(intervals)
+  if (is.numeric(parm)) parm <- rownames(intervals)[parm]
+  intervals[check_names_among(parm, rownames(intervals), "parm"), , drop = FALSE]
 }
 
 # A matrix of intervals as in confint(): a row per estimate, columns such as "5 %" and "95 %".

@@ -104,9 +104,9 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 # data, one number, or a number per posterior draw if it depends on the parameters. `simulated`: the
 # statistic of simulated ratings, a number per draw.
 predictive_row <- function(observed_values, simulated) {
-  ends <- stats::quantile(simulated, c(0.05, 0.95), names = FALSE)
-  columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = ends[[1L]],
-    high = ends[[2L]], p.value = mean(simulated >= observed_values))
+  limits <- stats::quantile(simulated, c(0.05, 0.95), names = FALSE)
+  columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = limits[[1L]],
+    high = limits[[2L]], p.value = mean(simulated >= observed_values))
 }
 
 # Returns a row per pair of raters with common cases: observed and simulated numbers of agreements.

@@ -68,18 +68,19 @@ group_measurement <- function(estimate, s, level) {
 # Influence of each cluster on the estimate of system number `s`, the sum over its cases. The
 # influence of a case is slope x (prediction - mean prediction) / number of cases. The influence of
 # a gold case also includes its deviation from the prediction, divided by the number of gold cases.
+# The prediction is the probability that the answer is correct (`p_correct`).
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   subset <- select_gold(evidence, evidence$answer[, s] > 0L)
   answer <- evidence$answer[, s, drop = FALSE]
-  prediction <- fill_unrated(predict_answer(evidence$predicted, answer), subset$weight)[x$index, 1L]
+  p_correct <- fill_unrated(predict_answer(evidence$predicted, answer), subset$weight)[x$index, 1L]
   weight <- weights_of_cases(x) * (subset$weight[, 1L] > 0)[x$index] / measured$cases
   cluster <- as_label(estimate$options$given_cluster)
   rowsum(c(
-    measured$slope * weight * (prediction - sum(weight * prediction)),
+    measured$slope * weight * (p_correct - sum(weight * p_correct)),
     measured$rest / measured$gold
-  ), cluster[c(seq_along(prediction), evidence$case)])[, 1L]
+  ), cluster[c(seq_along(p_correct), evidence$case)])[, 1L]
 }
 
 # Difference between two groups for one system. `sides`: list of two measurements, see

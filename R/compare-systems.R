@@ -19,14 +19,14 @@
 #' errors as the raters (shared errors). Its correlation between two systems is the third power of
 #' the share of cases with equal answers: .73 if nine of ten answers are equal, .13 if half are.
 #' This rule was chosen on public data with known truth. It is approximate, because few of these
-#' data sets have several systems. If one assumes instead that shared errors cancel, coverage is too
+#' data sets have several systems. If shared errors were assumed to cancel, coverage would be too
 #' low.
 #'
 #' With other methods and intervals, cases (or the clusters of the estimate) are resampled, with the
-#' same resamples for all systems, and everything is estimated again. If the estimate has bootstrap
-#' replicates, they are used. Intervals are percentiles of the differences, and probabilities of
-#' ranks are shares of replicates; equal systems share a rank. Intervals and probabilities then
-#' allow for sampling error only.
+#' same resamples for all systems, and everything is estimated again. Bootstrap replicates of the
+#' estimate are used if it has them. Intervals are percentiles of the differences, and probabilities
+#' of ranks are shares of replicates; equal systems share a rank. Both then allow for sampling error
+#' only.
 #'
 #' @section Order of systems:
 #' If the estimate and the agreement with the plurality of raters (the most frequent rating of a
@@ -35,22 +35,22 @@
 #' `FALSE`: treat the order as unknown.
 #'
 #' @section Known truths: If the estimate has gold cases (cases with known truth, `known_truth` of
-#' [estimate_accuracy()]), they also measure the differences. The kind of interval is the one of the
-#' estimate. On a case on which two systems gave the same answer, the difference is zero whatever
-#' the truth is, so only gold cases with different answers are informative. Ratings predict which
-#' system is right on these cases, and gold cases correct the predictions as for accuracies.
-#' `"corrected"` is a Student interval. `"combined"` uses the difference from ratings only as a
-#' prior. The prior is normal, with a flat part between minus and plus the share of cases with
-#' different answers; its standard error for shared errors is at least .1 of that share. Each pair
-#' is measured separately. Ranks, and intervals for all differences at once, are computed from joint
-#' errors of all systems whose differences have the variances of the pairs (by classical scaling).
-#' Both are `NA` if a pair has no interval. For a pair without gold cases, the difference from
-#' ratings only is reported.
+#' [estimate_accuracy()]), they also measure the differences. The kind of interval is that of the
+#' estimate. If two systems gave a case the same answer, their difference is zero for any truth, so
+#' only gold cases with different answers are informative. Ratings predict which system is right on
+#' these cases, and gold cases correct the predictions. `"corrected"` intervals use quantiles of
+#' Student's t distribution. `"combined"` uses the difference from ratings only as a prior. Let `d`
+#' be the share of cases with different answers. The prior is a mixture of a normal distribution and
+#' a flat part from `-d` to `d`; its standard error for shared errors is at least `d / 10`. Each
+#' pair is measured separately. Ranks and simultaneous intervals need joint errors of all systems:
+#' classical scaling chooses errors whose differences have the variances of the pairs. Both are `NA`
+#' if a pair has no interval. For a pair without gold cases, the difference from ratings only is
+#' reported.
 #'
 #' If only a difference matters, let [plan_gold()] draw cases with different answers. In public and
-#' simulated panels with 50 random gold cases, the width of 90% intervals was .76 of the width of
-#' intervals from gold only (`"corrected"`; coverage .92). With 50 gold cases with different answers
-#' it was .49 (coverage .91).
+#' simulated panels with 50 random gold cases, `"corrected"` 90% intervals were .76 times the width
+#' of intervals from gold only (coverage .92), and .49 times with 50 gold cases with different
+#' answers (coverage .91).
 #'
 #' @section Groups: For a result of [estimate_accuracy()] with `by`, groups are compared with each
 #' other, for example two versions of an application. Both groups need gold cases. Differences from
@@ -77,15 +77,13 @@
 #' systems. For more systems, use one of two arguments. `reference` compares each system with one
 #' system; there are no ranks. `best = k` compares the `k` systems with the highest estimates with
 #' each other and with all other systems. In each pair, the system with the higher estimate is the
-#' first. Ranks are ranks among the `k` systems. Choose `k` before you look at results. The best
-#' system is chosen because of its estimate, which is therefore likely to be too high, the more so
-#' the more systems there are. `simultaneous = TRUE` allows for that.
+#' first. Ranks are ranks among the `k` systems. Choose `k` before you look at results. The highest
+#' of many estimates is likely to be too high. `simultaneous = TRUE` allows for that.
 #'
-#' With more than 100 systems, replicates of method `"joint"`, from which correlations of averages
-#' are also computed, are first-order approximations. The influence of each case on an estimate is
-#' computed once, and no model is fitted again (the infinitesimal jackknife, Efron 1982). Systems
-#' are then processed in blocks. Errors of two systems in different blocks due to shared errors are
-#' correlated only if the two are compared, which makes simultaneous intervals slightly wider.
+#' With more than 100 systems, replicates of method `"joint"` are first-order approximations
+#' (infinitesimal jackknife, Efron 1982), for which no model is fitted again. Systems are processed
+#' in blocks. Shared errors of two systems in different blocks are correlated only if the two are
+#' compared, which makes simultaneous intervals slightly wider.
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #'
@@ -104,9 +102,9 @@
 #' @param best `NULL` (the default), or the number of systems with the highest estimates that are
 #'   compared with each other and with all others. It cannot be combined with `reference`.
 #' @param metric The metric to compare, one of [system_metrics]; `NULL`, the default, for accuracy.
-#'   The best system, which results call the most accurate, is the one with the highest value or,
-#'   for costs, the lowest. Metrics need an estimate by a method with a joint table of truth and
-#'   answer, with robust or bootstrap intervals (see [estimate_metrics()]).
+#'   The best ("most accurate") system has the highest value or, for costs, the lowest. The method
+#'   must estimate the joint table of truth and answer, with robust or bootstrap intervals (see
+#'   [estimate_metrics()]).
 #' @param category For a metric of single categories, such as recall: the category; `NULL`, the
 #'   default, for the macro average over categories.
 #' @param cost For `metric = "loss"`: the costs of errors, see [estimate_metrics()].

@@ -212,7 +212,7 @@ fit_linear <- function(value, low) {
 
 # Returns statistics of how well scores separate workers of low quality from others, see glance() in
 # flag_workers(). `low`: is the quality low? NA if unknown.
-score_quality <- function(score, low) {
+flag_performance <- function(score, low) {
   has_both <- !is.na(score) & !is.na(low)
   score <- score[has_both]
   low <- low[has_both]
@@ -235,8 +235,8 @@ score_quality <- function(score, low) {
 # CrowdTruth, and the settings of the rule, such as its weights or thresholds.
 new_flags <- function(workers, rule) {
   fitted <- rule$rule == "fitted"
-  quality <- if (fitted) score_quality(workers$held_out, workers$known) else
-    lapply(score_quality(0, NA), `[`, NA)
+  performance <- if (fitted) flag_performance(workers$held_out, workers$known) else
+    lapply(flag_performance(0, NA), `[`, NA)
   flagged <- workers[workers$flagged %in% TRUE, ]
   # Flagged workers are sorted by score, then by the sum of suspicious deviations of their metrics.
   deviation <- t(scale(as.matrix(workers[rule$metrics]))) * spam_sign[rule$metrics]
@@ -247,7 +247,7 @@ new_flags <- function(workers, rule) {
     !!!rule, tables = list(workers = workers),
     facts = c(
       rule = rule$rule, workers = nrow(workers), flagged = nrow(flagged), undefined = undefined,
-      quality
+      performance
     ),
     line = paste0(
       number(nrow(flagged)), " of ", count_noun(nrow(workers), "worker"), " flagged",
@@ -259,10 +259,10 @@ new_flags <- function(workers, rule) {
       rule_note(rule),
       # Performance of the rule on workers of known quality, from held-out scores.
       if (fitted) paste0(
-        "Held out (", count_noun(rule$folds, "fold"), ", ", quality$low, " of ", quality$known,
-        " known workers of low quality): ", toString(paste(
+        "Held out (", count_noun(rule$folds, "fold"), ", ", performance$low, " of ",
+        performance$known, " known workers of low quality): ", toString(paste(
           c("accuracy", "precision", "recall", "AUC"),
-          format_decimals(unlist(quality[c("accuracy", "precision", "recall", "auc")]))
+          format_decimals(unlist(performance[c("accuracy", "precision", "recall", "auc")]))
         ))
       ),
       if (isTRUE(median_units[[1L]] < median_units[[2L]])) sprintf(

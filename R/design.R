@@ -154,8 +154,8 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #' @param ... Not used; catches misspelt arguments.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
 #'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
-#'   with difficulty. The probability of an error halves with each step of distance from the true
-#'   category, and its random factors vary by 100% (`error_range` of [rater_design()]). The same is
+#'   with difficulty. The probability of an error halves with each step from the true category, and
+#'   is multiplied by a random number from 0 to 2 (`error_range` of [rater_design()]). The same is
 #'   true of systems, which all answer the same cases.
 #' @family simulation
 #' @templateVar where Figures 1-14
@@ -314,9 +314,9 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   columns <- setdiff(names(covariates), "weight")
   reserved <- intersect(columns, reserved_names)
-  ok <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
+  is_valid <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
     !all(columns %in% judges) && length(reserved) == 0L
-  abort_argument_if(!ok, "covariates",
+  abort_argument_if(!is_valid, "covariates",
     "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
         probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
         system.",

@@ -65,7 +65,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     paste0("Labels: ", toString(sprintf("%s (%d)", names(label_counts()), label_counts())))
   )
   output$more <- shiny::renderUI(more_fields(file(), names(label_counts())))
-  output$known <- shiny::renderUI(known_fields(shiny::req(gold_file())))
+  output$known <- shiny::renderUI(gold_inputs(shiny::req(gold_file())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(current_ratings()))
   output$data <- shiny::renderTable(checks_in_words(check_result()))

@@ -251,7 +251,8 @@ more_fields <- function(file, labels) {
 
 sampling_choices <- c("At random" = "random", "By hand" = "given")
 
-known_fields <- function(file) {
+# Returns the input fields for cases with known truth. `file`: list with the `columns` of the file.
+gold_inputs <- function(file) {
   column <- function(id, label, likely) {
     page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])
   }

@@ -134,12 +134,12 @@ min_contraction <- 0.3
 
 schema_of.draws_fit <- function(x) { # nolint: object_name.
   sampling <- x$sampling
-  worst <- worst_mixing(x)
+  mixing_values <- worst_mixing(x)
   new_schema(
     tables = list(parameters = tidy_draws),
     facts = c(facts_of_fit(x), list(
       draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
-      worst_rhat = worst[[1L]], worst_ess = worst[[2L]], switched = x$switched
+      worst_rhat = mixing_values[[1L]], worst_ess = mixing_values[[2L]], switched = x$switched
     )),
     line = line_of_fit(x),
     head = paste0(
@@ -162,7 +162,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit),
-      format_sensitivity_to_lean(fit, fit$x$categories[[2L]])))
+      format_bias_sensitivity(fit, fit$x$categories[[2L]])))
   }
   c(
     paste0(
@@ -259,7 +259,7 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
 
 # Computes measures of diagnostic tests, such as sensitivity, in each draw. The interval and the
 # estimate (median) are quantiles over draws.
-tested.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: object_name.
+measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) population_shares(fit$task, fit$x, populations) else
     as.double(seq_len(populations) == population_in_fit(fit, group))

@@ -350,19 +350,19 @@ worst_mixing <- function(fit) {
   )
 }
 
-has_mixed <- function(worst) worst[[1L]] <= 1.01 && worst[[2L]] >= 400
+has_mixed <- function(mixing) mixing[[1L]] <= 1.01 && mixing[[2L]] >= 400
 
 format_mixing <- function(fit) {
-  worst <- worst_mixing(fit)
-  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(worst[[1L]]),
-    number(round(worst[[2L]])))
+  mixing <- worst_mixing(fit)
+  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(mixing[[1L]]),
+    number(round(mixing[[2L]])))
 }
 
 warn_mixing <- function(fit) {
-  worst <- worst_mixing(fit)
-  warn_if(!has_mixed(worst), "no_convergence",
-    "Chains have not mixed: Rhat {format_decimals(worst[[1L]], 3L)}, effective sample size
-        {round(worst[[2L]])}.",
+  mixing <- worst_mixing(fit)
+  warn_if(!has_mixed(mixing), "no_convergence",
+    "Chains have not mixed: Rhat {format_decimals(mixing[[1L]], 3L)}, effective sample size
+        {round(mixing[[2L]])}.",
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
   # If all raters have informative priors, the priors distinguish the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",

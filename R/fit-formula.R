@@ -45,7 +45,7 @@ covariates_used <- function(model, x) {
 # `population`: number of the population of each pattern. `design`: standardised covariates without
 # the intercept (populations x columns). `report`: a matrix that converts coefficients to the
 # original units of the covariates. `base`: terms and scales, from which formula_design() computes
-# the same columns for other data. Argument `like` is the `base` of an earlier fit, or NULL.
+# the same columns for other data. Argument `like`: field `base` of an earlier fit, or NULL.
 populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)

@@ -31,9 +31,9 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   if (isTRUE(truth)) truth <- stored_truth(x)
   truth_table <- as_truth_table(truth, arg, names(x$keys))
   cases <- as_label(x$cases)
-  off <- which(!truth_table$case %in% cases)
-  abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",
-    x = "{.val {truth_table$case[off]}} {?is/are} not among them.", row = off)
+  unknown_rows <- which(!truth_table$case %in% cases)
+  abort_if(unknown_rows, "case", "{.arg {arg}} must name cases of {.arg x}.",
+    x = "{.val {truth_table$case[unknown_rows]}} {?is/are} not among them.", row = unknown_rows)
   known_codes(truth_table, cases, x$categories, arg)
 }
 

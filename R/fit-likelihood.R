@@ -51,7 +51,7 @@ identified_as <- function(fit, parameters) {
   has_known <- has_known_values(fit$known)
   if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
-  # If raters abstained, the result of decide_abstain() contains a code that can replace this one.
+  # If raters abstained, decide_abstain() has also checked whether the parameters are identified.
   decision <- fit$x$panel$abstain
   if (has_known || is.null(fit$model$abstain) || is.null(decision)) return(code)
   by_replies <- decision$by_replies && uses_abstentions(fit$model)

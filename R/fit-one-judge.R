@@ -165,7 +165,7 @@ format_calibration <- function(fit) {
 # Returns a sentence on how much the estimated base rate of `category` would change if the judge
 # gave this category to 5% more of the cases, whatever their truth; NULL for more than two
 # categories.
-format_sensitivity_to_lean <- function(fit, category) {
+format_bias_sensitivity <- function(fit, category) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
     "If it rated ", category, " in 5 of 100 more of these cases, whatever their truth, the ",

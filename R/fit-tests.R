@@ -110,7 +110,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
   notes <- ifelse(is_mostly_prior, "mostly prior", NA)
   tidy_tests <- function(group) {
-    tested_table(fit, rows, na_real(tested(fit, rates, combined, conf_level, group)), notes)
+    tested_table(fit, rows, na_real(measure_tests(fit, rates, combined, conf_level, group)), notes)
   }
   out <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates, notes))
   # Predictive values differ between populations if they use the base rates of the fit.
@@ -126,8 +126,8 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
 }
 
 # Returns the table of test_accuracy(). `rows`: a data frame with factors `measure`, `category` and
-# `rater`. `numbers`: result of tested(), arrays with an entry per row. `notes`: a note per rater,
-# or NA.
+# `rater`. `numbers`: result of measure_tests(), arrays with an entry per row. `notes`: a note per
+# rater, or NA.
 tested_table <- function(fit, rows, numbers, notes) {
   numbers <- lapply(numbers, as.vector)
   # For Youden's index, `numbers` contains (index + 1) / 2, which is a probability.
@@ -188,9 +188,9 @@ yield_table <- function(fit, rates, notes) {
 # Youden's index is replaced by the probability (index + 1) / 2. `rates`: base rates for predictive
 # values, NULL for those of the fit. `both`: numbers of two raters to combine, or empty. `group`: a
 # row of covariates, which selects the population whose base rates are used; NULL for all cases.
-tested <- function(fit, rates, both, conf_level, group) UseMethod("tested")
+measure_tests <- function(fit, rates, both, conf_level, group) UseMethod("measure_tests")
 
-tested.rater_fit <- function(fit, rates, both, conf_level, group) {
+measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   base_rates <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
   answered <- fit$answered
   if (length(both) > 0L && !is.null(answered)) {

@@ -1,9 +1,9 @@
 #' Decide whether systems pass a threshold
 #'
-#' Compares the confidence intervals of systems' accuracies, pass rates or differences with a
-#' threshold. A system passes if the lower limit of its interval is at or above the threshold, and
-#' fails if the upper limit is below it. Otherwise it is undecided. The result contains an exit
-#' status for scripts, for example in continuous integration.
+#' Compares the confidence intervals of accuracies, pass rates (shares of an application's answers
+#' that are right) or differences with a threshold. A system passes if the lower limit of its
+#' interval is at or above the threshold, and fails if the upper limit is below it. Otherwise it is
+#' undecided. The result contains an exit status for scripts, as in continuous integration.
 #'
 #' @section Exit status:
 #' `gate(...)$status` is 0 if all systems pass, 2 if one fails, and 3 if none fails and some are

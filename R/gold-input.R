@@ -157,20 +157,20 @@ look_up_probability <- function(case, probability, x) {
     "The probabilities with which gold cases were chosen must be numbers.",
     x = "They are {describe(probability)}.", case = unique(case), found = probability)
   probability <- unname(probability)
-  off <- which(probability != probability[match(case, case)])
-  abort_if(off, "gold", "Each gold case must have one probability with which it was chosen.",
-    x = "Case {.val {case[[off[[1L]]]]}} has several different probabilities.",
-    case = unique(case[off]))
+  wrong_rows <- which(probability != probability[match(case, case)])
+  abort_if(wrong_rows, "gold", "Each gold case must have one probability with which it was chosen.",
+    x = "Case {.val {case[[wrong_rows[[1L]]]]}} has several different probabilities.",
+    case = unique(case[wrong_rows]))
   probability[match(as_label(x$cases), case)]
 }
 
 check_gold_probability <- function(probability, case) {
-  off <- !(probability > 0 & probability <= 1) %in% TRUE
-  case <- as_label(case[off])
-  values <- unique(probability[off])
-  abort_if(any(off), "gold",
+  wrong_rows <- !(probability > 0 & probability <= 1) %in% TRUE
+  case <- as_label(case[wrong_rows])
+  values <- unique(probability[wrong_rows])
+  abort_if(any(wrong_rows), "gold",
     "Every gold case needs the probability in (0, 1] with which it was chosen.",
-    x = "The probability is missing or outside (0, 1] for {length(case)} of {length(off)}
+    x = "The probability is missing or outside (0, 1] for {length(case)} of {length(wrong_rows)}
          case{?s}. The first is case {.val {case[[1L]]}}: {.val {values[[1L]]}}.",
     case = case, found = values)
 }

@@ -15,10 +15,10 @@ is_known_judge <- function(fit) {
 estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
                                         conf_level = default_conf_level(), by = NULL,
                                         systems = NULL, interval = NULL, ...) {
-  off <- names2(drop_null(list(...)))
-  abort_argument_if(off, "...",
-    "{.arg {off}} cannot be used if the only rater is a judge with known error rates.",
-    i = if ("known_truth" %in% off) "To use {.arg known_truth}, leave out the calibration sample,
+  unused <- names2(drop_null(list(...)))
+  abort_argument_if(unused, "...",
+    "{.arg {unused}} cannot be used if the only rater is a judge with known error rates.",
+    i = if ("known_truth" %in% unused) "To use {.arg known_truth}, leave out the calibration sample,
         {.arg known_raters}.")
   interval_record <- if (is.null(interval)) interval_calibrated
   options <- list(
@@ -76,7 +76,7 @@ calibrated_notes <- function(x) {
   fit <- x$fit
   category <- fit$x$categories[[max(fit$x$patterns$answer[, 1L])]]
   if (fit$identified == "yes") {
-    c(paste("Assumed:", calibration_assumption(fit)), format_sensitivity_to_lean(fit, category))
+    c(paste("Assumed:", calibration_assumption(fit)), format_bias_sensitivity(fit, category))
   }
 }
 

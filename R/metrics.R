@@ -138,24 +138,27 @@ check_cost_matrix <- function(cost, categories) {
 #' [estimate_accuracy()].
 #' * `"robust"`: the delta method, with an allowance for shared errors. The sampling error is
 #'   computed from derivatives of the metric with respect to the cells of the table. Covariances of
-#'   the cells are from a bootstrap of cases (or clusters). If the standard deviation of the
-#'   accuracy over replicates is below its sampling error, the errors of all metrics are increased
-#'   in proportion. The allowance has two parts. The first is half the distance between the metric
-#'   with shared and with independent errors. The second is due to errors that raters share with
-#'   each other: among the cases in which the system gives a category, the share of correct answers
-#'   may be larger or smaller than estimated. One part of this deviation is the same for all
-#'   categories. For human raters, another part with three times the variance varies between
-#'   categories. It is larger for categories whose cases often have wrong ratings. The recall of a
-#'   rare category is therefore very uncertain. Some metrics depend on fewer than 2.7 cases, or on
-#'   fewer than half a correct or half a wrong answer. Their sampling error is at least the error of
-#'   a share of this number of cases. Intervals are Wilson's intervals for the number of cases, with
-#'   the rest of the error added to both sides. They also contain Wilson's interval for the number
-#'   of cases that would give the same total error.
+#'   the cells are from a bootstrap of cases (or clusters). If the accuracy varies less in the
+#'   bootstrap than its standard error due to sampling, the errors of all metrics are increased in
+#'   proportion. The allowance combines two standard deviations. For human raters, one is half the
+#'   distance between the metrics with shared and with independent errors. The other is due to
+#'   errors that raters share with each other: the share of correct answers among the cases with the
+#'   same answer may be higher or lower than estimated. This error has a component that is equal for
+#'   all answers. For human raters it also has separate components with three times the variance,
+#'   larger for answers to cases with many wrong ratings. The recall of a rare category is therefore
+#'   very uncertain.
+#'
+#'   Let `1 / k` be the largest change of the metric by one case, relative to its range. Intervals
+#'   are Wilson's for a share of `k` cases, with the rest of the error added on both sides. They
+#'   also contain Wilson's interval for the number of cases that gives the total error. The sampling
+#'   error is at least that of a share of `k` cases if `k` is below 2.7, or if fewer than half of
+#'   one of `k` cases is right, or wrong. (A 90% interval from fewer than 2.7 cases contains nearly
+#'   all shares.)
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
 #' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases (a sample of cases with known
 #'   truth): gold cases correct the joint table, and the metric is computed from it. The standard
-#'   error is computed from the influence of each case (the derivative of the metric), whose mean
-#'   gold cases estimate like an accuracy. Cells of [confusion()] are estimated in the same way.
+#'   error is computed from the derivatives of the metric by the weight of each case. Gold cases
+#'   estimate their mean like an accuracy. Cells of [confusion()] are estimated in the same way.
 #'   Precision is estimated as the accuracy on the cases to which the system gave the category. A
 #'   metric of a category needs gold cases with the category as truth and gold cases with the
 #'   category as answer. Recall needs only the former, precision only the latter. Otherwise the
@@ -163,8 +166,8 @@ check_cost_matrix <- function(cost, categories) {
 #'   an interval. The same is true of kappa and Matthews' correlation if all gold cases are of one
 #'   category. If the metric has its smallest or largest possible value on gold cases, intervals
 #'   extend to this value (unless the estimate from ratings excludes it in `"combined"` intervals).
-#'   If gold cases contain fewer than half a correct or half a wrong answer, intervals are at least
-#'   as wide as for a share of this number of cases.
+#'   If the metric depends on few gold cases, intervals are at least as wide as for a share of `k`
+#'   gold cases, with `k` as above.
 #' * `"profile"` is available for accuracy only.
 #'
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].

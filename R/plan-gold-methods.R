@@ -8,18 +8,18 @@
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
 #'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`; see *Intervals* in [plan_gold()].
-#'   * `gold`: total number of gold cases (cases with known truth) needed for the half-width, if the
-#'     worth of ratings (column `worth`) is as estimated. `NA` if no number up to `cases` is enough.
-#'   * `lowest`: the number `gold` if `worth` is at the upper end of its range. `highest`: the
-#'     number if `worth` is at the lower end, systems and raters make the same errors, and gold
-#'     cases contradict the ratings. Both are `NA` if `x` was computed from an estimate with gold
-#'     cases (a pilot).
-#'   * `labelled`: number of gold cases in the data; `more`: number of cases still to label.
+#'   * `gold`: total number of gold cases needed for the half-width if `worth` is as estimated; `NA`
+#'     if no number up to `cases` is enough.
+#'   * `lowest`: this number if `worth` is `worth_highest`. `highest`: this number in the worst
+#'     case: `worth` is `worth_lowest`, the estimate from ratings is not used as a prior, and the
+#'     accuracy is the possible value nearest to 0.5 (see *Intervals* in [plan_gold()]). Both are
+#'     `NA` if `x` was computed from an estimate with gold cases (a pilot).
+#'   * `labelled`: number of gold cases in the data. `more`: number of cases still to label for
+#'     `highest` (for `gold` if `highest` is `NA`).
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
-#'   * `worth`: number of gold labels without ratings that one gold label with ratings replaces, if
-#'     gold cases are a small share of all cases; `worth_lowest`, `worth_highest`: its range. If
-#'     gold cases are a large share, one label replaces fewer labels, and the numbers in `gold`
-#'     differ less between intervals.
+#'   * `worth`: number of gold cases without ratings that are as informative as one gold case with
+#'     ratings; `worth_lowest`, `worth_highest`: its range. It is valid if few of all cases are gold
+#'     cases. If many are, ratings save fewer labels.
 #'   * `cases`: number of cases that can be used for the quantity.
 #'   * `reason`: why `gold` is `NA`.
 #'
@@ -27,18 +27,18 @@
 #'   `system`, `interval`, `gold` and `half_width`.
 #'
 #'   `tidy(x, "costs")`: a tibble that compares the costs of more gold cases and of more raters.
-#'   Columns: `raters`, the assumption on raters; `gold` and `ratings`, the required numbers of gold
-#'   cases and ratings; and `cost`. In the row `"as they are"`, only gold cases are added. In the
-#'   row `"one more"`, one rater for every case is added, too. The row `"split"`, only for an
-#'   accuracy, has the numbers of gold cases and ratings with the lowest total cost if nothing is
-#'   labelled or rated yet. There are no rows if `cost` of [plan_gold()] was not given.
+#'   Columns: `raters`, the compared alternative; `gold` and `ratings`, the numbers of cases to
+#'   label and of ratings to collect; and `cost`. With `"as they are"`, only gold cases are added.
+#'   With `"one more"`, one rater for every case is added, too. The row `"split"`, only for an
+#'   accuracy, has the numbers with the lowest total cost if nothing is labelled or rated yet. There
+#'   are no rows if `cost` of [plan_gold()] was not given.
 #'
 #'   `tidy(x, "labelled")`: the gold cases of the pilot, with the columns of `augment()`.
 #'
-#'   `glance()`: a tibble with one row, for the system that needs most gold cases: `of`, `interval`,
-#'   `gold` (total number of gold cases, at the upper end of the range), `labelled`, `more`,
-#'   `cases`, `half_width`, `conf_level`, `target`, `choice`, `worth`, `worth_lowest` and
-#'   `worth_highest`.
+#'   `glance()`: a tibble with one row: the columns of `tidy()` for the system that needs most gold
+#'   cases (without `system`, `lowest`, `highest` and `reason`), and the arguments `of`, `target`,
+#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the number in the worst case
+#'   (`highest`, unless it is `NA`).
 #'
 #'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, a number that increases
 #'   with uncertainty; `probability` of being drawn, in the pilot or now; and `truth`, which is `NA`

@@ -14,10 +14,8 @@
 #'     standard error of `cases`.
 #'   * `probability`: probability that an estimate is within the required half-width with this
 #'     number of cases (if `cases` is `NA`, the highest probability that was simulated).
-#'   * `lowest`: the same probability for the system for which it is lowest (`probability` is the
-#'     mean over systems).
-#'   * `half_width`: distance from the true accuracy that estimates do not exceed with probability
-#'     `conf_level`.
+#'   * `lowest`: lowest probability of a system (`probability` is the mean over systems).
+#'   * `half_width`: estimates are this near to the true accuracy with probability `conf_level`.
 #'   * `bias`: mean error of the estimates for the system with the largest bias.
 #'   * `ratings` and `cost`: number of ratings, and total cost.
 #'   * `cheapest`: `TRUE` if the cost is the lowest among rows without a `reason`.

@@ -17,15 +17,15 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   if (is.character(estimators)) estimators <- unique(estimators)
   check_names_among(estimators, all_estimators, "estimators")
   if (type == "performance") return(plot_performance(object, estimators))
-  replicates <- tidy(object)
-  replicates <- replicates[replicates$estimator %in% estimators, ]
-  is_missing <- is.na(replicates$estimate)
+  runs <- tidy(object)
+  runs <- runs[runs$estimator %in% estimators, ]
+  is_missing <- is.na(runs$estimate)
   abort_argument_if(all(is_missing), "object",
     "There is nothing to draw: all estimates are {.code NA}.",
     i = "See the column {.field reason} of {.code tidy()}.")
-  replicates$label <- label_designs(replicates)
-  replicates$estimator <- factor(replicates$estimator, estimators)
-  points <- stack_truth_measures(replicates[!is_missing, ])
+  runs$label <- label_designs(runs)
+  runs$estimator <- factor(runs$estimator, estimators)
+  points <- stack_truth_measures(runs[!is_missing, ])
   axis_limits <- range(points$truth, points$estimate)
   percent_axis <- function(scale) scale(breaks = share_breaks, labels = in_percent)
   has_many_points <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
@@ -101,13 +101,13 @@ label_designs <- function(table) {
   )
 }
 
-# Two rows for each row of `replicates`: one with the expected accuracy as `truth`, one with the
+# Two rows for each row of `runs`: one with the expected accuracy as `truth`, one with the
 # accuracy in the sample. Drops rows without a truth.
-stack_truth_measures <- function(replicates) {
+stack_truth_measures <- function(runs) {
   measures <- c(expected = "expected", sample = "in the sample")
   drop_missing(stack_rows(names(measures), function(measure) {
     data.frame(
-      replicates[c("label", "estimator", "estimate")], truth = replicates[[measure]],
+      runs[c("label", "estimator", "estimate")], truth = runs[[measure]],
       measure = factor(measures[[measure]], measures)
     )
   }), "truth")
@@ -115,9 +115,9 @@ stack_truth_measures <- function(replicates) {
 
 #' @rdname tidy.case_plan
 #' @param type Quantity to plot against the number of cases. `"probability"` (the default):
-#'   probability that an estimate is within `half_width` of the truth. `"half_width"`: the distance
-#'   from the truth within which an estimate is with probability `conf_level`. A grey dashed line
-#'   shows the target. Bands are plus and minus two Monte Carlo standard errors.
+#'   probability that an estimate is within `half_width` of the truth. `"half_width"`:
+#'   largest distance from the truth of a share `conf_level` of estimates. A grey dashed line shows
+#'   the target. Bands are plus and minus two Monte Carlo standard errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
@@ -204,9 +204,7 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
 #' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
 #' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases.
-#'   It has a line for each kind of interval: from gold cases only (`"gold alone"`), from gold cases
-#'   and predictions by ratings (`"corrected"`), and with the estimate from ratings as a prior
-#'   (`"combined"`). A grey dashed line shows the required half-width.
+#'   It has a line for each kind of interval. A grey dashed line shows the required half-width.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)

@@ -20,7 +20,7 @@ add_ratings <- function(x, new) {
 # Converts `new` to ratings. Data frames and matrices get the categories of the ratings `x`.
 as_further_ratings <- function(new, x, arg) {
   if (is_ratings(new)) return(as_ratings(new, arg = arg))
-  # If no kind of raters is given, ask_who_rates() may ask the user. So an arbitrary kind is given
+  # If no kind of raters is given, ask_rater_kind() may ask the user. So an arbitrary kind is given
   # here, and then replaced by the kind in `x`.
   new <- as_ratings(new, categories = x$categories, rater_kind = "expert", arg = arg)
   replace(new, "rater_kind", list(x$rater_kind))

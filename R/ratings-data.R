@@ -80,20 +80,19 @@
 
 #' Estimates and true accuracies in public data sets
 #'
-#' Accuracies of systems in public data sets with known truth: estimates by [estimate_accuracy()]
-#' with default arguments, which did not use the truth, and true accuracies. The raters of most sets
-#' are crowds, some are experts, and none are language models. Raters who always give the same
-#' answer are excluded. Some systems are classifiers. Most are raters whose ratings were left out of
-#' the estimate and evaluated like the answers of a classifier.
+#' Shows how far estimates are from true accuracies in real data, and which properties of the data
+#' go with large errors. The estimates are by [estimate_accuracy()] with default arguments, without
+#' the truth. The raters of most sets are crowds, some are experts, and none are language models.
+#' Raters who always give the same answer are excluded. Some systems are classifiers. Most are
+#' raters whose ratings were left out and evaluated like the answers of a classifier.
 #'
-#' The numbers describe whole data sets. The table contains no cases and no labels. Each set belongs
-#' to a family of sets, which the same people collected in the same way.
+#' Errors in one family of data sets are related: average within families first, as in the example.
+#' The table contains no cases and no labels.
 #'
 #' @format A data frame with a row for each system and 13 columns:
 #' \describe{
-#'   \item{family}{sets that belong together}
-#'   \item{kind}{kind of the raters, `"crowd"` or `"expert"`; in your data also `"model"` or
-#'     `"tool"`}
+#'   \item{family}{name of a group of data sets that the same people collected in the same way}
+#'   \item{kind}{kind of the raters, `"crowd"` or `"expert"`}
 #'   \item{categories}{number of categories}
 #'   \item{n}{number of cases on which the system is evaluated}
 #'   \item{truth}{share of these cases on which the system is right}
@@ -104,11 +103,11 @@
 #'     minus the estimate if all errors are shared}
 #'   \item{independence_weight}{total weight, in the average over models, of the models in which the
 #'     errors of raters are independent, 0 to 1}
-#'   \item{dependence_weight}{prior weight of dependence, 0 to 1: how far the interval allows for
-#'     errors that raters and systems share}
-#'   \item{base_rate_range}{largest minus smallest accuracy over all base rates that fit the
-#'     ratings}
-#'   \item{open_share}{share of the cases whose truth was unknown to the estimate}
+#'   \item{dependence_weight}{0 to 1: the term for shared errors in the variance of the interval is
+#'     multiplied by it; `s` in [estimate_accuracy()]}
+#'   \item{base_rate_range}{largest minus smallest accuracy of the system, over all shares of the
+#'     true categories (base rates) with which the ratings are compatible}
+#'   \item{open_share}{share of the cases whose truth was not given to the estimate; here 1}
 #' }
 #'
 #' @source Computed by data-raw/reference_sets.R in the sources of the package. For an estimate from

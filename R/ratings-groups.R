@@ -343,10 +343,10 @@ machine_name_pattern <- paste0(
   "classifier)([^a-z]|$))|(qa|bot|detector)$|^lf_"
 )
 
-# Asks the user, once per session, whether raters are machines, because intervals then differ. It
-# asks only if no kind is declared, and if names of raters look like names of machines or there are
-# only two raters.
-ask_who_rates <- function(x) {
+# Prints a message, once per session, that asks the user to declare whether raters are machines,
+# because intervals then differ. There is no message if a kind is declared, or if there are more
+# than two raters and no name looks like the name of a machine.
+ask_rater_kind <- function(x) {
   names <- named_raters(x)
   machine_like <- if (length(names) == 2L) names else
     grep(machine_name_pattern, names, TRUE, value = TRUE, useBytes = TRUE)

@@ -222,7 +222,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
   x <- build(data, columns, options)
-  ask_who_rates(x)
+  ask_rater_kind(x)
   x
 }
 

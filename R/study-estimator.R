@@ -27,7 +27,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
                                target = c("population", "cases"), widen = NULL, ...) {
   check_call()
   resampling <- check_resampling(resampling, known = "replicates")
-  given <- c(mget(settled), check_bins(bins), resampling["replicates"])
+  given <- c(mget(method_options), check_bins(bins), resampling["replicates"])
   options <- check_accuracy_options(given)
   check_model(model)
   n_gold <- check_count(gold, "gold", min = 0L)

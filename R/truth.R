@@ -175,10 +175,10 @@ predict.ground_truth <- function(object, ...) {
 
 #' Calibration of probabilities
 #'
-#' Checks whether estimated probabilities agree with known truths. All probabilities, of all
-#' categories and cases, are grouped into bins. In each bin, the mean probability is compared with
-#' the share of probabilities that are for the true category. If probabilities are
-#' calibrated, the mean probability of a bin is usually within the confidence interval of the share.
+#' Checks whether estimated probabilities agree with known truths. The probabilities of all
+#' categories of all cases are grouped into bins. In each bin, the mean probability is compared with
+#' the share of probabilities whose category is the true one. If probabilities are calibrated, the
+#' mean is usually within the confidence interval of the share.
 #'
 #' @param x A [ground_truth()] result, or a data frame with the same columns: `case`, and a column
 #'   of probabilities for each category.
@@ -191,9 +191,9 @@ predict.ground_truth <- function(object, ...) {
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
 #' @return A tibble of class `calibration` with a row per bin that is not empty. Columns: `lower`
 #'   and `upper`, the limits of the bin; `probability`, the mean of the probabilities in the bin;
-#'   `share`, the share of these probabilities that are for the true category; `conf.low` and
-#'   `conf.high`, Wilson's interval for `share`; `n`, the number of probabilities in the bin. The
-#'   interval treats all probabilities as independent, although those of the same case are not.
+#'   `share`, the share of them whose category is the true one; `conf.low` and `conf.high`, Wilson's
+#'   interval for `share`; `n`, the number of probabilities in the bin. The interval treats all
+#'   probabilities as independent, although those of the same case are not.
 #'
 #'   `glance()` returns a tibble with one row. Columns: `bins` and `cases`, their numbers;
 #'   `outside`, the number of bins whose `probability` is outside the interval; `error`, the mean

@@ -53,10 +53,10 @@ pairs <- function(...) matrix(c(...), ncol = 2L)
 same <- function(raters, first, second = first) pairs(rep(first, raters), rep(second, raters))
 full_raters <- function(truth) {
   right <- list(c(0.8, 0.75), c(0.7, 0.8))
-  asked <- list(c(0.9, 0.6), c(0.7, 0.6))
+  answer_rates <- list(c(0.9, 0.6), c(0.7, 0.6))
   vapply(1:2, function(j) {
     answer <- ifelse(stats::runif(length(truth)) < right[[j]][truth], truth, 3L - truth)
-    ifelse(stats::runif(length(truth)) < asked[[j]][truth], as.character(answer), "?")
+    ifelse(stats::runif(length(truth)) < answer_rates[[j]][truth], as.character(answer), "?")
   }, character(length(truth)))
 }
 crowd <- function() {
@@ -135,11 +135,11 @@ ratings_of <- function(world, abstain) {
 judged <- function(probability, rates, world) {
   if (is.null(probability) || anyNA(probability)) return(c(NA, NA, NA))
   probability <- probability / rowSums(probability)
-  top <- probability > apply(probability, 1L, max) - 1e-9
+  is_top <- probability > apply(probability, 1L, max) - 1e-9
   at <- cbind(seq_along(world$truth), world$truth)
   known <- tabulate(world$truth, length(world$categories)) / length(world$truth)
   loss <- -mean(log(pmax(probability[at], 1e-12)))
-  c(mean(top[at] / rowSums(top)), loss, mean(abs(rates - known)))
+  c(mean(is_top[at] / rowSums(is_top)), loss, mean(abs(rates - known)))
 }
 
 votes <- function(world) {
@@ -156,28 +156,28 @@ quietly <- function(code) {
 # Probabilities of all cases, in the order of the categories; cases without a rating have the base
 # rates.
 initial_labels <- function(x, world, ...) {
-  found <- quietly(ground_truth(x, ...))
-  if (is.null(found)) return(list(NULL, NULL))
-  by_case(as.data.frame(found), x, world)
+  labels <- quietly(ground_truth(x, ...))
+  if (is.null(labels)) return(list(NULL, NULL))
+  by_case(as.data.frame(labels), x, world)
 }
 
-by_case <- function(found, x, world) {
-  table <- as.matrix(found[world$categories])
+by_case <- function(labels, x, world) {
+  table <- as.matrix(labels[world$categories])
   out <- matrix(colMeans(table), length(world$truth), ncol(table), byrow = TRUE)
-  out[match(found$case, x$cases), ] <- table
+  out[match(labels$case, x$cases), ] <- table
   list(out, colMeans(out))
 }
 
 fit_of <- function(x, world, model) {
   fit <- quietly(fit_raters(x, model))
   if (is.null(fit) || anyNA(fit$base_rates)) return(list(NULL, NULL, NULL))
-  found <- as.data.frame(quietly(predict(fit, type = "probability")))
+  labels <- as.data.frame(quietly(predict(fit, type = "probability")))
   rates <- as.vector(fit$base_rates)[seq_along(world$categories)]
-  list(by_case(found, x, world)[[1L]], rates / sum(rates), fit)
+  list(by_case(labels, x, world)[[1L]], rates / sum(rates), fit)
 }
 
-one_panel <- function(make) {
-  world <- make()
+one_panel <- function(draw_world) {
+  world <- draw_world()
   x <- ratings_of(world, "modelled")
   fitted <- function(x, model) do.call(judged, c(fit_of(x, world, model)[1:2], list(world)))
   chosen <- fit_of(x, world, dawid_skene())
@@ -205,10 +205,10 @@ with_error <- function(x) {
 
 for (name in names(worlds)) {
   set.seed(20260501)
-  found <- lapply(seq_len(panels), function(i) one_panel(worlds[[name]]))
+  runs <- lapply(seq_len(panels), function(i) one_panel(worlds[[name]]))
   cat("\n", name, ": ", sep = "")
-  print(table(vapply(found, `[[`, "", "way")))
-  values <- simplify2array(lapply(found, `[[`, "values"))
+  print(table(vapply(runs, `[[`, "", "way")))
+  values <- simplify2array(lapply(runs, `[[`, "values"))
   table <- apply(values, 1:2, with_error)
   colnames(table) <- c("right", "log loss", "error of base rates")
   print(noquote(cbind(table, missing = rowSums(is.na(values[, 1L, ])))))

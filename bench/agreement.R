@@ -21,16 +21,16 @@ main <- function(task = "values", output = NULL) {
   options(width = 120L)
   print(results, digits = 3L)
   if (!is.null(output)) {
-    made <- list(
+    provenance <- list(
       seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
       r = format(getRversion())
     )
-    utils::write.csv(cbind(results, made), output, row.names = FALSE)
+    utils::write.csv(cbind(results, provenance), output, row.names = FALSE)
   }
 }
 
-has <- function(package) requireNamespace(package, quietly = TRUE)
-from <- function(package, name) getExportedValue(package, name)
+is_installed <- function(package) requireNamespace(package, quietly = TRUE)
+exported <- function(package, name) getExportedValue(package, name)
 
 # ---- Values -------------------------------------------------------------------------------------
 
@@ -43,12 +43,13 @@ compare_values <- function() {
   }))
   groups <- split(rows, list(rows$measure, rows$peer), drop = TRUE)
   out <- do.call(rbind, lapply(groups, function(g) {
-    both <- !is.na(g$own) & !is.na(g$other)
-    most <- function(x) if (length(x) > 0L) max(x) else NA_real_
-    off <- abs(g$own - g$other)
+    in_both <- !is.na(g$own) & !is.na(g$other)
+    largest <- function(x) if (length(x) > 0L) max(x) else NA_real_
+    deviation <- abs(g$own - g$other)
     data.frame(
-      measure = g$measure[[1L]], peer = g$peer[[1L]], sets = length(unique(g$set[both])),
-      published = most(off[both & !g$random]), random = most(off[both & g$random]),
+      measure = g$measure[[1L]], peer = g$peer[[1L]], sets = length(unique(g$set[in_both])),
+      published = largest(deviation[in_both & !g$random]),
+      random = largest(deviation[in_both & g$random]),
       only_own = sum(!is.na(g$own) & is.na(g$other)),
       only_other = sum(is.na(g$own) & !is.na(g$other))
     )
@@ -65,12 +66,12 @@ published_sets <- function() {
     at <- which(cells > 0, arr.ind = TRUE)
     unname(at[rep(seq_len(nrow(at)), cells[at]), ])
   }
-  anxiety <- if (has("irr")) {
+  anxiety <- if (is_installed("irr")) {
     e <- new.env()
     utils::data("anxiety", package = "irr", envir = e)
     unname(as.matrix(e$anxiety))
   }
-  five <- if (has("irrCAC")) {
+  five <- if (is_installed("irrCAC")) {
     e <- new.env()
     utils::data("cac.raw5obser", package = "irrCAC", envir = e)
     raw <- as.matrix(e$cac.raw5obser[, -1L])
@@ -120,19 +121,19 @@ compare_set <- function(set) {
     return(NULL)
   }
   rows <- c(
-    if (has("irrCAC")) values_irrcac(x), if (has("irr")) values_irr(x),
-    if (has("vcd")) values_vcd(x, k), if (has("psych")) values_psych(x, k),
-    if (has("DescTools")) values_desctools(x, k)
+    if (is_installed("irrCAC")) values_irrcac(x), if (is_installed("irr")) values_irr(x),
+    if (is_installed("vcd")) values_vcd(x, k), if (is_installed("psych")) values_psych(x, k),
+    if (is_installed("DescTools")) values_desctools(x, k)
   )
   do.call(rbind, lapply(rows, function(row) as.data.frame(row)))
 }
 
-compared <- function(measure, peer, own, other) {
+compared <- function(measure, peer, ours, peer_value) {
   number <- function(code) {
     value <- tryCatch(suppressWarnings(code), error = function(e) NA_real_)
     if (length(value) == 1L && is.finite(value)) as.double(value) else NA_real_
   }
-  list(measure = measure, peer = peer, own = number(own), other = number(other))
+  list(measure = measure, peer = peer, own = number(ours), other = number(peer_value))
 }
 
 # Standard errors are compared only if all cases have several ratings, because Gwet's variance
@@ -150,17 +151,18 @@ values_irrcac <- function(x) {
   unlist(lapply(names(pair), function(id) {
     unlist(lapply(weights, function(w) {
       peer <- function() {
-        from("irrCAC", pair[[id]])(x, weights = if (w == "identity") "unweighted" else w)$est
+        exported("irrCAC", pair[[id]])(x, weights = if (w == "identity") "unweighted" else w)$est
       }
-      own <- function(column, ...) {
+      our_column <- function(column, ...) {
         suppressWarnings(agreement(x, id, scale_weights = w, pooling = "cases", ...))[[column]]
       }
       label <- if (w == "identity") id else paste0(id, ", ", w)
-      value <- compared(label, "irrCAC", own("estimate"), {
+      value <- compared(label, "irrCAC", our_column("estimate"), {
         est <- peer()
         if (id == "percent_agreement") est$pa else (est$pa - est$pe) / (1 - est$pe)
       })
-      error <- compared(paste0("standard error of ", id), "irrCAC (5 decimals)", own("std.error"),
+      error <- compared(paste0("standard error of ", id), "irrCAC (5 decimals)",
+        our_column("std.error"),
         as.numeric(peer()$coeff.se))
       list(value, if (several && w %in% c("identity", "linear")) error)
     }), recursive = FALSE)
@@ -174,22 +176,23 @@ values_irr <- function(x) {
       paste0("krippendorff_alpha, ", level), "irr", krippendorff_alpha(x, level = level),
       # Without a missing rating irr counts the ratings of more than two raters too often. A case
       # without ratings makes it correct.
-      from("irr", "kripp.alpha")(cbind(t(x), NA), method = level)$value
+      exported("irr", "kripp.alpha")(cbind(t(x), NA), method = level)$value
     )
   })
   if (!complete) {
     return(rows)
   }
   c(rows, list(
-    compared("fleiss_kappa", "irr", fleiss_kappa(x), from("irr", "kappam.fleiss")(x)$value),
+    compared("fleiss_kappa", "irr", fleiss_kappa(x), exported("irr", "kappam.fleiss")(x)$value),
     compared("conger_kappa", "irr", conger_kappa(x), {
-      from("irr", "kappam.fleiss")(x, exact = TRUE)$value
+      exported("irr", "kappam.fleiss")(x, exact = TRUE)$value
     }),
-    compared("light_kappa", "irr", light_kappa(x), from("irr", "kappam.light")(x)$value)
+    compared("light_kappa", "irr", light_kappa(x), exported("irr", "kappam.light")(x)$value)
   ), if (ncol(x) == 2L) {
-    Map(function(own, other) {
-      compared(paste0("cohen_kappa, ", own), "irr", cohen_kappa(x, scale_weights = own),
-        from("irr", "kappa2")(x, weight = other)$value)
+    Map(function(our_weights, peer_weights) {
+      compared(paste0("cohen_kappa, ", our_weights), "irr",
+        cohen_kappa(x, scale_weights = our_weights),
+        exported("irr", "kappa2")(x, weight = peer_weights)$value)
     }, c("identity", "linear", "quadratic"), c("unweighted", "equal", "squared"))
   })
 }
@@ -206,7 +209,7 @@ values_vcd <- function(x, k) {
   n <- sum(crossed)
   by_n <- sqrt((n - 1) / n) # Fleiss, Cohen and Everitt divide by n
   vcd <- function(kind, weights = "Equal-Spacing") {
-    from("vcd", "Kappa")(unclass(crossed), weights = weights)[[kind]]
+    exported("vcd", "Kappa")(unclass(crossed), weights = weights)[[kind]]
   }
   error <- function(scale = NULL) {
     suppressWarnings(agreement(crossed, "cohen_kappa", scale_weights = scale))$std.error * by_n
@@ -224,7 +227,7 @@ values_vcd <- function(x, k) {
     compared("bangdiwala_b", "vcd", bangdiwala_b(crossed), {
       grDevices::pdf(NULL)
       on.exit(grDevices::dev.off())
-      from("vcd", "agreementplot")(unclass(crossed))$Bangdiwala
+      exported("vcd", "agreementplot")(unclass(crossed))$Bangdiwala
     })
   )
 }
@@ -236,14 +239,14 @@ values_psych <- function(x, k) {
   }
   list(
     compared("cohen_kappa", "psych", cohen_kappa(crossed), {
-      from("psych", "cohen.kappa")(unclass(crossed))$kappa
+      exported("psych", "cohen.kappa")(unclass(crossed))$kappa
     }),
     compared("cohen_kappa, quadratic", "psych", cohen_kappa(crossed, "quadratic"), {
-      from("psych", "cohen.kappa")(unclass(crossed))$weighted.kappa
+      exported("psych", "cohen.kappa")(unclass(crossed))$weighted.kappa
     }),
     if (k == 2L) {
       compared("yule_y", "psych", yule_y(crossed), {
-        from("psych", "Yule")(unclass(crossed), Y = TRUE)
+        exported("psych", "Yule")(unclass(crossed), Y = TRUE)
       })
     }
   ) |> Filter(f = Negate(is.null))
@@ -253,23 +256,24 @@ values_desctools <- function(x, k) {
   crossed <- pair_table(x, k)
   rows <- if (!anyNA(x)) {
     Map(function(id, method) {
-      compared(id, "DescTools", get(id)(x), from("DescTools", "KappaM")(x, method = method))
+      compared(id, "DescTools", get(id)(x), exported("DescTools", "KappaM")(x, method = method))
     }, c("fleiss_kappa", "conger_kappa", "light_kappa"), c("Fleiss", "Conger", "Light"))
   }
   if (ncol(x) != 2L || sum(crossed) == 0) {
     return(rows)
   }
-  entropy <- function(y) from("DescTools", "Entropy")(y)
+  entropy <- function(y) exported("DescTools", "Entropy")(y)
   c(rows, list(
     compared("cohen_kappa", "DescTools", cohen_kappa(crossed), {
-      from("DescTools", "CohenKappa")(unclass(crossed))
+      exported("DescTools", "CohenKappa")(unclass(crossed))
     }),
     compared("information_agreement", "DescTools", information_agreement(crossed, FALSE), {
-      from("DescTools", "MutInf")(unclass(crossed)) /
+      exported("DescTools", "MutInf")(unclass(crossed)) /
         min(entropy(rowSums(crossed)), entropy(colSums(crossed)))
     }),
     if (k == 2L) {
-      compared("yule_y", "DescTools", yule_y(crossed), from("DescTools", "YuleY")(unclass(crossed)))
+      compared("yule_y", "DescTools", yule_y(crossed),
+        exported("DescTools", "YuleY")(unclass(crossed)))
     }
   )) |> Filter(f = Negate(is.null))
 }
@@ -308,26 +312,26 @@ compare_speed <- function(cases = 1e6L, raters = 5L, k = 5L) {
     c("fallible: matrix to Fleiss", 1e4, seconds(\() agreement(small, "fleiss_kappa")))
   )
   message("fallible gives ", toString(ids))
-  if (has("irrCAC")) {
+  if (is_installed("irrCAC")) {
     peer <- c("pa", "bp.coeff", "fleiss.kappa", "conger.kappa", "gwet.ac1", "krippen.alpha")
     names <- paste0(sub("^pa$", "pa.coeff", peer), ".raw")
-    times <- vapply(names, function(f) seconds(\() from("irrCAC", f)(x), 3L), 0)
+    times <- vapply(names, function(f) seconds(\() exported("irrCAC", f)(x), 3L), 0)
     out <- c(
       out, Map(function(f, t) c(paste("irrCAC:", f), cases, t), names, times),
       list(c("irrCAC: all six", cases, sum(times)))
     )
   }
-  if (has("irr")) {
+  if (is_installed("irr")) {
     out <- c(out, list(c("irr: kappam.fleiss", 1e4, {
-      seconds(\() from("irr", "kappam.fleiss")(small), 1L)
+      seconds(\() exported("irr", "kappam.fleiss")(small), 1L)
     })))
   }
   out <- stats::setNames(as.data.frame(do.call(rbind, out)), c("task", "cases", "seconds"))
   out$cases <- as.numeric(out$cases)
   out$seconds <- as.numeric(out$seconds)
   all <- out$seconds[[1L]]
-  one <- out$seconds[out$task == "fallible: matrix to Fleiss"]
-  out$ratio <- out$seconds / ifelse(out$cases == cases, one[[1L]], one[[2L]])
+  our_seconds <- out$seconds[out$task == "fallible: matrix to Fleiss"]
+  out$ratio <- out$seconds / ifelse(out$cases == cases, our_seconds[[1L]], our_seconds[[2L]])
   out$ratio[out$task == "irrCAC: all six"] <- sum(out$seconds[out$task == "irrCAC: all six"]) / all
   out$ratio[startsWith(out$task, "fallible")] <- NA
   rownames(out) <- NULL
@@ -379,11 +383,11 @@ coverage_population <- function(raters, base_rates) {
   accuracy <- c(0.8, 0.7, 0.75)[seq_len(raters)]
   patterns <- expand.grid(rep(list(1:3), raters))
   names(patterns) <- paste0("r", seq_len(raters))
-  given <- function(truth) {
-    each <- Map(function(x, a) ifelse(x == truth, a, (1 - a) / 2), patterns, accuracy)
-    Reduce(`*`, each)
+  joint_probability <- function(truth) {
+    factors <- Map(function(x, a) ifelse(x == truth, a, (1 - a) / 2), patterns, accuracy)
+    Reduce(`*`, factors)
   }
-  patterns$weight <- Reduce(`+`, lapply(1:3, function(k) rates[[k]] * given(k)))
+  patterns$weight <- Reduce(`+`, lapply(1:3, function(k) rates[[k]] * joint_probability(k)))
   patterns
 }
 

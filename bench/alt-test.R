@@ -57,13 +57,13 @@ run_set <- function(set) {
 }
 
 computed <- do.call(rbind, lapply(unique(printed$set), run_set))
-both <- merge(printed, computed, c("set", "system"), suffixes = c("", ".here"))
-wrong <- both[
-  both$winning_rate != both$winning_rate.here | both$advantage != both$advantage.here |
-    both$passed != both$passed.here,
+merged <- merge(printed, computed, c("set", "system"), suffixes = c("", ".here"))
+wrong <- merged[
+  merged$winning_rate != merged$winning_rate.here | merged$advantage != merged$advantage.here |
+    merged$passed != merged$passed.here,
 ]
-cat(nrow(printed), "lines printed,", nrow(both), "computed,", nrow(wrong), "differ\n")
-if (nrow(both) != nrow(printed) || nrow(wrong) > 0L) {
+cat(nrow(printed), "lines printed,", nrow(merged), "computed,", nrow(wrong), "differ\n")
+if (nrow(merged) != nrow(printed) || nrow(wrong) > 0L) {
   print(wrong)
   stop("not as printed")
 }

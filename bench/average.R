@@ -88,8 +88,8 @@ summarise_design <- function(study, design, target, floor) {
 expected <- function(summary) summary[summary$target == "expected", ]
 
 print_results <- function(results) {
-  of <- function(estimator) results[results$estimator == estimator, ]
-  average <- of("average")
+  rows_of <- function(estimator) results[results$estimator == estimator, ]
+  average <- rows_of("average")
   show <- function(x, digits = 4L) sub("^(-?)0\\.", "\\1.", sprintf(paste0("%.", digits, "f"), x))
   print(data.frame(
     design = average$design, n = average$n, panels = average$panels,
@@ -97,20 +97,21 @@ print_results <- function(results) {
     mcse = show(average$rmse_mcse), target = show(average$target, 3L),
     reached = abs(average$rmse - average$target) <= pmax(2 * average$rmse_mcse, 0.003),
     coverage = show(average$coverage, 3L), coverage_mcse = show(average$coverage_mcse, 3L),
-    width = show(average$width, 3L), none = show(of("none")$rmse),
-    none_coverage = show(of("none")$coverage, 3L), none_width = show(of("none")$width, 3L),
-    binned = show(of("binned")$rmse), floor = show(average$floor)
+    width = show(average$width, 3L), none = show(rows_of("none")$rmse),
+    none_coverage = show(rows_of("none")$coverage, 3L),
+    none_width = show(rows_of("none")$width, 3L),
+    binned = show(rows_of("binned")$rmse), floor = show(average$floor)
   ), row.names = FALSE)
 }
 
 # Adds columns that describe how the results were computed to every row.
 write_results <- function(results, output) {
   results[] <- lapply(results, function(x) if (is.double(x)) signif(x, 4L) else x)
-  made <- data.frame(
+  provenance <- data.frame(
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
-  utils::write.csv(cbind(results, made), output, row.names = FALSE)
+  utils::write.csv(cbind(results, provenance), output, row.names = FALSE)
 }
 
 if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

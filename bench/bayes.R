@@ -20,15 +20,15 @@ source(file.path("bench", "helpers.R"))
 main <- function(output = NULL) {
   rows <- lapply(names(worlds), function(name) {
     world <- worlds[[name]]()
-    ours <- run_ours(world)
-    theirs <- if (!is.null(world$jags) && requireNamespace("rjags", quietly = TRUE)) {
+    our_result <- run_ours(world)
+    peer_result <- if (!is.null(world$jags) && requireNamespace("rjags", quietly = TRUE)) {
       run_jags(world$jags)
     }
     row <- data.frame(
-      panel = name, sweeps = ours[["sweeps"]], effective = ours[["effective"]],
-      jags = theirs %||% NA, ratio = ours[["effective"]] / (theirs %||% NA),
-      fit_seconds = ours[["fit"]], fit_effective = ours[["fit_effective"]],
-      memory = ours[["memory"]]
+      panel = name, sweeps = our_result[["sweeps"]], effective = our_result[["effective"]],
+      jags = peer_result %||% NA, ratio = our_result[["effective"]] / (peer_result %||% NA),
+      fit_seconds = our_result[["fit"]], fit_effective = our_result[["fit_effective"]],
+      memory = our_result[["memory"]]
     )
     row[-1] <- signif(row[-1], 3)
     print(row, row.names = FALSE)
@@ -42,7 +42,7 @@ main <- function(output = NULL) {
 
 cpu <- function(code) sum(system.time(code)[c("user.self", "sys.self")])
 
-worst <- function(draws) {
+smallest_effective <- function(draws) {
   ess <- inside$diagnose_all(draws, 4L)[, c("ess_bulk", "ess_tail")]
   min(ess, na.rm = TRUE)
 }
@@ -65,11 +65,11 @@ run_ours <- function(world) {
   options <- list(
     chains = 4L, kept = 1000L, warmup = 1000L, thin = world$thin, threads = 1L, seed = 1:2
   )
-  seconds <- cpu(found <- inside$run_sampler(x, task, options))
-  draws <- inside$named_draws(found$draws, task$terms)
+  seconds <- cpu(fit_result <- inside$run_sampler(x, task, options))
+  draws <- inside$named_draws(fit_result$draws, task$terms)
   draws <- draws[, inside$is_watched(task$terms), drop = FALSE]
   c(
-    sweeps = 4000 * (1 + world$thin) / seconds, effective = worst(draws) / seconds,
+    sweeps = 4000 * (1 + world$thin) / seconds, effective = smallest_effective(draws) / seconds,
     fit = seconds_of_fit, fit_effective = effective / seconds_of_fit, memory = memory
   )
 }
@@ -81,7 +81,7 @@ run_jags <- function(jags) {
     draws <- rjags::coda.samples(model, jags$watch, 1000 * jags$thin, jags$thin,
       progress.bar = "none")
   })
-  worst(do.call(rbind, lapply(draws, unclass))) / seconds
+  smallest_effective(do.call(rbind, lapply(draws, unclass))) / seconds
 }
 
 # The largest panel is first, because memory that smaller panels freed would reduce its increase.
@@ -89,11 +89,11 @@ worlds <- list(
   "100 000 cases x 5" = function() {
     set.seed(3)
     truth <- sample(4, 1e5, TRUE)
-    said <- vapply(1:5, function(j) {
+    answers <- vapply(1:5, function(j) {
       ifelse(runif(1e5) < 0.7, truth, sample(4, 1e5, TRUE))
     }, truth)
     list(
-      x = ratings(as.data.frame(said), raters = V1:V5), prior = rater_prior(),
+      x = ratings(as.data.frame(answers), raters = V1:V5), prior = rater_prior(),
       sampling = list(thin = 1), thin = 1L
     )
   },
@@ -174,9 +174,9 @@ worlds <- list(
     set.seed(2)
     truth <- sample(4, 2000, TRUE)
     rows <- do.call(rbind, lapply(1:2000, function(case) {
-      who <- sample(150, 5)
+      chosen_raters <- sample(150, 5)
       wrong <- runif(5) > 0.7
-      data.frame(case = case, rater = who,
+      data.frame(case = case, rater = chosen_raters,
         rating = ifelse(wrong, sample(4, 5, TRUE), truth[[case]]))
     }))
     list(
@@ -191,7 +191,7 @@ worlds <- list(
 # Ratings times categories: what a sweep takes. 2 chains of 1000 draws, next to each other.
 most_work <- 7e4
 
-real <- function(root, others = "partial") {
+real <- function(root, other_prior = "partial") {
   index <- utils::read.csv(file.path(root, "real", "index.csv"))
   index <- index[!is.na(index$system_accuracy), ]
   small <- index$ratings * index$N <= most_work
@@ -202,7 +202,7 @@ real <- function(root, others = "partial") {
     set.seed(1)
     x <- suppressWarnings(read_ratings(file.path(root, "real", set)))
     known <- index[index$set == set, ]
-    seconds <- cpu(runs <- suppressWarnings(runs_of_set(x, others)))
+    seconds <- cpu(runs <- suppressWarnings(runs_of_set(x, other_prior)))
     rows <- do.call(rbind, Map(function(table, run) {
       table <- table[match(known$system, table$system), ]
       truth <- known$system_accuracy
@@ -214,45 +214,46 @@ real <- function(root, others = "partial") {
       )
     }, runs, names(runs)))
     rows <- rows[!rows$system %in% rows$system[is.na(rows$width)], ]
-    of <- function(column) {
+    mean_of <- function(column) {
       toString(sprintf("%.2f", tapply(rows[[column]], rows$run, mean)[names(runs)]))
     }
-    cat(sprintf("%-20s %4.0f s  covered %s  width %s\n", set, seconds, of("covered"), of("width")))
+    cat(sprintf("%-20s %4.0f s  covered %s  width %s\n", set, seconds, mean_of("covered"),
+      mean_of("width")))
     rows
   })
   say_means(do.call(rbind, rows))
 }
 
 # Both ends are drawn once; `common` is a function of them.
-runs_of_set <- function(x, others) {
-  fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(others = others),
+runs_of_set <- function(x, other_prior) {
+  fit <- fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(others = other_prior),
     sampling = list(draws = 200, chains = 2, warmup = 100, thin = 1))
   fit$sampling[c("kept", "warmup")] <- list(1000L, 500L)
-  ends <- inside$draw_accuracies(fit)
-  fit$posterior <- ends$posterior
-  of <- function(common) {
-    found <- inside$mix_draws(fit, ends, list(common = common))$accuracy
-    limits <- apply(found, 2L, stats::quantile, c(0.05, 0.95))
+  end_draws <- inside$draw_accuracies(fit)
+  fit$posterior <- end_draws$posterior
+  limits_with <- function(common) {
+    accuracy <- inside$mix_draws(fit, end_draws, list(common = common))$accuracy
+    limits <- apply(accuracy, 2L, stats::quantile, c(0.05, 0.95))
     data.frame(
-      system = x$systems, estimate = colMeans(found), conf.low = limits[1L, ],
+      system = x$systems, estimate = colMeans(accuracy), conf.low = limits[1L, ],
       conf.high = limits[2L, ]
     )
   }
   list(
-    none = of("none"), all = of("all"), typical = of("typical"),
+    none = limits_with("none"), all = limits_with("all"), typical = limits_with("typical"),
     default = tidy(estimate_accuracy(x))
   )
 }
 
 say_means <- function(rows) {
   for (run in unique(rows$run)) {
-    of <- rows[rows$run == run, ]
-    sets <- stats::aggregate(of[-(1:3)], of["set"], mean)[-1L]
-    said <- vapply(sets, function(v) {
+    run_rows <- rows[rows$run == run, ]
+    sets <- stats::aggregate(run_rows[-(1:3)], run_rows["set"], mean)[-1L]
+    summaries <- vapply(sets, function(v) {
       sprintf("%.3f (%.3f)", mean(v), stats::sd(v) / sqrt(length(v)))
     }, "")
     cat(sprintf("%-8s %d sets, %d systems: %s; covered of systems %.3f\n", run, nrow(sets),
-      nrow(of), toString(paste(names(said), said)), mean(of$covered)))
+      nrow(run_rows), toString(paste(names(summaries), summaries)), mean(run_rows$covered)))
   }
 }
 

@@ -18,8 +18,8 @@ sizes <- list(single = function(n) 1, default = function(n) 4 * sqrt(n), all = f
 main <- function(output = NULL, panels = "100", replicates = "100") {
   todo <- expand.grid(setting = seq_len(nrow(settings)), n = c(200L, 1000L), size = names(sizes))
   rows <- Map(function(setting, n, size) {
-    one <- settings[setting, ]
-    of_setting(one, n, as.character(size), as.integer(panels), as.integer(replicates))
+    design <- settings[setting, ]
+    study_setting(design, n, as.character(size), as.integer(panels), as.integer(replicates))
   }, todo$setting, todo$n, todo$size)
   table <- do.call(rbind, rows)
   print(table, digits = 3, row.names = FALSE)
@@ -28,30 +28,30 @@ main <- function(output = NULL, panels = "100", replicates = "100") {
 
 write_table <- function(table, file, replicates) {
   table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
-  made <- data.frame(
+  provenance <- data.frame(
     seed = seed, replicates = replicates, date = format(Sys.Date()),
     fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
   )
-  utils::write.csv(cbind(table, made), file, row.names = FALSE)
+  utils::write.csv(cbind(table, provenance), file, row.names = FALSE)
 }
 
-of_setting <- function(one, n, size, panels, replicates) {
-  law <- exact_range(one)
-  found <- do.call(rbind, lapply(seq_len(panels), function(run) {
+study_setting <- function(design, n, size, panels, replicates) {
+  law <- exact_range(design)
+  results <- do.call(rbind, lapply(seq_len(panels), function(run) {
     set.seed(seed + run)
     x <- simulate_ratings(rater_design(
-      rep(one$accuracy, 3L), one$system, one$categories, n,
-      base_rates = rep(1 / one$categories, one$categories)
+      rep(design$accuracy, 3L), design$system, design$categories, n,
+      base_rates = rep(1 / design$categories, design$categories)
     ))
-    of_panel(x, sizes[[size]](n), law, replicates)
+    study_panel(x, sizes[[size]](n), law, replicates)
   }))
   cbind(
-    one, n = n, size = size, lowest = law[[1L]], highest = law[[2L]], panels = nrow(found),
-    as.data.frame(t(colMeans(found, na.rm = TRUE)))
+    design, n = n, size = size, lowest = law[[1L]], highest = law[[2L]], panels = nrow(results),
+    as.data.frame(t(colMeans(results, na.rm = TRUE)))
   )
 }
 
-of_panel <- function(x, size, law, replicates) {
+study_panel <- function(x, size, law, replicates) {
   bounds <- suppressWarnings(
     accuracy_bounds(x, group_size = size, resampling = list(replicates = replicates)), classes = "fallible_warning"
   )
@@ -65,15 +65,16 @@ of_panel <- function(x, size, law, replicates) {
 }
 
 # True range of the accuracy, from all patterns with their probabilities.
-exact_range <- function(one) {
-  n <- one$categories
+exact_range <- function(design) {
+  n <- design$categories
   all <- expand.grid(rep(list(seq_len(n)), 5L))
   names(all) <- c("truth", "r1", "r2", "r3", "s")
   law <- function(answer, accuracy) {
     ifelse(answer == all$truth, accuracy, (1 - accuracy) / (n - 1))
   }
-  weight <- law(all$r1, one$accuracy) * law(all$r2, one$accuracy) * law(all$r3, one$accuracy) *
-    law(all$s, one$system) / n
+  weight <- law(all$r1, design$accuracy) * law(all$r2, design$accuracy) * law(all$r3,
+    design$accuracy) *
+    law(all$s, design$system) / n
   patterns <- stats::aggregate(list(weight = weight), all[-1L], sum)
   x <- ratings(patterns, raters = r1:r3, systems = s, weights = weight)
   unlist(tidy(accuracy_bounds(x))[c("lowest", "highest")])

@@ -58,12 +58,12 @@ simulated <- function(panels) {
     x <- simulate_ratings(lehner_design(figure))
     estimate <- quiet(estimate_accuracy(x, conf_level = conf_level))
     truth <- stats::setNames(true_accuracy(x)$expected, x$systems)
-    found <- pairs_of(parts_of(estimate, truth, paste(figure, run), paste("Figure", figure)))
+    pairs <- pairs_of(parts_of(estimate, truth, paste(figure, run), paste("Figure", figure)))
     set.seed(seed)
-    told <- tidy(quiet(compare_systems(estimate)))
-    found$told_low <- told$conf.low - told$estimate
-    found$told_high <- told$conf.high - told$estimate
-    found
+    reported <- tidy(quiet(compare_systems(estimate)))
+    pairs$told_low <- reported$conf.low - reported$estimate
+    pairs$told_high <- reported$conf.high - reported$estimate
+    pairs
   }, todo$figure, todo$run)
   do.call(rbind, rows)
 }
@@ -88,9 +88,10 @@ real <- function(root, cache) {
     if (!is.null(file) && file.exists(file)) {
       return(readRDS(file))
     }
-    found <- compare_set(file.path(root, "real", groups[[name]]$set[[1L]]), name, groups[[name]])
-    if (!is.null(file)) saveRDS(found, file)
-    found
+    comparison <- compare_set(file.path(root, "real", groups[[name]]$set[[1L]]), name,
+      groups[[name]])
+    if (!is.null(file)) saveRDS(comparison, file)
+    comparison
   })
   do.call(rbind, rows)
 }
@@ -102,16 +103,16 @@ compare_set <- function(folder, name, systems) {
   answers$truth <- truth$truth[match(answers$case, truth$case)]
   judged <- !is.na(answers$truth) & answers$case %in% ratings$case
   answers <- answers[judged & answers$system %in% systems$system, ]
-  together <- function(which) {
-    of <- answers[answers$system %in% which, ]
-    of[of$case %in% Reduce(intersect, split(of$case, of$system)), ]
+  together <- function(names_of_pair) {
+    chosen <- answers[answers$system %in% names_of_pair, ]
+    chosen[chosen$case %in% Reduce(intersect, split(chosen$case, chosen$system)), ]
   }
   compared <- list(systems$system)
   if (nrow(together(systems$system)) == 0L) {
     compared <- utils::combn(systems$system, 2L, simplify = FALSE)
   }
-  rows <- lapply(compared, function(which) {
-    common <- together(which)
+  rows <- lapply(compared, function(names_of_pair) {
+    common <- together(names_of_pair)
     if (nrow(common) == 0L) {
       return(NULL)
     }
@@ -140,11 +141,12 @@ parts_of <- function(estimate, truth, set, grade) {
   set.seed(seed)
   draws <- quiet(fallible:::stand_in_replicates(estimate, "accuracy"))
   table <- tidy(estimate)
-  told <- tidy(estimate, "details")
+  details <- tidy(estimate, "details")
   list(
     set = set, grade = grade, value = table$estimate, gap = table$independent - table$shared,
-    truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
-    dependence_weight = told$dependence_weight, range = told$base_rate_range,
+    truth = unname(truth[table$system]), sampling = details$sampling,
+    rater_error = details$rater_error,
+    dependence_weight = details$dependence_weight, range = details$base_rate_range,
     correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
     alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
   )
@@ -152,8 +154,8 @@ parts_of <- function(estimate, truth, set, grade) {
 
 # Share of cases with the same answer, a row and a column per system. All answered the same cases.
 same_answers <- function(answers, systems) {
-  answer <- lapply(split(answers, factor(answers$system, systems)), function(of) {
-    of$prediction[order(of$case)]
+  answer <- lapply(split(answers, factor(answers$system, systems)), function(system_answers) {
+    system_answers$prediction[order(system_answers$case)]
   })
   vapply(answer, function(a) vapply(answer, function(b) mean(a == b), 0), double(length(answer)))
 }
@@ -165,14 +167,15 @@ pairs_of <- function(parts) {
   pairs <- t(utils::combn(length(parts$value), 2L))
   first <- pairs[, 1L]
   second <- pairs[, 2L]
-  of_raters <- pmax(0.25 * parts$rater_error, parts$range / sqrt(12))
-  error <- sqrt(parts$dependence_weight * (0.04^2 + of_raters^2))
+  rater_part <- pmax(0.25 * parts$rater_error, parts$range / sqrt(12))
+  error <- sqrt(parts$dependence_weight * (0.04^2 + rater_part^2))
   gap <- sqrt(parts$dependence_weight) * 0.5 * parts$gap
   hidden <- error^2 + gap^2
-  off <- parts$value - parts$truth
+  deviation <- parts$value - parts$truth
   unpaired <- parts$sampling[first]^2 + parts$sampling[second]^2
   data.frame(
-    set = parts$set, grade = parts$grade, off = off[first] - off[second], unpaired = unpaired,
+    set = parts$set, grade = parts$grade, off = deviation[first] - deviation[second],
+    unpaired = unpaired,
     paired = pmax(0, unpaired - 2 * parts$sampling[first] * parts$sampling[second] *
       parts$correlation[pairs]),
     hidden = hidden[first] + hidden[second],
@@ -210,19 +213,20 @@ by_set <- function(x, rows) tapply(x, rows$set, mean, na.rm = TRUE)
 
 # A row per rule.
 summarise <- function(rows, where = rows$grade[[1L]]) {
-  half <- list(
+  widths <- list(
     sampling = normal * sqrt(rows$paired),
     independent = normal * sqrt(rows$unpaired + rows$hidden)
   )
-  for (share in shares) half[[paste("shared", share)]] <- shared_width(rows, share)
-  for (power in powers) half[[paste("alike ^", power)]] <- alike_width(rows, power)
+  for (share in shares) widths[[paste("shared", share)]] <- shared_width(rows, share)
+  for (power in powers) widths[[paste("alike ^", power)]] <- alike_width(rows, power)
   if (where == "all sets") {
     family <- family_of(rows$set)
-    half[["shared, left out"]] <- shared_width(rows, chosen(rows, shared_width, share_grid)[family])
-    half[["alike, left out"]] <- alike_width(rows, chosen(rows, alike_width, powers)[family])
+    widths[["shared, left out"]] <- shared_width(rows,
+      chosen(rows, shared_width, share_grid)[family])
+    widths[["alike, left out"]] <- alike_width(rows, chosen(rows, alike_width, powers)[family])
   }
-  out <- lapply(names(half), function(rule) {
-    summarise_rule(rows, abs(rows$off) <= half[[rule]] + 1e-9, 2 * half[[rule]], rule, where)
+  out <- lapply(names(widths), function(rule) {
+    summarise_rule(rows, abs(rows$off) <= widths[[rule]] + 1e-9, 2 * widths[[rule]], rule, where)
   })
   if (!all(is.na(rows$told_low))) {
     covered <- rows$told_low <= -rows$off & -rows$off <= rows$told_high
@@ -238,13 +242,13 @@ summarise_rule <- function(rows, covered, width, rule, where) {
   known <- !is.nan(coverage)
   width <- by_set(width, rows)
   family <- if (startsWith(where, "Figure")) names(coverage) else family_of(names(coverage))
-  off <- tapply(coverage[known] - mean(coverage[known]), family[known], sum)
-  families <- length(off)
+  deviation <- tapply(coverage[known] - mean(coverage[known]), family[known], sum)
+  families <- length(deviation)
   correction <- if (families > 1L) families / (families - 1) else NA_real_
   data.frame(
     where = where, rule = rule, sets = length(coverage), families = families, pairs = nrow(rows),
     error = mean(by_set(abs(rows$off), rows)), coverage = mean(coverage, na.rm = TRUE),
-    coverage_se = sqrt(correction * sum(off^2)) / sum(known),
+    coverage_se = sqrt(correction * sum(deviation^2)) / sum(known),
     coverage_pairs = mean(covered, na.rm = TRUE),
     width = mean(width, na.rm = TRUE), median_width = stats::median(width, na.rm = TRUE)
   )
@@ -253,11 +257,11 @@ summarise_rule <- function(rows, covered, width, rule, where) {
 # Adds columns that describe how the results were computed to every row.
 write_table <- function(table, file) {
   table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
-  made <- data.frame(
+  provenance <- data.frame(
     seed = seed, replicates = replicates, date = format(Sys.Date()),
     fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
   )
-  utils::write.csv(cbind(table, made), file, row.names = FALSE)
+  utils::write.csv(cbind(table, provenance), file, row.names = FALSE)
 }
 
 if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

@@ -36,12 +36,12 @@ main <- function(output = NULL, panels = 60L) {
 
 study <- function(bluff, panels) {
   set.seed(seed)
-  found <- do.call(rbind, lapply(seq_len(panels), function(i) {
+  runs <- do.call(rbind, lapply(seq_len(panels), function(i) {
     x <- sure_world(500L, bluff)
     rows <- lapply(names(models), function(name) data.frame(model = name, judged(x, name)))
     do.call(rbind, rows)
   }))
-  rows <- lapply(split(found, ~ model + term, drop = TRUE), recovery)
+  rows <- lapply(split(runs, ~ model + term, drop = TRUE), recovery)
   data.frame(bluff = bluff, do.call(rbind, rows))
 }
 
@@ -52,31 +52,31 @@ judged <- function(x, name) {
   ))
   system <- tidy(estimate)
   fit <- fit_raters(x, models[[name]], "likelihood")
-  told <- tidy(fit)
-  told <- told[told$term %in% names(true), ]
-  half <- stats::qnorm(0.95) * told$std.error
+  terms <- tidy(fit)
+  terms <- terms[terms$term %in% names(true), ]
+  half_width <- stats::qnorm(0.95) * terms$std.error
   posterior <- as.matrix(ground_truth(fit)[-1L])
   category <- as.integer(truth(x)$category)
-  of_case <- cbind(seq_along(category), category)
+  true_cells <- cbind(seq_along(category), category)
   quality <- c(
     right = mean(max.col(posterior, "first") == category),
-    brier = mean(rowSums(posterior^2) - 2 * posterior[of_case] + 1)
+    brier = mean(rowSums(posterior^2) - 2 * posterior[true_cells] + 1)
   )
   data.frame(
-    term = c("s", told$term, names(quality)),
-    estimate = c(system$estimate, told$estimate, quality),
-    low = c(system$conf.low, told$estimate - half, NA, NA),
-    high = c(system$conf.high, told$estimate + half, NA, NA)
+    term = c("s", terms$term, names(quality)),
+    estimate = c(system$estimate, terms$estimate, quality),
+    low = c(system$conf.low, terms$estimate - half_width, NA, NA),
+    high = c(system$conf.high, terms$estimate + half_width, NA, NA)
   )
 }
 
 recovery <- function(rows) {
   value <- true[rows$term[[1L]]]
-  off <- rows$estimate - value
+  error <- rows$estimate - value
   mcse <- stats::sd(rows$estimate) / sqrt(nrow(rows))
   data.frame(
     rows[1L, c("model", "term")], panels = nrow(rows), mean = mean(rows$estimate), truth = value,
-    mcse = mcse, z = mean(off) / mcse, rmse = sqrt(mean(off^2)),
+    mcse = mcse, z = mean(error) / mcse, rmse = sqrt(mean(error^2)),
     coverage = mean(rows$low <= value & value <= rows$high),
     width = mean(rows$high - rows$low)
   )

@@ -140,7 +140,7 @@ as_panel <- function(world) {
   labels <- letters[seq_len(categories)]
   answers <- c(world$raters, world$systems)
   raters <- paste0("r", seq_along(world$raters))
-  data <- as.data.frame(lapply(answers, function(of) factor(labels[of], labels)))
+  data <- as.data.frame(lapply(answers, function(code) factor(labels[code], labels)))
   names(data) <- c(raters, "s1", "s2")
   data$case <- seq_along(world$truth)
   if (!is.null(world$scores)) {
@@ -157,7 +157,7 @@ as_panel <- function(world) {
 # ---- What is true -------------------------------------------------------------------------------
 
 metrics <- c("recall", "precision", "f_meas", "kap")
-of_scores <- c("roc_auc", "mn_log_loss", "brier_class")
+score_metrics <- c("roc_auc", "mn_log_loss", "brier_class")
 measures <- c("fleiss_kappa", "gwet_ac", "krippendorff_alpha")
 
 true_values <- function(name, n = 4e5) {
@@ -165,7 +165,7 @@ true_values <- function(name, n = 4e5) {
   world <- worlds[[name]](n)
   categories <- max(world$truth)
   labels <- letters[seq_len(categories)]
-  of_system <- function(s) {
+  truth_of_system <- function(s) {
     table <- table(factor(world$truth, seq_len(categories)), factor(world$systems[[s]],
       seq_len(categories))) / n
     right <- diag(table)
@@ -184,16 +184,16 @@ true_values <- function(name, n = 4e5) {
       area <- (sum(rank(p)[positive]) - sum(positive) * (sum(positive) + 1) / 2) /
         (sum(positive) * as.double(sum(!positive)))
       loss <- c(-mean(log(ifelse(positive, p, 1 - p))), mean((positive - p)^2))
-      out <- rbind(out, data.frame(quantity = of_scores, category = NA, truth = c(area, loss)))
+      out <- rbind(out, data.frame(quantity = score_metrics, category = NA, truth = c(area, loss)))
     }
     cbind(system = paste0("s", s), out)
   }
-  out <- rbind(of_system(1L), of_system(2L))
+  out <- rbind(truth_of_system(1L), truth_of_system(2L))
   accuracy <- out$truth[out$quantity == "accuracy"]
-  few <- lapply(world, function(part) {
+  first_cases <- lapply(world, function(part) {
     if (is.list(part)) lapply(part, utils::head, 1e5) else utils::head(part, 1e5)
   })
-  agreed <- tidy(agreement(as_panel(few), measures, interval = "none"))
+  agreed <- tidy(agreement(as_panel(first_cases), measures, interval = "none"))
   rbind(
     out, data.frame(
       system = "s1 - s2", quantity = "difference", category = NA, truth = -diff(accuracy)
@@ -219,14 +219,14 @@ rows <- function(table, gold, interval, quantity = table$metric, system = table$
 }
 
 all_metrics <- function(estimate, gold, interval, scored) {
-  found <- tidy(quiet(estimate_metrics(estimate, metrics, interval = interval)))
-  found <- found[!is.na(found$category) | found$metric == "kap", ]
-  out <- rows(found, gold, interval)
+  estimates <- tidy(quiet(estimate_metrics(estimate, metrics, interval = interval)))
+  estimates <- estimates[!is.na(estimates$category) | estimates$metric == "kap", ]
+  out <- rows(estimates, gold, interval)
   if (scored) {
-    found <- tidy(quiet(estimate_metrics(estimate, of_scores, interval = interval)))
-    out <- rbind(out, rows(found[found$metric %in% of_scores & !duplicated(
-      found[c("system", "metric")]), ], gold, interval))
-    out$category[out$quantity %in% of_scores] <- NA
+    estimates <- tidy(quiet(estimate_metrics(estimate, score_metrics, interval = interval)))
+    out <- rbind(out, rows(estimates[estimates$metric %in% score_metrics & !duplicated(
+      estimates[c("system", "metric")]), ], gold, interval))
+    out$category[out$quantity %in% score_metrics] <- NA
   }
   out
 }
@@ -241,8 +241,8 @@ one_panel <- function(name, number) {
   drawn <- if (scored) list(replicates = drawn_of_scores) else list()
   estimate <- quiet(estimate_accuracy(x, resampling = drawn))
   pair <- function(estimate, gold, interval) {
-    found <- tidy(quiet(compare_systems(estimate)))
-    rows(found, gold, interval, "difference", "s1 - s2")
+    differences <- tidy(quiet(compare_systems(estimate)))
+    rows(differences, gold, interval, "difference", "s1 - s2")
   }
   out <- rbind(
     rows(tidy(estimate), 0, "robust", "accuracy"), pair(estimate, 0, "robust"),
@@ -250,18 +250,19 @@ one_panel <- function(name, number) {
     rows(tidy(quiet(agreement(x, measures))), 0, "analytic", measures, "raters")
   )
   for (gold in gold_numbers) {
-    given <- utils::head(known, gold)
+    known_cases <- utils::head(known, gold)
     measured <- if (gold == gold_numbers[[1L]]) {
-      quiet(estimate_accuracy(x, known_truth = given, gold_sample = "random", resampling = drawn))
+      quiet(estimate_accuracy(x, known_truth = known_cases, gold_sample = "random",
+        resampling = drawn))
     } else {
-      quiet(update(measured, known_truth = given)) # ratings are fitted once
+      quiet(update(measured, known_truth = known_cases)) # ratings are fitted once
     }
     for (interval in c("combined", "corrected")) {
       estimate <- quiet(update(measured, interval = interval))
       out <- rbind(out, rows(tidy(estimate), gold, interval, "accuracy"))
       if (gold == gold_of_metrics) {
-        of_metrics <- all_metrics(estimate, gold, interval, scored)
-        out <- rbind(out, pair(estimate, gold, interval), of_metrics)
+        metric_rows <- all_metrics(estimate, gold, interval, scored)
+        out <- rbind(out, pair(estimate, gold, interval), metric_rows)
       }
     }
   }
@@ -283,41 +284,43 @@ run_world <- function(name, panels,
   do.call(rbind, lapply(unname(split(found, key)), summarise, name = name, panels = panels))
 }
 
-summarise <- function(of, name, panels) {
-  panel <- factor(of$panel, seq_len(panels))
+summarise <- function(rows, name, panels) {
+  panel <- factor(rows$panel, seq_len(panels))
   # Intervals of a panel are dependent, so panels are the units.
-  by_panel <- tapply(of$covered, panel, mean, na.rm = TRUE)
+  by_panel <- tapply(rows$covered, panel, mean, na.rm = TRUE)
   by_panel <- by_panel[!is.na(by_panel)]
   # A truth of each system and category.
-  things <- tapply(of$covered, paste(of$system, of$category), mean, na.rm = TRUE)
+  coverages <- tapply(rows$covered, paste(rows$system, rows$category), mean, na.rm = TRUE)
   first <- utils::head(levels(panel), kept)
-  missed <- vapply(split(of$covered, panel)[first], function(covered) {
+  missed <- vapply(split(rows$covered, panel)[first], function(covered) {
     if (all(is.na(covered))) "-" else as.character(min(9L, sum(!covered, na.rm = TRUE)))
   }, "")
   data.frame(
-    world = name, of[1L, c("quantity", "of", "gold", "interval")],
-    coverage = round(mean(of$covered, na.rm = TRUE), 3L),
+    world = name, rows[1L, c("quantity", "of", "gold", "interval")],
+    coverage = round(mean(rows$covered, na.rm = TRUE), 3L),
     mc_error = round(stats::sd(by_panel) / sqrt(length(by_panel)), 3L),
-    lowest = round(min(things, na.rm = TRUE), 3L), lacking = round(mean(is.na(of$covered)), 3L),
-    bias = round(mean(of$estimate - of$truth, na.rm = TRUE), 3L),
-    width = round(stats::median(of$conf.high - of$conf.low, na.rm = TRUE), 3L),
+    lowest = round(min(coverages, na.rm = TRUE), 3L),
+    lacking = round(mean(is.na(rows$covered)), 3L),
+    bias = round(mean(rows$estimate - rows$truth, na.rm = TRUE), 3L),
+    width = round(stats::median(rows$conf.high - rows$conf.low, na.rm = TRUE), 3L),
     panels = panels, missed = paste(missed, collapse = ""), row.names = NULL
   )
 }
 
 # Compares results of the first panels. A coverage may differ by one panel in fifty, since limits of
 # intervals differ in their last digits between machines.
-check <- function(file, most = 0.02) {
+check <- function(file, tolerance = 0.02) {
   before <- utils::read.csv(file, colClasses = c(missed = "character"), na.strings = "NA")
   panels <- nchar(before$missed[[1L]])
   now <- do.call(rbind, lapply(unique(before$world), run_world, panels = panels))
   key <- function(table) do.call(paste, table[c("world", "quantity", "of", "gold", "interval")])
   at <- match(key(before), key(now))
-  of_each <- function(missed) do.call(rbind, lapply(substr(missed, 1L, panels), utf8ToInt))
-  off <- rowSums(of_each(now$missed[at]) != of_each(before$missed))
-  wrong <- is.na(at) | off > most * panels * 2
-  print(cbind(before[wrong, c("world", "quantity", "of", "gold", "interval")], panels = off[wrong]))
-  cat(sum(off, na.rm = TRUE), "of", length(off) * panels, "panels differ\n")
+  digits_of <- function(missed) do.call(rbind, lapply(substr(missed, 1L, panels), utf8ToInt))
+  deviation <- rowSums(digits_of(now$missed[at]) != digits_of(before$missed))
+  wrong <- is.na(at) | deviation > tolerance * panels * 2
+  print(cbind(before[wrong, c("world", "quantity", "of", "gold", "interval")],
+    panels = deviation[wrong]))
+  cat(sum(deviation, na.rm = TRUE), "of", length(deviation) * panels, "panels differ\n")
   quit(status = as.integer(any(wrong)))
 }
 

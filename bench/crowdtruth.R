@@ -46,13 +46,13 @@ show_table <- function(title, table) {
 }
 
 write_table <- function(table, file) {
-  made <- list(
+  provenance <- list(
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
   numbers <- vapply(table, is.double, NA)
   table[numbers] <- lapply(table[numbers], signif, digits = 6L)
-  utils::write.csv(cbind(as.data.frame(table), made), file, row.names = FALSE)
+  utils::write.csv(cbind(as.data.frame(table), provenance), file, row.names = FALSE)
 }
 
 # ---- Speed and memory ---------------------------------------------------------------------------
@@ -85,8 +85,8 @@ elapsed <- function(expr) {
 
 # Largest increase of the resident memory of a new process, in megabytes. Linux only.
 peak_memory <- function(x, version) {
-  own <- function(name) file.path("", "proc", "self", name)
-  if (!file.exists(own("status"))) {
+  process_file <- function(name) file.path("", "proc", "self", name)
+  if (!file.exists(process_file("status"))) {
     return(NA_real_)
   }
   file <- tempfile(fileext = ".rds")
@@ -96,8 +96,8 @@ peak_memory <- function(x, version) {
     "x <- readRDS('", file, "'); suppressMessages(library(fallible)); ",
     "invisible(crowdtruth(ratings(rbind(1:2, 2:1)))); invisible(gc()); ",
     "status <- function(field) as.numeric(gsub('[^0-9]', '', ",
-    "grep(field, readLines('", own("status"), "'), value = TRUE))); ",
-    "try(cat('5', file = '", own("clear_refs"), "'), silent = TRUE); ",
+    "grep(field, readLines('", process_file("status"), "'), value = TRUE))); ",
+    "try(cat('5', file = '", process_file("clear_refs"), "'), silent = TRUE); ",
     "before <- status('VmRSS'); y <- crowdtruth(x, '", version, "'); ",
     "cat(status('VmHWM') - before)"
   )
@@ -146,13 +146,14 @@ peer_table <- function() {
     utils::write.csv(stats::setNames(as.data.frame(x), c("unit", "worker", "label")), input,
       row.names = FALSE)
     peer <- as.numeric(system2("python3", c(script, core, input, output), stdout = TRUE))
-    ours <- stats::median(replicate(5L, elapsed(crowdtruth(x, version = "2.0"))))
-    found <- crowdtruth(x, version = "2.0")
-    theirs <- utils::read.csv(output)
-    at <- match(theirs[[1L]], found$units$unit)
+    our_seconds <- stats::median(replicate(5L, elapsed(crowdtruth(x, version = "2.0"))))
+    scores <- crowdtruth(x, version = "2.0")
+    peer_scores <- utils::read.csv(output)
+    at <- match(peer_scores[[1L]], scores$units$unit)
     data.frame(
-      judgements = units * 15L, fallible_s = ours, reference_s = peer, ratio = peer / ours,
-      largest_difference_of_uqs = max(abs(found$units$uqs[at] - theirs$uqs))
+      judgements = units * 15L, fallible_s = our_seconds, reference_s = peer,
+      ratio = peer / our_seconds,
+      largest_difference_of_uqs = max(abs(scores$units$uqs[at] - peer_scores$uqs))
     )
   }))
 }
@@ -173,11 +174,11 @@ spammer_table <- function() {
     message("Planted spammers: ", settings$kind[[i]], ", ", settings$share[[i]])
     planted <- 40 * settings$share[[i]]
     kind <- kinds[[settings$kind[[i]]]]
-    found <- lapply(seq_len(replicates), function(run) {
+    crowds <- lapply(seq_len(replicates), function(run) {
       spammers <- table(factor(rep_len(sample(kind), planted), kind))
       one_crowd(simulate_crowd(80L, 40L, 10L, 8L, c(spammers)))
     })
-    cbind(settings[i, ], summarise_crowds(do.call(rbind, found)), row.names = NULL)
+    cbind(settings[i, ], summarise_crowds(do.call(rbind, crowds)), row.names = NULL)
   })
   do.call(rbind, rows)
 }
@@ -186,22 +187,22 @@ spammer_table <- function() {
 one_crowd <- function(x) {
   workers <- tidy(x, "workers")
   low <- stats::setNames(workers$kind != "faithful", workers$worker)
-  half <- names(low) %in% c(draw_half(names(low)[low]), draw_half(names(low)[!low]))
+  is_training <- names(low) %in% c(draw_half(names(low)[low]), draw_half(names(low)[!low]))
   do.call(rbind, lapply(c("2014", "2.0"), function(version) {
     measured <- crowdtruth(x, version)
     by_sd <- flag_workers(measured)$workers$flagged
-    fitted <- if (sum(low & half) >= 2L) {
-      flag_workers(measured, known = low[half], folds = 2L)$workers$flagged
+    fitted <- if (sum(low & is_training) >= 2L) {
+      flag_workers(measured, known = low[is_training], folds = 2L)$workers$flagged
     }
-    count <- function(rule, flagged, who) {
+    count <- function(rule, flagged, counted) {
       data.frame(
-        version = version, rule = rule, flagged = sum(flagged[who], na.rm = TRUE),
-        low = sum(low[who]), both = sum(flagged[who] & low[who], na.rm = TRUE)
+        version = version, rule = rule, flagged = sum(flagged[counted], na.rm = TRUE),
+        low = sum(low[counted]), both = sum(flagged[counted] & low[counted], na.rm = TRUE)
       )
     }
     rbind(
       count("sd", by_sd, rep(TRUE, length(low))),
-      if (!is.null(fitted)) count("fitted", fitted, !half)
+      if (!is.null(fitted)) count("fitted", fitted, !is_training)
     )
   }))
 }
@@ -272,14 +273,14 @@ one_experiment <- function(x, version, reading, known, min_units) {
   )
   known <- known[names(known) %in% none$workers$worker]
   flags <- lapply(arms, flag_workers, known = known, folds = 1000L)
-  found <- do.call(rbind, lapply(flags, glance))
+  summaries <- do.call(rbind, lapply(flags, glance))
   metrics <- setdiff(flags$none$metrics, "annotations_per_unit")
   p <- sapply(metrics[1:2], function(metric) {
     c(NA, vapply(flags[-1L], function(f) paired_p(f$workers, flags$none$workers, metric), 0))
   })
   data.frame(
     version = version, reading = reading, arm = names(arms),
-    found[c("known", "low", "accuracy", "precision", "recall", "auc", "separation")],
+    summaries[c("known", "low", "accuracy", "precision", "recall", "auc", "separation")],
     gap = vapply(flags, gap_of, 0), p_first = p[, 1L], p_second = p[, 2L]
   )
 }
@@ -288,9 +289,9 @@ one_experiment <- function(x, version, reading, known, min_units) {
 # standard deviations. If it is positive, a threshold separates both groups.
 gap_of <- function(flags) {
   workers <- flags$workers[!is.na(flags$workers$known), ]
-  ends <- c(min(workers$score[workers$known], na.rm = TRUE),
+  range_of_scores <- c(min(workers$score[workers$known], na.rm = TRUE),
     max(workers$score[!workers$known], na.rm = TRUE))
-  (ends[[1L]] - ends[[2L]]) / stats::sd(workers$score, na.rm = TRUE)
+  (range_of_scores[[1L]] - range_of_scores[[2L]]) / stats::sd(workers$score, na.rm = TRUE)
 }
 
 # Wilcoxon's signed-rank test of whether a metric came closer to the truth about known workers.

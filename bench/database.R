@@ -47,9 +47,9 @@ peak_memory <- function() { # MB of this process, as Linux counts them
 seconds <- function(time) c(elapsed = time[["elapsed"]], cpu = sum(time[1:2]))
 
 # For both layouts: seconds, patterns, estimates, and labels of cases with their probabilities.
-measure <- function(way) {
+measure <- function(place_of_data) {
   read <- function(name) {
-    if (way == "memory") DBI::dbReadTable(con, name) else dplyr::tbl(con, name)
+    if (place_of_data == "memory") DBI::dbReadTable(con, name) else dplyr::tbl(con, name)
   }
   start <- peak_memory()
   time <- list(long = system.time(
@@ -72,7 +72,8 @@ measure <- function(way) {
     )
   })
   list(
-    way = way, time = vapply(time, seconds, c(elapsed = 0, cpu = 0)), memory = peak_memory(),
+    way = place_of_data, time = vapply(time, seconds, c(elapsed = 0, cpu = 0)),
+    memory = peak_memory(),
     start = start, answers = answers
   )
 }
@@ -82,9 +83,9 @@ if (length(arguments) > 2L) {
 } else {
   if (!DBI::dbExistsTable(con, "bench_wide")) print(system.time(make_tables()))
   DBI::dbDisconnect(con) # a DuckDB file serves one process at a time
-  results <- lapply(c("database", "memory"), function(way) {
+  results <- lapply(c("database", "memory"), function(place_of_data) {
     file <- tempfile()
-    status <- system2("Rscript", c("bench/database.R", place, cases, way, file))
+    status <- system2("Rscript", c("bench/database.R", place, cases, place_of_data, file))
     if (status == 0L) readRDS(file)
   })
   for (result in results) {
@@ -96,12 +97,12 @@ if (length(arguments) > 2L) {
   if (all(lengths(results) > 0L)) {
     for (layout in c("long", "wide")) {
       cat(layout, "data, database against memory:\n")
-      for (what in c("patterns", "estimate", "labels")) {
+      for (quantity in c("patterns", "estimate", "labels")) {
         same <- all.equal(
-          results[[1L]]$answers[[layout]][[what]], results[[2L]]$answers[[layout]][[what]],
-          tolerance = if (what == "patterns") 0 else 1e-12, check.attributes = FALSE
+          results[[1L]]$answers[[layout]][[quantity]], results[[2L]]$answers[[layout]][[quantity]],
+          tolerance = if (quantity == "patterns") 0 else 1e-12, check.attributes = FALSE
         )
-        cat("  ", what, if (isTRUE(same)) "are the same\n" else c("differ:", same, "\n"))
+        cat("  ", quantity, if (isTRUE(same)) "are the same\n" else c("differ:", same, "\n"))
       }
     }
   }

@@ -29,19 +29,19 @@ main <- function(output = NULL, panels = 200L) {
       "as_rater_fit, shared" = own_posterior
     ), panels, n = 400L
   )
-  families <- lapply(family_studies(), function(of) {
-    recovery(simulation_study(of$world, of["model"], panels, n = of$n))
+  families <- lapply(family_studies(), function(study) {
+    recovery(simulation_study(study$world, study["model"], panels, n = study$n))
   })
   rows <- rbind(recovery(worlds), recovery(models), do.call(rbind, families), parameters(panels))
   row.names(rows) <- NULL
   print(rows, digits = 3L, row.names = FALSE)
   print(example(max(panels %/% 10L, 2L)), digits = 3L)
   if (!is.null(output)) {
-    made <- list(
+    provenance <- list(
       seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
       r = format(getRversion())
     )
-    utils::write.csv(cbind(rows, made), output, row.names = FALSE)
+    utils::write.csv(cbind(rows, provenance), output, row.names = FALSE)
   }
   invisible(rows)
 }
@@ -86,8 +86,8 @@ sample_share <- function(x) {
   n <- nrow(x)
   z2 <- stats::qnorm(0.95)^2
   centre <- (share + z2 / (2 * n)) / (1 + z2 / n)
-  half <- sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n^2))) / (1 + z2 / n)
-  data.frame(estimate = share, conf.low = centre - half, conf.high = centre + half)
+  half_width <- sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n^2))) / (1 + z2 / n)
+  data.frame(estimate = share, conf.low = centre - half_width, conf.high = centre + half_width)
 }
 
 # ---- Models -------------------------------------------------------------------------------------
@@ -142,28 +142,28 @@ difficulty_model <- effect_model("hard", "difficulty:hardTRUE", shared = TRUE)
 populations_model <- rater_model("rater", "free", base_rates = ~population)
 
 family_studies <- function() {
-  of <- function(name, world, n, model) {
+  new_study <- function(name, world, n, model) {
     estimator <- accuracy_estimator("joint", model, interval = "bootstrap", resampling = list(replicates = 200L))
     list(world = stats::setNames(list(world), name), n = n, model = estimator)
   }
   list(
-    of("accuracy ~ z", slopes_world, 500L, slopes_model),
-    of("difficulty ~ hard", difficulty_world, 500L, difficulty_model),
-    of("base rates ~ population, two raters", population_world, 1000L, populations_model),
-    of("GLAD", glad_world, 500L, glad_model(7L))
+    new_study("accuracy ~ z", slopes_world, 500L, slopes_model),
+    new_study("difficulty ~ hard", difficulty_world, 500L, difficulty_model),
+    new_study("base rates ~ population, two raters", population_world, 1000L, populations_model),
+    new_study("GLAD", glad_world, 500L, glad_model(7L))
   )
 }
 
 # Estimates of slopes (without systems) and of base rates.
 parameters <- function(panels) {
-  of <- function(name, world, n, model, truth) {
-    found <- lapply(seq_len(panels), function(i) {
-      told <- tidy(suppressWarnings(fit_raters(world(n), model)))
-      told[match(names(truth), told$term), ]
+  new_fit_study <- function(name, world, n, model, truth) {
+    fits <- lapply(seq_len(panels), function(i) {
+      terms <- tidy(suppressWarnings(fit_raters(world(n), model)))
+      terms[match(names(truth), terms$term), ]
     })
-    each <- function(column) vapply(found, `[[`, numeric(length(truth)), column)
-    estimate <- matrix(each("estimate"), length(truth))
-    error <- matrix(each("std.error"), length(truth))
+    column_matrix <- function(column) vapply(fits, `[[`, numeric(length(truth)), column)
+    estimate <- matrix(column_matrix("estimate"), length(truth))
+    error <- matrix(column_matrix("std.error"), length(truth))
     inside <- abs(estimate - truth) < stats::qnorm(0.95) * error
     used <- rowSums(!is.na(estimate))
     bias <- rowMeans(estimate, na.rm = TRUE) - truth
@@ -176,12 +176,13 @@ parameters <- function(panels) {
     )
   }
   rbind(
-    of("accuracy ~ z", slopes_world, 500L, slopes_model, c("accuracy:z" = 1.2)),
-    of("difficulty ~ hard", difficulty_world, 500L, difficulty_model, c("difficulty:hardTRUE" = -1)),
-    of("base rates ~ population, two raters", population_world, 1000L, populations_model,
+    new_fit_study("accuracy ~ z", slopes_world, 500L, slopes_model, c("accuracy:z" = 1.2)),
+    new_fit_study("difficulty ~ hard", difficulty_world, 500L, difficulty_model,
+      c("difficulty:hardTRUE" = -1)),
+    new_fit_study("base rates ~ population, two raters", population_world, 1000L, populations_model,
       c("base_rate[2]:(Intercept)" = stats::qlogis(0.2), "base_rate[2]:populationy" =
         stats::qlogis(0.7) - stats::qlogis(0.2))),
-    of("GLAD", glad_world, 500L, glad_model(7L), c(
+    new_fit_study("GLAD", glad_world, 500L, glad_model(7L), c(
       "rater_accuracy[r1]" = accuracy_of_skill(0.6), "rater_accuracy[r5]" = accuracy_of_skill(2),
       "skill of r1" = 0.6, "skill of r5" = 2
     ))

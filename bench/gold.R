@@ -62,11 +62,11 @@ make_worlds <- function() {
   root <- Sys.getenv("FALLIBLE_DATA")
   sets <- if (nzchar(root)) list.dirs(file.path(root, "real"), recursive = FALSE)
   if (is.null(sets)) message("FALLIBLE_DATA is not set: simulated worlds only.")
-  alike <- c(0, 0.05, 0.2, 0.5)
+  correlations <- c(0, 0.05, 0.2, 0.5)
   worlds <- c(
     stats::setNames(lapply(sets, real_world), basename(as.character(sets))),
     lapply(designs(), simulated_world),
-    stats::setNames(lapply(alike, clustered_world), paste("clusters", alike))
+    stats::setNames(lapply(correlations, clustered_world), paste("clusters", correlations))
   )
   Filter(Negate(is.null), worlds)
 }
@@ -163,11 +163,11 @@ simulated_world <- function(design) {
 
 # 300 clusters of ten cases. Accuracies of three raters and a system vary between clusters. `alike`:
 # correlation of correct answers within a cluster.
-clustered_world <- function(alike, accuracy = c(0.7, 0.75, 0.8, 0.8)) {
+clustered_world <- function(correlation, accuracy = c(0.7, 0.75, 0.8, 0.8)) {
   set.seed(seed)
   cluster <- rep(1:300, each = 10L)
   truth <- sample(c("a", "b"), length(cluster), TRUE, c(0.6, 0.4))
-  size <- 1 / max(alike, 1e-6) - 1
+  size <- 1 / max(correlation, 1e-6) - 1
   answers <- vapply(accuracy, function(p) {
     right <- stats::runif(length(truth)) < stats::rbeta(300L, p * size, (1 - p) * size)[cluster]
     ifelse(right == (truth == "a"), "a", "b")
@@ -319,8 +319,8 @@ wilson <- function(y) {
   n <- length(y) # 0: NaN
   z <- stats::qnorm((1 + conf_level) / 2)
   centre <- (mean(y) + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z * sqrt(mean(y) * (1 - mean(y)) / n + z^2 / (4 * n^2)) / (1 + z^2 / n)
-  data.frame(estimate = mean(y), conf.low = centre - half, conf.high = centre + half)
+  half_width <- z * sqrt(mean(y) * (1 - mean(y)) / n + z^2 / (4 * n^2)) / (1 + z^2 / n)
+  data.frame(estimate = mean(y), conf.low = centre - half_width, conf.high = centre + half_width)
 }
 
 # Probability of each category, computed like the predictions of the package: the mean of the

@@ -115,11 +115,12 @@ drawn_crowd <- function(...) simulate_crowd(...)
 yes_no_ratings <- function(...) single_label(...)
 checked <- function(x, ...) check_k_properties(x, resampling = list(replicates = panels), ...)
 planned <- function(..., max_cases = 20000L, cases = c(2L, max_cases), cost_case = 0) {
-  given <- list(...)
-  set <- given[intersect(names(given), c("categories", "difficulty", "dispersion", "missing"))]
-  given[names(set)] <- NULL
-  if (length(set) > 0L) given$design <- do.call(rater_design, c(list(c(1, 1, 1)), set))
-  do.call(plan_cases, c(given, list(cases = cases, cost = c(case = cost_case))))
+  arguments <- list(...)
+  set <- arguments[intersect(names(arguments),
+    c("categories", "difficulty", "dispersion", "missing"))]
+  arguments[names(set)] <- NULL
+  if (length(set) > 0L) arguments$design <- do.call(rater_design, c(list(c(1, 1, 1)), set))
+  do.call(plan_cases, c(arguments, list(cases = cases, cost = c(case = cost_case))))
 }
 design_of <- function(...) rater_design(...)
 paper_design <- function(...) lehner_design(...)

@@ -67,21 +67,21 @@ memory_status <- function(field) {
 # Path of a library that contains the package; "" for the usual libraries. Installs the package if
 # needed. NULL if that fails.
 peer_library <- function(package) {
-  has <- function(library) {
+  is_in <- function(library) {
     nzchar(system.file(package = package, lib.loc = if (nzchar(library)) library))
   }
-  made <- file.path(tempdir(), "peers")
-  for (library in c(Sys.getenv("FALLIBLE_PEERS"), "")) if (has(library)) return(library)
-  dir.create(made)
-  try(suppressWarnings(utils::install.packages(package, lib = made, quiet = TRUE)))
-  if (has(made)) made
+  temporary_library <- file.path(tempdir(), "peers")
+  for (library in c(Sys.getenv("FALLIBLE_PEERS"), "")) if (is_in(library)) return(library)
+  dir.create(temporary_library)
+  try(suppressWarnings(utils::install.packages(package, lib = temporary_library, quiet = TRUE)))
+  if (is_in(temporary_library)) temporary_library
 }
 
 # Writes results, with columns that are needed to reproduce them.
 write_results <- function(results, output, seed) {
-  made <- list(
+  provenance <- list(
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
-  utils::write.csv(cbind(results, made), output, row.names = FALSE)
+  utils::write.csv(cbind(results, provenance), output, row.names = FALSE)
 }

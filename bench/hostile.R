@@ -6,11 +6,11 @@
 # only), and the result. A child that takes more than `most_seconds`, or more than `most_memory` kB,
 # is stopped, and the line says so. Tests assert classes and growth, not these numbers.
 
-here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-sys.source(file.path(here, "helpers.R"), environment())
+folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+sys.source(file.path(folder, "helpers.R"), environment())
 helpers <- new.env()
 assign("%||%", function(x, y) if (is.null(x)) y else x, helpers)
-sys.source(file.path(here, "..", "tests", "testthat", "helper-archives.R"), helpers)
+sys.source(file.path(folder, "..", "tests", "testthat", "helper-archives.R"), helpers)
 
 most_seconds <- 120
 most_memory <- 6e6
@@ -47,8 +47,8 @@ findings$F01 <- list(
     entries <- c(helpers$inspect_files(), list(helpers$zip_entry(name)))
     path <- do.call(helpers$write_zip, c(tempfile(fileext = ".eval"), entries))
     function() {
-      said <- read_of(path)()
-      paste0(said, if (readLines(target) == "mine") ", file kept" else ", FILE OVERWRITTEN")
+      result <- read_of(path)()
+      paste0(result, if (readLines(target) == "mine") ", file kept" else ", FILE OVERWRITTEN")
     }
   },
   "300 MB in a zip" = function() {
@@ -84,12 +84,12 @@ negative_zero <- function() {
   set.seed(1)
   true <- sample(-1:1, 200, TRUE)
   rate <- function(p) {
-    said <- ifelse(stats::runif(200) < p, true, sample(-1:1, 200, TRUE))
-    round(said * 0.6 + stats::runif(200, -0.05, 0.05))
+    answer <- ifelse(stats::runif(200) < p, true, sample(-1:1, 200, TRUE))
+    round(answer * 0.6 + stats::runif(200, -0.05, 0.05))
   }
   data <- data.frame(r1 = rate(0.8), r2 = rate(0.8), r3 = rate(0.8))
-  half <- sample(200, 100)
-  data[half, ] <- lapply(data[half, ], function(v) v + 0)
+  second_half <- sample(200, 100)
+  data[second_half, ] <- lapply(data[second_half, ], function(v) v + 0)
   x <- ratings(data, raters = r1:r3)
   paste0(
     toString(x$categories), ": Fleiss' kappa ", format(as.numeric(fleiss_kappa(x)), digits = 3)
@@ -109,10 +109,10 @@ findings$F06 <- list(
     file <- tempfile(fileext = ".html")
     function() {
       x <- suppressWarnings(fallible::ratings(answers, raters = 1:3, systems = 4:5))
-      said <- outcome(fallible::accuracy_report(x, file))
+      result <- outcome(fallible::accuracy_report(x, file))
       page <- paste(readLines(file), collapse = "\n")
       links <- lengths(regmatches(page, gregexpr("href=\"[^#\"][^\"]*\"", page)))
-      paste0(said, ", ", links, " links")
+      paste0(result, ", ", links, " links")
     }
   }
 )
@@ -128,17 +128,17 @@ upload_of <- function(lines, ext = ".csv", warm = TRUE) {
   writeLines(lines, path)
   seen <- new.env()
   function() {
-    said <- outcome(shiny::testServer(server(), {
+    result <- outcome(shiny::testServer(server(), {
       file <- list(name = "a", size = 1, type = "", datapath = path)
       session$setInputs(source = "file", file = file, layout = "wide")
-      made <- lapply(c("mapping", "columns", "names"), function(id) {
+      outputs <- lapply(c("mapping", "columns", "names"), function(id) {
         tryCatch(output[[id]]$html, error = function(e) NULL)
       })
-      seen$told <- c(unlist(told()), if (length(unlist(made)) > 0L) {
-        paste(round(sum(nchar(unlist(made))) / 1e3), "kB of HTML")
+      seen$told <- c(unlist(told()), if (length(unlist(outputs)) > 0L) {
+        paste(round(sum(nchar(unlist(outputs))) / 1e3), "kB of HTML")
       })
     }))
-    if (said == "done") gsub("\\s+", " ", substr(tail(seen$told, 1L), 1L, 160L)) else said
+    if (result == "done") gsub("\\s+", " ", substr(tail(seen$told, 1L), 1L, 160L)) else result
   }
 }
 
@@ -148,7 +148,7 @@ findings$F07 <- list(
     writeLines(c("case,rater,rating", "1,a,x", "1,b,x", "2,a,y", "2,b,x"), path)
     seen <- new.env()
     function() {
-      said <- outcome(shiny::testServer(server(), {
+      result <- outcome(shiny::testServer(server(), {
         file <- list(name = "a", size = 1, type = "", datapath = path)
         session$setInputs(
           source = "file", file = file, layout = "long", case = "case", rater = "rater",
@@ -156,7 +156,8 @@ findings$F07 <- list(
         )
         seen$told <- unlist(told())
       }))
-      paste0(said, if (any(grepl("root:", seen$told, fixed = TRUE))) ", FILE TOLD" else ", nothing told")
+      paste0(result,
+        if (any(grepl("root:", seen$told, fixed = TRUE))) ", FILE TOLD" else ", nothing told")
     }
   },
   "20,000 columns" = function() {
@@ -178,10 +179,10 @@ findings$F07 <- list(
 # ---- F08: many raters ---------------------------------------------------------------------------
 
 # 2000 workers, 50,000 ratings.
-large_crowd <- function(n = 5000, each = 10) {
+large_crowd <- function(n = 5000, n_ratings = 10) {
   set.seed(1)
   long <- unique(data.frame(
-    case = rep(1:n, each = each), rater = paste0("w", sample(2000, each * n, TRUE))
+    case = rep(1:n, each = n_ratings), rater = paste0("w", sample(2000, n_ratings * n, TRUE))
   ))
   true <- sample(4, n, TRUE)
   right <- stats::runif(nrow(long)) < 0.7
@@ -223,35 +224,35 @@ findings$F08 <- list(
 
 # ---- Running ------------------------------------------------------------------------------------
 
-child <- function(finding, what) {
+child <- function(finding, task) {
   suppressMessages(library(fallible))
-  run <- findings[[finding]][[what]]()
+  run <- findings[[finding]][[task]]()
   gc()
   reset_peak()
   before <- memory_status("VmRSS")
   start <- processor_clock()
-  said <- run()
+  text <- run()
   seconds <- processor_clock() - start
   grown <- (memory_status("VmHWM") - before) / 1e6
-  cat(sprintf("\nMEASURED %8.2f s %8.0f MB  %s\n", seconds, grown, said))
+  cat(sprintf("\nMEASURED %8.2f s %8.0f MB  %s\n", seconds, grown, text))
 }
 
-measure <- function(finding, what) {
+measure <- function(finding, task) {
   command <- sprintf(
     "ulimit -v %.0f; timeout %.0f %s %s --child %s %s 2>/dev/null", most_memory, most_seconds,
-    shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script_path()), finding, shQuote(what)
+    shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script_path()), finding, shQuote(task)
   )
   lines <- suppressWarnings(system2("sh", c("-c", shQuote(command)), stdout = TRUE))
-  found <- sub("^MEASURED", "", grep("^MEASURED", lines, value = TRUE))
-  if (length(found) == 0L) found <- " stopped: took more time or memory than there is"
-  cat(sprintf("%s %-48s%s\n", finding, what, found))
+  measurement <- sub("^MEASURED", "", grep("^MEASURED", lines, value = TRUE))
+  if (length(measurement) == 0L) measurement <- " stopped: took more time or memory than there is"
+  cat(sprintf("%s %-48s%s\n", finding, task, measurement))
 }
 
-given <- commandArgs(TRUE)
-if (identical(given[1L], "--child")) {
-  child(given[[2L]], given[[3L]])
+arguments <- commandArgs(TRUE)
+if (identical(arguments[1L], "--child")) {
+  child(arguments[[2L]], arguments[[3L]])
 } else {
-  for (finding in if (length(given) > 0L) given else names(findings)) {
-    for (what in names(findings[[finding]])) measure(finding, what)
+  for (finding in if (length(arguments) > 0L) arguments else names(findings)) {
+    for (task in names(findings[[finding]])) measure(finding, task)
   }
 }

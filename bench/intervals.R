@@ -36,11 +36,11 @@ main <- function(output = NULL, profiles = 300L, bootstraps = 300L, first = 1L) 
 }
 
 write_table <- function(table, output) {
-  made <- list(
+  provenance <- list(
     seed = seed, replicates = replicates, date = format(Sys.Date()),
     fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
   )
-  utils::write.csv(cbind(table, made), output, row.names = FALSE)
+  utils::write.csv(cbind(table, provenance), output, row.names = FALSE)
 }
 
 one_run <- function(figure, interval, run) {
@@ -48,27 +48,27 @@ one_run <- function(figure, interval, run) {
   x <- simulate_ratings(lehner_design(figure))
   truth <- true_accuracy(x)
   model <- if (figure <= 7) k_model() else rater_model("rater", "distance", "strata")
-  found <- tidy(suppressWarnings(estimate_accuracy(
+  estimate <- tidy(suppressWarnings(estimate_accuracy(
     x, "joint", model, interval = interval,
     resampling = list(replicates = if (figure %in% c(1, 8)) replicates / 2 else replicates)
   )))
   data.frame(
-    figure = figure, run = run, interval = interval, error = found$estimate - truth$expected,
-    covered = found$conf.low <= truth$expected & truth$expected <= found$conf.high,
-    width = found$conf.high - found$conf.low
+    figure = figure, run = run, interval = interval, error = estimate$estimate - truth$expected,
+    covered = estimate$conf.low <= truth$expected & truth$expected <= estimate$conf.high,
+    width = estimate$conf.high - estimate$conf.low
   )
 }
 
 # Coverage is over existing intervals; the share of missing intervals is a column.
 summarise <- function(rows) {
-  out <- lapply(split(rows, list(rows$figure, rows$interval), drop = TRUE), function(of) {
-    covered <- tapply(of$covered, of$run, mean, na.rm = TRUE)
+  out <- lapply(split(rows, list(rows$figure, rows$interval), drop = TRUE), function(cell) {
+    covered <- tapply(cell$covered, cell$run, mean, na.rm = TRUE)
     covered <- covered[!is.nan(covered)]
     data.frame(
-      figure = of$figure[[1L]], interval = of$interval[[1L]], runs = length(unique(of$run)),
+      figure = cell$figure[[1L]], interval = cell$interval[[1L]], runs = length(unique(cell$run)),
       coverage = mean(covered), coverage_mcse = stats::sd(covered) / sqrt(length(covered)),
-      width = mean(of$width, na.rm = TRUE), rmse = sqrt(mean(of$error^2, na.rm = TRUE)),
-      missing = mean(is.na(of$width))
+      width = mean(cell$width, na.rm = TRUE), rmse = sqrt(mean(cell$error^2, na.rm = TRUE)),
+      missing = mean(is.na(cell$width))
     )
   })
   out <- do.call(rbind, unname(out))

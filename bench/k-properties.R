@@ -39,13 +39,13 @@ settings <- list(
   )
 )
 
-main <- function(runs = "200", output = NULL, how = "nested", ...) {
+main <- function(runs = "200", output = NULL, variant = "nested", ...) {
   cases <- if (...length() > 0L) as.integer(c(...)) else c(50L, 200L)
   done <- if (!is.null(output) && file.exists(output)) utils::read.csv(output)
   for (n in cases) {
     for (name in names(settings)) {
       if (any(done$setting == name & done$n == n)) next
-      rows <- measure(name, n, as.integer(runs), how)
+      rows <- measure(name, n, as.integer(runs), variant)
       print(rows[1:8], digits = 3L)
       done <- rbind(done, rows)
       if (!is.null(output)) utils::write.csv(done, output, row.names = FALSE)
@@ -53,17 +53,17 @@ main <- function(runs = "200", output = NULL, how = "nested", ...) {
   }
 }
 
-measure <- function(name, n, runs, how) {
+measure <- function(name, n, runs, variant) {
   set.seed(seed)
   all <- do.call(rbind, lapply(seq_len(runs), function(run) {
     system <- systems[[(run - 1L) %% length(systems) + 1L]]
     x <- simulate_ratings(do.call(rater_design, c(settings[[name]], systems = system, n = n)))
-    suppressWarnings(if (how == "nested") check_nested(x) else check_once(x))
+    suppressWarnings(if (variant == "nested") check_nested(x) else check_once(x))
   }))
   groups <- split(all, paste(all$property, all$test))
   out <- do.call(rbind, lapply(groups, function(rows) {
     rows <- rows[!is.na(rows$statistic), ]
-    if (how == "pooled") {
+    if (variant == "pooled") {
       rows$p.value <- vapply(rows$statistic, function(at) mean(rows$drawn >= at), 0)
     }
     share <- mean(rows$p.value <= alpha)
@@ -77,7 +77,7 @@ measure <- function(name, n, runs, how) {
   }))
   rownames(out) <- NULL
   cbind(
-    out, runs = runs, how = how, replicates = if (how == "nested") replicates else 1L,
+    out, runs = runs, how = variant, replicates = if (variant == "nested") replicates else 1L,
     alpha = alpha, seed = seed, date = format(Sys.Date()),
     fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
   )
@@ -100,18 +100,18 @@ check_once <- function(x) {
   inside <- asNamespace("fallible") # internal functions
   plan <- inside$plan_k(x, options)
   ran <- inside$run_k(x, plan, options)
-  do.call(rbind, Map(function(test, found) {
-    if (is.null(found)) {
+  do.call(rbind, Map(function(test, result) {
+    if (is.null(result)) {
       return(NULL)
     }
-    row <- function(name, which, df = NA) {
+    row <- function(name, column, df = NA) {
       data.frame(
-        property = test$property, test = name, statistic = found$statistic[[which]], df = df,
-        drawn = found$replicates[[1L, match(which, names(found$statistic))]]
+        property = test$property, test = name, statistic = result$statistic[[column]], df = df,
+        drawn = result$replicates[[1L, match(column, names(result$statistic))]]
       )
     }
     rbind(
-      if (!is.null(test$name)) row(test$name, "ratio", found$df),
+      if (!is.null(test$name)) row(test$name, "ratio", result$df),
       if (test$pairs) row("disagreeing pairs", "pairs"),
       if (test$residual) row("residual agreement", "residual")
     )

@@ -24,36 +24,36 @@ seed <- 20150513L
 
 # ---- Labels -------------------------------------------------------------------------------------
 
-of_design <- function(...) {
+design_world <- function(...) {
   x <- simulate_ratings(rater_design(..., systems = NULL))
   list(x = x, truth = as.character(truth(x)$category))
 }
 
 # Raters in columns: right with probability `right`, a matrix of cases x raters; otherwise the wrong
 # category `lure`, or any wrong category if `lure` is NA.
-said_of <- function(truth, right, categories, lure = rep(NA, length(truth))) {
+draw_answers <- function(truth, right, categories, lure = rep(NA, length(truth))) {
   wrong <- (truth + sample.int(categories - 1L, length(right), TRUE) - 1L) %% categories + 1L
   wrong <- ifelse(is.na(lure), wrong, lure)
-  said <- ifelse(stats::runif(length(right)) < right, truth, wrong)
-  matrix(said, nrow(right), dimnames = list(NULL, paste0("rater", seq_len(ncol(right)))))
+  answers <- ifelse(stats::runif(length(right)) < right, truth, wrong)
+  matrix(answers, nrow(right), dimnames = list(NULL, paste0("rater", seq_len(ncol(right)))))
 }
 
-of_answers <- function(said, truth, categories) {
-  seen <- rowSums(!is.na(said)) > 0
+world_of_answers <- function(answers, truth, categories) {
+  is_rated <- rowSums(!is.na(answers)) > 0
   list(
-    x = ratings(said[seen, , drop = FALSE], categories = seq_len(categories)),
-    truth = as.character(truth)[seen]
+    x = ratings(answers[is_rated, , drop = FALSE], categories = seq_len(categories)),
+    truth = as.character(truth)[is_rated]
   )
 }
 
-# Each case is rated by `each` raters of a crowd.
-sparse_crowd <- function(n, raters, each, categories) {
+# Each case is rated by `ratings_per_case` raters of a crowd.
+sparse_crowd <- function(n, raters, ratings_per_case, categories) {
   truth <- sample.int(categories, n, TRUE)
   skill <- stats::plogis(stats::rnorm(raters, 1, 0.6))
-  said <- said_of(truth, matrix(skill, n, raters, byrow = TRUE), categories)
-  unseen <- t(apply(said, 1L, function(row) sample.int(raters) > each))
-  said[unseen] <- NA
-  of_answers(said, truth, categories)
+  answers <- draw_answers(truth, matrix(skill, n, raters, byrow = TRUE), categories)
+  unseen <- t(apply(answers, 1L, function(row) sample.int(raters) > ratings_per_case))
+  answers[unseen] <- NA
+  world_of_answers(answers, truth, categories)
 }
 
 # A quarter of the cases are hard. In 8% of the cases, each rater gives the same wrong category with
@@ -63,33 +63,33 @@ dependent <- function(n, raters, categories) {
   kind <- sample(c("easy", "hard", "lure"), n, TRUE, c(0.67, 0.25, 0.08))
   lure <- ifelse(kind == "lure", truth %% categories + 1L, NA)
   right <- matrix(c(easy = 0.9, hard = 0.6, lure = 0.3)[kind], n, raters)
-  of_answers(said_of(truth, right, categories, lure), truth, categories)
+  world_of_answers(draw_answers(truth, right, categories, lure), truth, categories)
 }
 
 tests_panel <- function(n, prevalence, sensitivity, specificity) {
   ill <- stats::runif(n) < prevalence
   right <- ifelse(ill %o% rep(TRUE, length(sensitivity)),
     rep(sensitivity, each = n), rep(specificity, each = n))
-  of_answers(said_of(1L + ill, right, 2L), 1L + ill, 2L)
+  world_of_answers(draw_answers(1L + ill, right, 2L), 1L + ill, 2L)
 }
 
 three <- list(sensitivity = c(0.3, 0.95, 0.25), specificity = c(0.96, 0.6, 0.97))
-of_three <- function(n, prevalence) {
+three_tests <- function(n, prevalence) {
   function() tests_panel(n, prevalence, three$sensitivity, three$specificity)
 }
 
 worlds <- list(
-  `five .4, n 200` = function() of_design(rep(0.4, 3), categories = 5, n = 200),
-  `five .6, n 200` = function() of_design(rep(0.6, 3), categories = 5, n = 200),
-  `five .6, n 50` = function() of_design(rep(0.6, 3), categories = 5, n = 50),
+  `five .4, n 200` = function() design_world(rep(0.4, 3), categories = 5, n = 200),
+  `five .6, n 200` = function() design_world(rep(0.6, 3), categories = 5, n = 200),
+  `five .6, n 50` = function() design_world(rep(0.6, 3), categories = 5, n = 50),
   `violated, n 200` = function() {
-    of_design(c(0.5, 0.6, 0.7), categories = 5, n = 200, dispersion = 2, error_range = 1)
+    design_world(c(0.5, 0.6, 0.7), categories = 5, n = 200, dispersion = 2, error_range = 1)
   },
-  `two .8, n 50` = function() of_design(rep(0.8, 3), categories = 2, n = 50),
-  `three tests, n 200` = of_three(200, 0.5),
-  `two raters` = function() of_design(c(0.75, 0.8), categories = 4, n = 200),
+  `two .8, n 50` = function() design_world(rep(0.8, 3), categories = 2, n = 50),
+  `three tests, n 200` = three_tests(200, 0.5),
+  `two raters` = function() design_world(c(0.75, 0.8), categories = 4, n = 200),
   `sparse crowd` = function() sparse_crowd(300, 100, 5, 4),
-  `twelve equal` = function() of_design(rep(0.55, 12), categories = 2, n = 200),
+  `twelve equal` = function() design_world(rep(0.55, 12), categories = 2, n = 200),
   `dependent, 2` = function() dependent(300, 5, 2),
   `dependent, 4` = function() dependent(300, 10, 4)
 )
@@ -99,19 +99,20 @@ before_loss <- c(1.240, 0.747, 0.757, NA, 0.342, 0.524, rep(NA, 5))
 score_world <- function(world, panels) {
   runs <- lapply(seq_len(panels), function(i) {
     set.seed(seed + i)
-    made <- world()
-    labels_of_rules(made$x, made$truth)
+    drawn <- world()
+    labels_of_rules(drawn$x, drawn$truth)
   })
   right <- vapply(runs, `[[`, runs[[1L]]$right, "right")
   loss <- vapply(runs, `[[`, runs[[1L]]$log_loss, "log_loss")
   names <- runs[[1L]]$rule
-  of <- function(x, rule) mean(x[names == rule, ])
+  mean_of <- function(x, rule) mean(x[names == rule, ])
   data.frame(
-    majority = of(right, "majority"), k = of(right, "K-model"), ml = of(right, "likelihood"),
-    pooled = of(right, "pooled"), average = of(right, "average"),
+    majority = mean_of(right, "majority"), k = mean_of(right, "K-model"),
+    ml = mean_of(right, "likelihood"),
+    pooled = mean_of(right, "pooled"), average = mean_of(right, "average"),
     se = stats::sd(right[names == "average", ]) / sqrt(panels),
-    loss_votes = of(loss, "majority"), loss_ml = of(loss, "likelihood"),
-    loss_average = of(loss, "average"), loss_flat = of(loss, "flattened")
+    loss_votes = mean_of(loss, "majority"), loss_ml = mean_of(loss, "likelihood"),
+    loss_average = mean_of(loss, "average"), loss_flat = mean_of(loss, "flattened")
   )
 }
 
@@ -119,10 +120,10 @@ score_world <- function(world, panels) {
 
 equal <- function(p, n) function() tests_panel(n, 0.5, p, p)
 panels_of_tests <- list(
-  `tests, n 50, .10` = of_three(50, 0.1), `tests, n 50, .50` = of_three(50, 0.5),
-  `tests, n 50, .75` = of_three(50, 0.75), `tests, n 50, .90` = of_three(50, 0.9),
-  `tests, n 200, .50` = of_three(200, 0.5), `tests, n 200, .75` = of_three(200, 0.75),
-  `tests, n 200, .90` = of_three(200, 0.9), `tests, n 1000, .75` = of_three(1000, 0.75),
+  `tests, n 50, .10` = three_tests(50, 0.1), `tests, n 50, .50` = three_tests(50, 0.5),
+  `tests, n 50, .75` = three_tests(50, 0.75), `tests, n 50, .90` = three_tests(50, 0.9),
+  `tests, n 200, .50` = three_tests(200, 0.5), `tests, n 200, .75` = three_tests(200, 0.75),
+  `tests, n 200, .90` = three_tests(200, 0.9), `tests, n 1000, .75` = three_tests(1000, 0.75),
   `one inverted, n 50` = equal(c(0.85, 0.85, 0.15), 50),
   `three of .6, n 50` = equal(rep(0.6, 3), 50), `three of .6, n 200` = equal(rep(0.6, 3), 200),
   `three of .8, n 50` = equal(rep(0.8, 3), 50), `three of .8, n 200` = equal(rep(0.8, 3), 200),
@@ -150,11 +151,12 @@ score_tests <- function(panel, panels) {
       na = pooled$fit$identified != "yes", warned = pooled$warned
     )
   }, double(4L))
-  given <- runs["na", ] == 0
+  has_estimate <- runs["na", ] == 0
   data.frame(
-    pooled = mean(runs["pooled", given]), ml = mean(runs["ml", ], na.rm = TRUE),
-    se = stats::sd(runs["pooled", given]) / sqrt(sum(given)), na = mean(!given),
-    warned = mean(runs["warned", given])
+    pooled = mean(runs["pooled", has_estimate]), ml = mean(runs["ml", ], na.rm = TRUE),
+    se = stats::sd(runs["pooled", has_estimate]) / sqrt(sum(has_estimate)),
+    na = mean(!has_estimate),
+    warned = mean(runs["warned", has_estimate])
   )
 }
 
@@ -177,20 +179,22 @@ error_of <- function(fit, truth) {
 
 # ---- All ----------------------------------------------------------------------------------------
 
-run_all <- function(panels = "60", of_tests = "200") {
+run_all <- function(panels = "60", test_panels = "200") {
   options(width = 150L, cli.progress_show_after = 3600)
   labels <- do.call(rbind, lapply(worlds, score_world, panels = as.integer(panels)))
   labels$before <- before_right
   labels$loss_before <- before_loss
   print(round(labels, 3L))
-  tests <- do.call(rbind, lapply(panels_of_tests, score_tests, panels = as.integer(of_tests)))
+  tests <- do.call(rbind, lapply(panels_of_tests, score_tests, panels = as.integer(test_panels)))
   tests <- cbind(tests, before_pooled, before_ml, before_na)
   print(round(tests, 3L))
-  alone <- startsWith(rownames(tests), "independent")
-  good <- startsWith(rownames(tests), "three of .8")
+  is_independent <- startsWith(rownames(tests), "independent")
+  is_accurate <- startsWith(rownames(tests), "three of .8")
   ok <- all(
-    tests$na[alone] > 0.2, tests$na[alone] < 0.4, tests$warned[alone] >= 0.9,
-    tests$warned[good] <= 0.06, na.omit(labels$before - labels$average < 0.02 + 2 * labels$se)
+    tests$na[is_independent] > 0.2, tests$na[is_independent] < 0.4,
+    tests$warned[is_independent] >= 0.9,
+    tests$warned[is_accurate] <= 0.06,
+    na.omit(labels$before - labels$average < 0.02 + 2 * labels$se)
   )
   if (!ok) quit(status = 1L)
 }

@@ -106,15 +106,15 @@ read_strings <- function(folder, name) {
 }
 
 with_held_out <- function(folder) {
-  said <- read_strings(folder, "ratings")[c("case", "rater", "rating")]
-  held <- read_strings(folder, "systems")
-  held <- held[startsWith(as.character(held$system), "heldout_"), ]
-  if (NROW(held) > 0L) {
-    said <- rbind(said, data.frame(
-      case = held$case, rater = sub(".*_", "", held$system), rating = held$prediction
+  answers <- read_strings(folder, "ratings")[c("case", "rater", "rating")]
+  held_out <- read_strings(folder, "systems")
+  held_out <- held_out[startsWith(as.character(held_out$system), "heldout_"), ]
+  if (NROW(held_out) > 0L) {
+    answers <- rbind(answers, data.frame(
+      case = held_out$case, rater = sub(".*_", "", held_out$system), rating = held_out$prediction
     ))
   }
-  ratings(said, case = case, rater = rater, rating = rating)
+  ratings(answers, case = case, rater = rater, rating = rating)
 }
 
 # A row per rule: cases, right, log_loss, brier and CPU seconds.
@@ -139,8 +139,8 @@ labels_of_rules <- function(x, truth, place = seq_along(truth)) {
     mixed = function() quiet(ground_truth(x))
   )
   do.call(rbind, lapply(names(rules), function(rule) {
-    seconds <- system.time(found <- rules[[rule]]())[[1L]]
-    probability <- if (is.matrix(found)) found else as.matrix(found[-1L])
+    seconds <- system.time(labels <- rules[[rule]]())[[1L]]
+    probability <- if (is.matrix(labels)) labels else as.matrix(labels[-1L])
     score <- score_labels(probability[place, , drop = FALSE], truth, rule == "majority")
     cbind(rule = rule, score, seconds = seconds)
   }))
@@ -157,8 +157,8 @@ one_coin <- function(x) {
 score_labels <- function(probability, truth, smooth) {
   n <- nrow(probability)
   if (anyNA(probability)) probability[is.na(probability)] <- 1 / ncol(probability)
-  top <- apply(probability, 1L, max)
-  best <- probability >= top - 1e-9
+  highest <- apply(probability, 1L, max)
+  best <- probability >= highest - 1e-9
   at <- cbind(seq_len(n), match(truth, colnames(probability)))
   known <- !is.na(at[, 2L])
   right <- numeric(n)
@@ -166,9 +166,9 @@ score_labels <- function(probability, truth, smooth) {
   if (smooth) probability <- (probability + 1 / ncol(probability)) / (rowSums(probability) + 1)
   hit <- matrix(0, n, ncol(probability))
   hit[at[known, , drop = FALSE]] <- 1
-  of_truth <- ifelse(known, rowSums(probability * hit), 0)
+  p_truth <- ifelse(known, rowSums(probability * hit), 0)
   data.frame(
-    cases = n, right = mean(right), log_loss = -mean(log(pmin(pmax(of_truth, 1e-6), 1))),
+    cases = n, right = mean(right), log_loss = -mean(log(pmin(pmax(p_truth, 1e-6), 1))),
     brier = mean(rowSums((probability - hit)^2) + !known)
   )
 }
@@ -177,32 +177,33 @@ score_labels <- function(probability, truth, smooth) {
 
 print_sets <- function(results, known) {
   rules <- unique(results$rule)
-  of <- function(column, rule) {
+  column_of_rule <- function(column, rule) {
     results[[column]][results$rule == rule][match(known$set, unique(results$set))]
   }
-  table <- data.frame(set = known$set, vapply(rules, of, known$pooled, column = "right"),
+  table <- data.frame(set = known$set,
+    vapply(rules, column_of_rule, known$pooled, column = "right"),
     check.names = FALSE)
   with_loss <- c("majority", "flattened", "mixed")
-  table[paste0("loss_", with_loss)] <- lapply(with_loss, of, column = "log_loss")
-  cases <- of("cases", "average")
+  table[paste0("loss_", with_loss)] <- lapply(with_loss, column_of_rule, column = "log_loss")
+  cases <- column_of_rule("cases", "average")
   near <- pmax(c(1, 0.02, 0.003)[findInterval(cases, c(0, 50, 300))], 1 / cases) + 5e-4
   near[cases < 50] <- 1 / cases[cases < 50] + 5e-4
   near_loss <- ifelse(cases < 300, 0.0205, 0.0105)
   compared <- setdiff(names(known), c("set", "family"))
-  off <- vapply(compared, function(column) {
+  difference <- vapply(compared, function(column) {
     limit <- if (startsWith(column, "loss")) near_loss else near
     ifelse(abs(table[[column]] - known[[column]]) > limit, column, "")
   }, known$set)
-  table$off <- trimws(apply(matrix(off, nrow(known)), 1L, paste, collapse = " "))
-  table$seconds <- of("seconds", "mixed")
+  table$off <- trimws(apply(matrix(difference, nrow(known)), 1L, paste, collapse = " "))
+  table$seconds <- column_of_rule("seconds", "mixed")
   print(table, row.names = FALSE, digits = 3L)
 }
 
 summarise_families <- function(results, family) {
   do.call(rbind, lapply(unique(results$rule), function(rule) {
-    of <- results$rule == rule
+    is_rule <- results$rule == rule
     means <- lapply(c("right", "log_loss", "brier"), function(column) {
-      tapply(results[[column]][of], family[of], mean)
+      tapply(results[[column]][is_rule], family[is_rule], mean)
     })
     data.frame(
       rule = rule, families = length(means[[1L]]), right = mean(means[[1L]]),
@@ -213,7 +214,7 @@ summarise_families <- function(results, family) {
 }
 
 is_as_before <- function(summary) {
-  at <- function(of) match(names(of), summary$rule)
+  at <- function(columns) match(names(columns), summary$rule)
   all(abs(summary$right[at(means_before)] - means_before) < 0.0035) &&
     all(abs(summary$log_loss[at(losses_before)] - losses_before) < 0.0105) &&
     all(abs(summary$brier[at(briers_before)] - briers_before) < 0.0055)

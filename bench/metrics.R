@@ -25,7 +25,7 @@ inside <- asNamespace("fallible") # internal functions
 
 seed <- 20150501
 runs <- as.integer(Sys.getenv("FALLIBLE_RUNS", "400"))
-of_interest <- c("recall", "precision", "f_meas", "bal_accuracy")
+main_metrics <- c("recall", "precision", "f_meas", "bal_accuracy")
 
 main <- function(...) {
   options(width = 150L, cli.progress_show_after = 3600)
@@ -63,7 +63,8 @@ against_peer <- function() {
   panels <- c(
     lapply(rep(c(2, 3, 5), each = 4L), known_panel), lapply(c(3, 5), known_panel, missing = TRUE)
   )
-  ours <- do.call(rbind, lapply(seq_along(panels), function(i) cbind(i, ours_of(panels[[i]]))))
+  our_values <- do.call(rbind,
+    lapply(seq_along(panels), function(i) cbind(i, ours_of(panels[[i]]))))
   answers <- lapply(panels, function(x) {
     data.frame(
       truth = truth(x)$category, answer = as.data.frame(x, what = "systems")$prediction
@@ -73,16 +74,16 @@ against_peer <- function() {
   run_child("peer", list(
     answers = answers, categories = lapply(panels, function(x) x$categories), file = file
   ), library)
-  theirs <- utils::read.csv(file, colClasses = c(category = "character"))
-  both <- merge(ours, theirs, all.x = TRUE, suffixes = c("", ".peer"))
-  off <- abs(both$estimate - both$value)
-  cat("\nAgainst yardstick, all truths known: ", nrow(both), " numbers of ", length(peer_names),
-    " metrics, ", sum(is.na(both$estimate)), " undefined in ours and ", sum(is.na(both$value)),
-    " in theirs, the same in ", sum(is.na(both$estimate) == is.na(both$value)),
-    "; largest difference ", format(max(off, na.rm = TRUE), digits = 2), "\n",
+  peer_values <- utils::read.csv(file, colClasses = c(category = "character"))
+  merged <- merge(our_values, peer_values, all.x = TRUE, suffixes = c("", ".peer"))
+  deviation <- abs(merged$estimate - merged$value)
+  cat("\nAgainst yardstick, all truths known: ", nrow(merged), " numbers of ", length(peer_names),
+    " metrics, ", sum(is.na(merged$estimate)), " undefined in ours and ", sum(is.na(merged$value)),
+    " in theirs, the same in ", sum(is.na(merged$estimate) == is.na(merged$value)),
+    "; largest difference ", format(max(deviation, na.rm = TRUE), digits = 2), "\n",
     sep = ""
   )
-  stopifnot(max(off, na.rm = TRUE) < 1e-12, is.na(both$estimate) == is.na(both$value))
+  stopifnot(max(deviation, na.rm = TRUE) < 1e-12, is.na(merged$estimate) == is.na(merged$value))
 }
 
 # With `missing`, a category is never true, and another never answered.
@@ -104,10 +105,10 @@ known_panel <- function(categories, missing = FALSE) {
 }
 
 ours_of <- function(x) {
-  found <- quiet(estimate_metrics(
+  estimates <- quiet(estimate_metrics(
     x, peer_names, averages, known_truth = truth(x), gold_sample = "random"
   ))
-  as.data.frame(found)[c("metric", "average", "category", "estimate")]
+  as.data.frame(estimates)[c("metric", "average", "category", "estimate")]
 }
 
 # In the process that has the peer: a file of metrics.
@@ -125,11 +126,12 @@ peer_of <- function(answers, categories) {
     as.double(suppressWarnings(run(data$truth, data$answer, ...)))
   }
   coded <- as.data.frame(lapply(answers, factor, levels = categories))
-  whole <- c("accuracy", "kap", "mcc")
+  table_metrics <- c("accuracy", "kap", "mcc")
   rows <- list(data.frame(
-    metric = whole, average = NA, category = NA, value = vapply(whole, value, 0, coded)
+    metric = table_metrics, average = NA, category = NA,
+    value = vapply(table_metrics, value, 0, coded)
   ))
-  for (metric in setdiff(peer_names, whole)) {
+  for (metric in setdiff(peer_names, table_metrics)) {
     for (average in averages) {
       rows[[length(rows) + 1L]] <- data.frame(
         metric = metric, average = average, category = NA,
@@ -159,21 +161,22 @@ on_panels <- function() {
     setting <- settings[[name]]
     results <- lapply(seq_len(runs), function(run) {
       panel <- draw_panel(setting$rater, setting$n)
-      found <- list(
+      estimates <- list(
         joint = quiet(estimate_metrics(
-          panel$x, of_interest, method = "joint", interval = "bootstrap", resampling = list(replicates = 200L)
+          panel$x, main_metrics, method = "joint", interval = "bootstrap",
+          resampling = list(replicates = 200L)
         )),
-        default = quiet(estimate_metrics(panel$x, of_interest))
+        default = quiet(estimate_metrics(panel$x, main_metrics))
       )
-      do.call(rbind, lapply(names(found), function(how) {
-        cbind(how = how, run = run, as.data.frame(found[[how]]), true = panel$true)
+      do.call(rbind, lapply(names(estimates), function(variant) {
+        cbind(how = variant, run = run, as.data.frame(estimates[[variant]]), true = panel$true)
       }))
     })
     print_panels(name, do.call(rbind, results))
   }
 }
 
-draw_panel <- function(rater, n, ids = of_interest, average = "macro") {
+draw_panel <- function(rater, n, ids = main_metrics, average = "macro") {
   rates <- stats::runif(5L)
   rates <- rates / sum(rates)
   names <- paste0("s", 10 * system_accuracy)
@@ -230,14 +233,14 @@ print_panels <- function(name, results) {
 # ---- Gold ---------------------------------------------------------------------------------------
 
 with_gold_cases <- function() {
-  ids <- c(of_interest, "mcc")
+  ids <- c(main_metrics, "mcc")
   results <- lapply(seq_len(runs), function(run) {
     panel <- draw_panel(0.6, 1000L, ids)
     gold <- truth(panel$x)[sample.int(1000L, 100L), ]
     estimate <- quiet(estimate_accuracy(panel$x, known_truth = gold, gold_sample = "random"))
-    do.call(rbind, lapply(c("corrected", "combined"), function(how) {
-      found <- as.data.frame(quiet(estimate_metrics(estimate, ids, interval = how)))
-      cbind(how = how, run = run, found, true = panel$true)
+    do.call(rbind, lapply(c("corrected", "combined"), function(variant) {
+      estimates <- as.data.frame(quiet(estimate_metrics(estimate, ids, interval = variant)))
+      cbind(how = variant, run = run, estimates, true = panel$true)
     }))
   })
   results <- do.call(rbind, results)
@@ -288,7 +291,7 @@ run_set <- function(folder) {
   message(format(Sys.time(), "%H:%M:%S "), basename(folder))
   ids <- c("recall", "precision", "f_meas")
   x <- quiet(read_ratings(folder))
-  ours <- as.data.frame(quiet(estimate_metrics(x, ids, NULL, interval = intervals)))
+  our_rows <- as.data.frame(quiet(estimate_metrics(x, ids, NULL, interval = intervals)))
   shares <- as.matrix(tidy(x, "counts")[-1L])
   votes <- 1 * (shares == apply(shares, 1L, max) & shares > 0)
   rownames(votes) <- rownames(x)
@@ -296,8 +299,9 @@ run_set <- function(folder) {
     as_rater_fit(x, votes / rowSums(votes)), ids, NULL, method = "shared", interval = "none"
   ))
   data.frame(
-    set = basename(folder), ours[c("system", "metric", "category", "conf.low", "conf.high")],
-    ours = ours$estimate, majority = tidy(majority)$estimate, true = true_metrics(folder, x, ids)
+    set = basename(folder), our_rows[c("system", "metric", "category", "conf.low", "conf.high")],
+    ours = our_rows$estimate, majority = tidy(majority)$estimate,
+    true = true_metrics(folder, x, ids)
   )
 }
 
@@ -306,8 +310,9 @@ true_metrics <- function(folder, x, ids) {
   answers <- as.data.frame(x, what = "systems")
   answers$truth <- known$truth[match(as.character(answers$case), known$case)]
   unlist(lapply(x$systems, function(system) {
-    own <- answers[answers$system == system, ]
-    table <- table(factor(own$truth, x$categories), factor(own$prediction, x$categories))
+    system_rows <- answers[answers$system == system, ]
+    table <- table(factor(system_rows$truth, x$categories),
+      factor(system_rows$prediction, x$categories))
     metrics_of(matrix(table, nrow(table)), x$categories, ids, NULL)
   }))
 }

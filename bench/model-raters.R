@@ -26,10 +26,10 @@ main <- function(output = NULL, panels = 150L) {
   table <- do.call(rbind, unname(lapply(parts, summarise)))
   print(table, digits = 3L, row.names = FALSE)
   if (!is.null(output)) {
-    made <- list(
+    provenance <- list(
       seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible"))
     )
-    utils::write.csv(cbind(table, made), output, row.names = FALSE)
+    utils::write.csv(cbind(table, provenance), output, row.names = FALSE)
   }
   invisible(rows)
 }
@@ -41,17 +41,17 @@ one_panel <- function(run) {
   accuracy <- c(stats::runif(judges, 0.65, 0.9), stats::runif(1L, 0.5, 0.9))
   correlation <- stats::runif(1L, 0.3, 0.8)
   panel <- simulate_together(cases, accuracy, correlation, stats::runif(1L, 0.3, 0.7))
-  found <- lapply(list(undeclared = NULL, model = "model"), function(kind) {
+  estimates <- lapply(list(undeclared = NULL, model = "model"), function(kind) {
     x <- ratings(
       panel$answers,
       raters = tidyselect::starts_with("judge"), systems = system, rater_kind = kind
     )
     tidy(suppressWarnings(estimate_accuracy(x)))
   })
-  found <- cbind(interval = names(found), do.call(rbind, found))
+  estimates <- cbind(interval = names(estimates), do.call(rbind, estimates))
   data.frame(
-    run, judges, cases, correlation, interval = found$interval, truth = panel$truth,
-    found[c("estimate", "std.error", "conf.low", "conf.high")]
+    run, judges, cases, correlation, interval = estimates$interval, truth = panel$truth,
+    estimates[c("estimate", "std.error", "conf.low", "conf.high")]
   )
 }
 
@@ -73,11 +73,11 @@ loading_of <- function(accuracy, correlation) {
   limit <- stats::qnorm(accuracy)
   nodes <- seq(-6, 6, length.out = 601L)
   weight <- stats::dnorm(nodes) / sum(stats::dnorm(nodes))
-  off <- function(loading) {
+  excess <- function(loading) {
     right <- stats::pnorm((limit - sqrt(loading) * nodes) / sqrt(1 - loading))
     (sum(weight * right^2) - accuracy^2) / (accuracy * (1 - accuracy)) - correlation
   }
-  stats::uniroot(off, c(0.01, 0.995))$root
+  stats::uniroot(excess, c(0.01, 0.995))$root
 }
 
 summarise <- function(rows) {

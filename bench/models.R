@@ -66,7 +66,7 @@ compare_dawid_skene <- function() {
     fit_raters(ratings(long, case = "task", rater = "worker", rating = "label"), model)
   }
   fit <- fit_raters(x, model)
-  own <- c(unlist(base_rates(fit)), rater_accuracy(fit))
+  our_values <- c(unlist(base_rates(fit)), rater_accuracy(fit))
   seconds <- vapply(list(
     fit = function() fit_raters(x, model), wide = function() fit_raters(ratings(wide), model),
     long = from_long
@@ -76,8 +76,8 @@ compare_dawid_skene <- function() {
     new_row(paste("fallible:", c("ratings", "matrix", "long data"), "to fit and errors"), fit_cases,
       seconds, em_before + fit$iterations, version = format(utils::packageVersion("fallible"))
     ),
-    peer_rows("crowd-kit", run_crowd_kit(long), own, seconds[["fit"]], seconds[["long"]]),
-    peer_rows("poLCA", run_polca(panel), own, seconds[["fit"]], seconds[["wide"]])
+    peer_rows("crowd-kit", run_crowd_kit(long), our_values, seconds[["fit"]], seconds[["long"]]),
+    peer_rows("poLCA", run_polca(panel), our_values, seconds[["fit"]], seconds[["wide"]])
   )
 }
 
@@ -87,15 +87,15 @@ rater_accuracy <- function(fit) {
 }
 
 # Results of a peer are runs with seconds, iterations and values, and a version.
-peer_rows <- function(name, peer, own, fit_seconds, data_seconds) {
+peer_rows <- function(name, peer, our_values, fit_seconds, data_seconds) {
   if (is.null(peer)) {
     message("Left out: ", name, ", which cannot be had here.")
     return(NULL)
   }
-  do.call(rbind, Map(function(run, what) {
+  do.call(rbind, Map(function(run, task_name) {
     new_row(
-      paste0(name, ": ", what), fit_cases, run$seconds, run$iterations,
-      run$seconds / fit_seconds, run$seconds / data_seconds, max(abs(run$values - own)),
+      paste0(name, ": ", task_name), fit_cases, run$seconds, run$iterations,
+      run$seconds / fit_seconds, run$seconds / data_seconds, max(abs(run$values - our_values)),
       version = peer$version
     )
   }, peer$runs, c(paste(em_iterations, "iterations"), "until it converges")))
@@ -133,8 +133,8 @@ run_crowd_kit <- function(long) {
   on.exit(unlink(files))
   utils::write.csv(long, files[[1L]], row.names = FALSE)
   writeLines(crowd_kit_script, files[[2L]])
-  one <- paste0(c("OMP", "OPENBLAS", "MKL"), "_NUM_THREADS=1")
-  out <- system2(python, c(shQuote(rev(files)), em_iterations), stdout = TRUE, env = one)
+  single_thread <- paste0(c("OMP", "OPENBLAS", "MKL"), "_NUM_THREADS=1")
+  out <- system2(python, c(shQuote(rev(files)), em_iterations), stdout = TRUE, env = single_thread)
   runs <- lapply(strsplit(out[-1L], " "), function(words) {
     numbers <- as.numeric(words)
     list(seconds = numbers[[1L]], iterations = numbers[[2L]], values = numbers[-(1:2)])

@@ -42,26 +42,27 @@ measure <- function(panels) {
 
 intervals <- function(panels, conf_level = 0.9) {
   x <- measure(panels)
-  of <- function(x) {
+  interval_of <- function(x) {
     internal$corrected_interval(x, "population", conf_level)[c("estimate", "conf.low", "conf.high")]
   }
   source_gold_only <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
-  list(corrected = of(x), `gold alone` = of(source_gold_only), `PPI++` = ppi(panels, conf_level))
+  list(corrected = interval_of(x), `gold alone` = interval_of(source_gold_only),
+    `PPI++` = ppi(panels, conf_level))
 }
 
 # As evaluatellm 0.1.0 computes it: variances with n - 1, other cases without gold cases.
 ppi <- function(panels, conf_level) {
   m <- nrow(panels$y)
-  others <- panels$n - m
+  unlabelled <- panels$n - m
   centred <- function(x) x - rep(colMeans(x), each = m)
   spread <- colSums(centred(panels$q)^2) / (m - 1)
-  both <- colSums(centred(panels$y) * centred(panels$q)) / (m - 1)
-  lambda <- ifelse(spread > 0, both / ((1 + m / others) * spread), 0)
-  mean <- (panels$mean * panels$n - colSums(panels$q)) / others
-  rest <- panels$y - rep(lambda, each = m) * panels$q
-  estimate <- colMeans(rest) + lambda * mean
-  variance <- mean * (1 - mean) * others / (others - 1)
-  error <- sqrt(colSums(centred(rest)^2) / (m - 1) / m + lambda^2 * variance / others)
+  covariance <- colSums(centred(panels$y) * centred(panels$q)) / (m - 1)
+  lambda <- ifelse(spread > 0, covariance / ((1 + m / unlabelled) * spread), 0)
+  mean <- (panels$mean * panels$n - colSums(panels$q)) / unlabelled
+  residual <- panels$y - rep(lambda, each = m) * panels$q
+  estimate <- colMeans(residual) + lambda * mean
+  variance <- mean * (1 - mean) * unlabelled / (unlabelled - 1)
+  error <- sqrt(colSums(centred(residual)^2) / (m - 1) / m + lambda^2 * variance / unlabelled)
   reach <- qnorm((1 + conf_level) / 2) * error
   list(estimate = estimate, conf.low = estimate - reach, conf.high = estimate + reach)
 }
@@ -76,20 +77,20 @@ check_kernel <- function() {
     rater_kind = "model"
   )
   truth <- setNames(ifelse(panels$y == 1, "pass", "fail"), 1:50)
-  found <- tidy(estimate_accuracy(x, known_truth = truth, gold_sample = "random"))
-  own <- unlist(intervals(panels)$corrected)
-  stopifnot(all.equal(unlist(found[names(own)]), own))
+  estimates <- tidy(estimate_accuracy(x, known_truth = truth, gold_sample = "random"))
+  expected <- unlist(intervals(panels)$corrected)
+  stopifnot(all.equal(unlist(estimates[names(expected)]), expected))
 }
 
-summarise <- function(found, theta) {
-  panels <- length(found$estimate)
-  hit <- found$conf.low <= theta & found$conf.high >= theta
-  squares <- (found$estimate - theta)^2
+summarise <- function(estimates, theta) {
+  panels <- length(estimates$estimate)
+  hit <- estimates$conf.low <= theta & estimates$conf.high >= theta
+  squares <- (estimates$estimate - theta)^2
   data.frame(
     cover = mean(hit), cover_se = share_se(mean(hit), panels),
-    width = mean(found$conf.high - found$conf.low), rmse = sqrt(mean(squares)),
+    width = mean(estimates$conf.high - estimates$conf.low), rmse = sqrt(mean(squares)),
     rmse_se = sd(squares) / sqrt(panels) / 2 / sqrt(mean(squares)),
-    outside = mean(found$conf.low < 0 | found$conf.high > 1), panels = panels
+    outside = mean(estimates$conf.low < 0 | estimates$conf.high > 1), panels = panels
   )
 }
 
@@ -97,31 +98,32 @@ grid <- function(panels, n = 500) {
   cells <- expand.grid(theta = thetas, judge = seq_len(nrow(judges)), gold = c(20, 50, 100))
   do.call(rbind, lapply(seq_len(nrow(cells)), function(i) {
     cell <- cells[i, ]
-    found <- intervals(draw_panels(cell$theta, judges[cell$judge, ], cell$gold, n, panels))
-    rows <- do.call(rbind, lapply(found, summarise, cell$theta))
+    estimates <- intervals(draw_panels(cell$theta, judges[cell$judge, ], cell$gold, n, panels))
+    rows <- do.call(rbind, lapply(estimates, summarise, cell$theta))
     data.frame(
       task = "grid", cell = sprintf("theta %s, judge %s", cell$theta,
-        toString(judges[cell$judge, ])), gold = cell$gold, method = names(found), rows,
+        toString(judges[cell$judge, ])), gold = cell$gold, method = names(estimates), rows,
       row.names = NULL
     )
   }))
 }
 
 report_grid <- function(table) {
-  for (of in split(table, list(table$method, table$gold))) {
+  for (group in split(table, list(table$method, table$gold))) {
     cat(sprintf(
       "%-10s m = %3d: cover %.3f (worst %.3f, se %.3f), width %.3f, rmse %.4f, outside %.3f\n",
-      of$method[[1]], of$gold[[1]], mean(of$cover), min(of$cover), of$cover_se[which.min(of$cover)],
-      mean(of$width), mean(of$rmse), max(of$outside)
+      group$method[[1]], group$gold[[1]], mean(group$cover), min(group$cover),
+      group$cover_se[which.min(group$cover)],
+      mean(group$width), mean(group$rmse), max(group$outside)
     ))
   }
-  own <- table[table$method == "corrected", ]
-  alone <- table[table$method == "gold alone" & table$gold == 50, ]
-  ratio <- mean(own$rmse[own$gold == 50]) / mean(alone$rmse)
+  corrected <- table[table$method == "corrected", ]
+  gold_only <- table[table$method == "gold alone" & table$gold == 50, ]
+  ratio <- mean(corrected$rmse[corrected$gold == 50]) / mean(gold_only$rmse)
   cat(sprintf("Mean cover at least .90: %s; every cell at least .86: %s\n",
-    all(tapply(own$cover, own$gold, mean) >= 0.9), all(own$cover >= 0.86)))
+    all(tapply(corrected$cover, corrected$gold, mean) >= 0.9), all(corrected$cover >= 0.86)))
   cat(sprintf("RMSE at m = 50 %.3f of gold alone (at most .80: %s); no end outside [0, 1]: %s\n",
-    ratio, ratio <= 0.8, all(own$outside == 0)))
+    ratio, ratio <= 0.8, all(corrected$outside == 0)))
 }
 
 # Pass rates, judges and latent correlations (of truths, of errors) of two versions.
@@ -152,11 +154,11 @@ compare_versions <- function(design) {
   data$version <- rep(c("A", "B"), each = n)
   data$id <- seq_len(2 * n)
   gold <- seq_len(design$m)
-  other <- if (is.null(design$elsewhere)) gold else design$m + gold
+  n_other <- if (is.null(design$elsewhere)) gold else design$m + gold
   paired <- !is.null(design$r)
   x <- ratings(data, raters = "judge", case = "id", systems = c(app = "TRUE"), rater_kind = "model",
     covariates = c("version", "prompt"))
-  gold <- c(gold, n + other)
+  gold <- c(gold, n + n_other)
   estimate <- estimate_accuracy(x,
     by = "version", resampling = if (paired) list(cluster = "prompt") else list(),
     known_truth = setNames(data$right[gold], gold), gold_sample = "random"
@@ -172,13 +174,14 @@ compare_versions <- function(design) {
 differences <- function(panels) {
   do.call(rbind, lapply(names(designs), function(name) {
     design <- designs[[name]]
-    found <- vapply(seq_len(panels), function(i) compare_versions(design), double(5))
+    runs <- vapply(seq_len(panels), function(i) compare_versions(design), double(5))
     truth <- diff(rev(design[[1]]))
-    own <- setNames(as.list(data.frame(t(found[1:3, ]))), c("estimate", "conf.low", "conf.high"))
-    raw <- found[4, ]
-    reach <- qnorm(0.95) * found[5, ]
+    corrected <- setNames(as.list(data.frame(t(runs[1:3, ]))),
+      c("estimate", "conf.low", "conf.high"))
+    raw <- runs[4, ]
+    reach <- qnorm(0.95) * runs[5, ]
     raw <- list(estimate = raw, conf.low = raw - reach, conf.high = raw + reach)
-    rows <- rbind(summarise(own, truth), summarise(raw, truth))
+    rows <- rbind(summarise(corrected, truth), summarise(raw, truth))
     rows$outside <- NA
     data.frame(task = "differences", cell = name, gold = design$m, method = c("corrected", "raw"),
       rows, row.names = NULL)
@@ -187,8 +190,9 @@ differences <- function(panels) {
 
 report_differences <- function(table) {
   print(table[c("cell", "gold", "method", "cover", "cover_se", "width")], digits = 3)
-  own <- table$cover[table$method == "corrected"]
-  cat(sprintf("Cover between .90 and .98 in all designs: %s\n", all(own >= 0.9 & own <= 0.98)))
+  coverage <- table$cover[table$method == "corrected"]
+  cat(sprintf("Cover between .90 and .98 in all designs: %s\n",
+    all(coverage >= 0.9 & coverage <= 0.98)))
 }
 
 gates <- function(panels, n = 1000) {
@@ -197,11 +201,11 @@ gates <- function(panels, n = 1000) {
   )
   do.call(rbind, lapply(seq_len(nrow(cells)), function(i) {
     cell <- cells[i, ]
-    found <- intervals(draw_panels(cell$theta, judges[cell$judge, ], cell$gold, n, panels))
-    passed <- vapply(found, function(of) mean(of$conf.low >= cell$theta), 0)
+    estimates <- intervals(draw_panels(cell$theta, judges[cell$judge, ], cell$gold, n, panels))
+    passed <- vapply(estimates, function(one_estimate) mean(one_estimate$conf.low >= cell$theta), 0)
     data.frame(
       task = "gate", cell = sprintf("threshold %s, judge %s", cell$theta,
-        toString(judges[cell$judge, ])), gold = cell$gold, method = names(found),
+        toString(judges[cell$judge, ])), gold = cell$gold, method = names(estimates),
       cover = passed, cover_se = share_se(passed, panels), width = NA, rmse = NA, rmse_se = NA,
       outside = NA, panels = panels, row.names = NULL
     )
@@ -209,19 +213,19 @@ gates <- function(panels, n = 1000) {
 }
 
 report_gates <- function(table) {
-  for (of in split(table, list(table$method, table$gold))) {
-    cat(sprintf("%-10s m = %3d: false pass %.3f (worst %.3f, se %.3f)\n", of$method[[1]],
-      of$gold[[1]], mean(of$cover), max(of$cover), of$cover_se[which.max(of$cover)]))
+  for (group in split(table, list(table$method, table$gold))) {
+    cat(sprintf("%-10s m = %3d: false pass %.3f (worst %.3f, se %.3f)\n", group$method[[1]],
+      group$gold[[1]], mean(group$cover), max(group$cover), group$cover_se[which.max(group$cover)]))
   }
-  own <- table$cover[table$method == "corrected"]
+  rates <- table$cover[table$method == "corrected"]
   cat(sprintf("False pass at most .11 in every cell: %s; .055 in the mean: %s\n",
-    all(own <= 0.11), mean(own) <= 0.055))
+    all(rates <= 0.11), mean(rates) <= 0.055))
 }
 
 # Percentiles of the estimate of Rogan and Gladen, of resampled calibration cases, the first `of` of
 # which pass, with the share of verdicts as it is: judgy, src/judgy/core.py.
-judgy_interval <- function(right, of, share, conf_level, draws = 500) {
-  cells <- rmultinom(draws, sum(of), c(right, of - right))
+judgy_interval <- function(right, n_gold, share, conf_level, draws = 500) {
+  cells <- rmultinom(draws, sum(n_gold), c(right, n_gold - right))
   rates <- cells[1:2, ] / (cells[1:2, ] + cells[3:4, ])
   better <- which(colSums(rates) > 1)
   theta <- (share + rates[2, better] - 1) / (colSums(rates[, better, drop = FALSE]) - 1)
@@ -233,22 +237,23 @@ calibration <- function(panels, n = 500, conf_level = 0.9) {
   do.call(rbind, lapply(seq_len(nrow(cells)), function(i) {
     cell <- cells[i, ]
     judge <- judges[cell$judge, ]
-    of <- c(cell$gold, cell$gold)
-    found <- replicate(panels, {
-      right <- rbinom(2, of, judge)
+    n_gold <- c(cell$gold, cell$gold)
+    runs <- replicate(panels, {
+      right <- rbinom(2, n_gold, judge)
       passes <- rbinom(1, n, cell$theta * judge[[1]] + (1 - cell$theta) * (1 - judge[[2]]))
-      if (sum(right / of) <= 1) return(rep(NA_real_, 5)) # no better than chance: no estimate
-      counts <- rbind(c(right[[2]], of[[2]] - right[[2]]), c(of[[1]] - right[[1]], right[[1]]))
+      if (sum(right / n_gold) <= 1) return(rep(NA_real_, 5)) # no better than chance: no estimate
+      counts <- rbind(c(right[[2]], n_gold[[2]] - right[[2]]),
+        c(n_gold[[1]] - right[[1]], right[[1]]))
       sample <- list(counts = counts, verdicts = c(n - passes, passes))
-      theta <- (passes / n + right[[2]] / of[[2]] - 1) / (sum(right / of) - 1)
+      theta <- (passes / n + right[[2]] / n_gold[[2]] - 1) / (sum(right / n_gold) - 1)
       c(min(max(theta, 0), 1), internal$calibrated_interval(sample, conf_level)[2, ],
-        judgy_interval(right, of, passes / n, conf_level))
+        judgy_interval(right, n_gold, passes / n, conf_level))
     })
-    found <- found[, !is.na(found[1, ]), drop = FALSE]
-    of_rows <- function(k) {
-      list(estimate = found[1, ], conf.low = found[k, ], conf.high = found[k + 1, ])
+    runs <- runs[, !is.na(runs[1, ]), drop = FALSE]
+    interval_rows <- function(k) {
+      list(estimate = runs[1, ], conf.low = runs[k, ], conf.high = runs[k + 1, ])
     }
-    rows <- rbind(summarise(of_rows(2), cell$theta), summarise(of_rows(4), cell$theta))
+    rows <- rbind(summarise(interval_rows(2), cell$theta), summarise(interval_rows(4), cell$theta))
     data.frame(task = "calibration", cell = sprintf("theta %s, judge %s", cell$theta,
       toString(judge)), gold = cell$gold, method = c("known_raters", "judgy"), rows,
       row.names = NULL)
@@ -256,13 +261,14 @@ calibration <- function(panels, n = 500, conf_level = 0.9) {
 }
 
 report_calibration <- function(table) {
-  for (of in split(table, list(table$method, table$gold))) {
+  for (group in split(table, list(table$method, table$gold))) {
     cat(sprintf("%-12s %3d a class: cover %.3f (worst %.3f, se %.3f), width %.3f, rmse %.4f\n",
-      of$method[[1]], of$gold[[1]], mean(of$cover), min(of$cover), of$cover_se[which.min(of$cover)],
-      mean(of$width), mean(of$rmse)))
+      group$method[[1]], group$gold[[1]], mean(group$cover), min(group$cover),
+      group$cover_se[which.min(group$cover)],
+      mean(group$width), mean(group$rmse)))
   }
-  own <- table$cover[table$method == "known_raters"]
-  cat(sprintf("Cover of known_raters at least .88 in every cell: %s\n", all(own >= 0.88)))
+  coverage <- table$cover[table$method == "known_raters"]
+  cat(sprintf("Cover of known_raters at least .88 in every cell: %s\n", all(coverage >= 0.88)))
 }
 
 tasks <- list(

@@ -23,9 +23,9 @@ plugged <- function(fit, x) {
   n <- ncol(posterior)
   answers <- as.data.frame(x, what = "systems")
   vapply(x$systems, function(system) {
-    own <- answers[answers$system == system, ]
-    rows <- posterior[match(own$case, x$cases), , drop = FALSE]
-    q <- mean(rows[cbind(seq_len(nrow(own)), as.integer(own$prediction))])
+    system_rows <- answers[answers$system == system, ]
+    rows <- posterior[match(system_rows$case, x$cases), , drop = FALSE]
+    q <- mean(rows[cbind(seq_len(nrow(system_rows)), as.integer(system_rows$prediction))])
     squares <- mean(rowSums(rows^2))
     min(max(((n - 1) * q - 1 + squares) / (n * squares - 1), 0), 1)
   }, 0)

@@ -26,16 +26,16 @@ main <- function(stem, runs = 250L) {
     message("Setting ", i, " of ", nrow(settings()))
     simulate_setting(settings()[i, ], runs)
   }))
-  made <- data.frame(
+  provenance <- data.frame(
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
   needed <- needed_cases(surface)
   advice <- simulate_advice(2000L)
-  write <- function(table, what) {
+  write <- function(table, name) {
     numbers <- vapply(table, is.double, NA)
     table[numbers] <- lapply(table[numbers], signif, 3L)
-    utils::write.csv(cbind(table, made), paste0(stem, "-", what, ".csv"), row.names = FALSE)
+    utils::write.csv(cbind(table, provenance), paste0(stem, "-", name, ".csv"), row.names = FALSE)
   }
   write(surface, "surface")
   write(needed, "needed")
@@ -60,8 +60,8 @@ numbers_of_cases <- function(world) {
 
 rater_accuracy <- function(kappa, categories) {
   agreement <- kappa * (1 - 1 / categories) + 1 / categories
-  other <- 1 - 1 / categories
-  1 / categories + sqrt(other * (agreement - 1 / categories))
+  p_other <- 1 - 1 / categories
+  1 / categories + sqrt(p_other * (agreement - 1 / categories))
 }
 
 make_design <- function(at) {
@@ -123,10 +123,10 @@ needed_cases <- function(surface) {
     cases <- vapply(paste0("within_", margins), function(within) {
       find_crossing(group$cases, group[[within]])
     }, 0)
-    found <- which(!is.na(cases))
+    enough <- which(!is.na(cases))
     data.frame(
-      group[rep(1L, length(found)), c("categories", "raters", "kappa")], margin = margins[found],
-      simulated = cases[found], row.names = NULL
+      group[rep(1L, length(enough)), c("categories", "raters", "kappa")], margin = margins[enough],
+      simulated = cases[enough], row.names = NULL
     )
   })
   do.call(rbind, unname(rows))

@@ -42,9 +42,9 @@ draw_panel <- function(world, n) {
     1L + rowSums(stats::runif(n) > cumulative[truth, -ncol(matrix), drop = FALSE])
   }
   labels <- letters[seq_along(world$base)]
-  given <- lapply(c(world$r, world$s), function(judge) factor(labels[answer(judge)], labels))
-  names(given) <- c("r1", "r2", "r3", "s1", "s2")
-  x <- ratings(data.frame(case = seq_len(n), given),
+  codes <- lapply(c(world$r, world$s), function(judge) factor(labels[answer(judge)], labels))
+  names(codes) <- c("r1", "r2", "r3", "s1", "s2")
+  x <- ratings(data.frame(case = seq_len(n), codes),
     raters = c("r1", "r2", "r3"), systems = c("s1", "s2"), case = "case"
   )
   list(x = x, truth = data.frame(case = seq_len(n), truth = labels[truth]))
@@ -53,7 +53,7 @@ draw_panel <- function(world, n) {
 metrics <- c("recall", "precision", "spec", "f_meas")
 
 true_values <- function(world) {
-  of <- lapply(world$s, function(judge) {
+  true_rows <- lapply(world$s, function(judge) {
     table <- world$base * judge
     right <- diag(table)
     truth <- rowSums(table)
@@ -67,7 +67,7 @@ true_values <- function(world) {
       )
     )
   })
-  cbind(system = rep(c("s1", "s2"), each = nrow(of[[1L]])), do.call(rbind, of))
+  cbind(system = rep(c("s1", "s2"), each = nrow(true_rows[[1L]])), do.call(rbind, true_rows))
 }
 
 one_panel <- function(world, n, gold) {
@@ -75,9 +75,9 @@ one_panel <- function(world, n, gold) {
   order <- sample(n)
   quiet <- function(expr) suppressMessages(suppressWarnings(expr))
   rows <- lapply(gold, function(m) {
-    given <- if (m > 0) panel$truth[order[seq_len(m)], ]
+    known_cases <- if (m > 0) panel$truth[order[seq_len(m)], ]
     estimate <- quiet(estimate_accuracy(
-      panel$x, known_truth = given, gold_sample = if (m > 0) "random"
+      panel$x, known_truth = known_cases, gold_sample = if (m > 0) "random"
     ))
     kinds <- if (m > 0) c("combined", "corrected") else "robust"
     do.call(rbind, lapply(kinds, function(kind) {
@@ -101,17 +101,17 @@ run_world <- function(name, panels, n = 2000, gold = c(0, 20, 50, 100)) {
   rows$covered <- rows$conf.low <= rows$truth + 1e-12 & rows$truth <= rows$conf.high + 1e-12
   rows$width <- rows$conf.high - rows$conf.low
   key <- interaction(rows$gold, rows$interval, rows$metric, rows$category, drop = TRUE)
-  out <- lapply(split(rows, key), function(of) {
+  out <- lapply(split(rows, key), function(group) {
     # Systems of a panel are dependent, so panels are the units.
-    by_panel <- tapply(of$covered, of$panel, mean, na.rm = TRUE)
+    by_panel <- tapply(group$covered, group$panel, mean, na.rm = TRUE)
     by_panel <- by_panel[!is.nan(by_panel)]
     data.frame(
-      world = name, of[1L, c("gold", "interval", "metric", "category")],
-      covered = mean(of$covered, na.rm = TRUE),
+      world = name, group[1L, c("gold", "interval", "metric", "category")],
+      covered = mean(group$covered, na.rm = TRUE),
       mc_error = stats::sd(by_panel) / sqrt(length(by_panel)),
-      worst = min(tapply(of$covered, of$system, mean, na.rm = TRUE)),
-      bias = mean(of$estimate - of$truth, na.rm = TRUE), lacking = mean(is.na(of$width)),
-      width = stats::median(of$width, na.rm = TRUE), panels = panels
+      worst = min(tapply(group$covered, group$system, mean, na.rm = TRUE)),
+      bias = mean(group$estimate - group$truth, na.rm = TRUE), lacking = mean(is.na(group$width)),
+      width = stats::median(group$width, na.rm = TRUE), panels = panels
     )
   })
   do.call(rbind, out)
@@ -119,7 +119,7 @@ run_world <- function(name, panels, n = 2000, gold = c(0, 20, 50, 100)) {
 
 arguments <- commandArgs(TRUE)
 chosen <- if (length(arguments) > 2L) arguments[-(1:2)] else names(worlds)
-found <- do.call(rbind, lapply(chosen, run_world, panels = as.integer(arguments[[1L]])))
-found[c("covered", "mc_error", "worst", "bias", "lacking", "width")] <-
-  round(found[c("covered", "mc_error", "worst", "bias", "lacking", "width")], 3L)
-utils::write.csv(found, arguments[[2L]], row.names = FALSE)
+results <- do.call(rbind, lapply(chosen, run_world, panels = as.integer(arguments[[1L]])))
+results[c("covered", "mc_error", "worst", "bias", "lacking", "width")] <-
+  round(results[c("covered", "mc_error", "worst", "bias", "lacking", "width")], 3L)
+utils::write.csv(results, arguments[[2L]], row.names = FALSE)

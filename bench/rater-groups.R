@@ -41,12 +41,12 @@ draw_group <- function(truth, accuracy, n, kind, share) {
       answer(truth, z < stats::qnorm(p), n)
     }))
   }
-  own <- sapply(accuracy, function(p) answer(truth, stats::runif(cases) < p, n))
+  answers <- sapply(accuracy, function(p) answer(truth, stats::runif(cases) < p, n))
   for (j in seq_along(accuracy)[-1L]) {
     copies <- stats::runif(cases) < share
-    own[copies, j] <- own[copies, 1L]
+    answers[copies, j] <- answers[copies, 1L]
   }
-  own
+  answers
 }
 
 # A list: ratings (cases x raters), system, group (of each rater), n.
@@ -89,12 +89,12 @@ by_package <- function(codes, panel, groups = NULL) {
 # The vote of each group as a column; where categories tie, none or that of the first rater.
 vote <- function(panel, first = FALSE) {
   sapply(unique(panel$group), function(g) {
-    mine <- panel$ratings[, panel$group == g, drop = FALSE]
-    times <- sapply(seq_len(panel$n), function(k) rowSums(mine == k))
-    top <- max.col(times, "first")
-    tied <- rowSums(times == times[cbind(seq_along(top), top)]) > 1L
-    top[tied] <- if (first) mine[tied, 1L] else NA
-    top
+    group_ratings <- panel$ratings[, panel$group == g, drop = FALSE]
+    times <- sapply(seq_len(panel$n), function(k) rowSums(group_ratings == k))
+    winner <- max.col(times, "first")
+    tied <- rowSums(times == times[cbind(seq_along(winner), winner)]) > 1L
+    winner[tied] <- if (first) group_ratings[tied, 1L] else NA
+    winner
   })
 }
 
@@ -102,11 +102,11 @@ vote <- function(panel, first = FALSE) {
 
 # Cases x categories: is the category the answer of the judge, and how probable is the answer if the
 # category is the truth? Both are neutral without a rating.
-said <- function(code, n) outer(code, seq_len(n), `==`) %in% TRUE
+is_answer <- function(code, n) outer(code, seq_len(n), `==`) %in% TRUE
 
-probability <- function(is, accuracy, n) {
-  out <- array((1 - accuracy) / (n - 1), dim(is))
-  out[is] <- accuracy
+probability <- function(indicator, accuracy, n) {
+  out <- array((1 - accuracy) / (n - 1), dim(indicator))
+  out[indicator] <- accuracy
   out
 }
 
@@ -114,7 +114,8 @@ probability <- function(is, accuracy, n) {
 # each judge, 0 for none. Accuracies have a Beta(3, 2) prior, as in the package.
 fit_em <- function(codes, n, exponents = rep(1, ncol(codes)), blocks = integer(ncol(codes)),
                    steps = 60L) {
-  is <- lapply(seq_len(ncol(codes)), function(j) array(said(codes[, j], n), c(nrow(codes), n)))
+  indicator <- lapply(seq_len(ncol(codes)),
+    function(j) array(is_answer(codes[, j], n), c(nrow(codes), n)))
   rated <- !is.na(codes)
   names <- setdiff(unique(blocks), 0L)
   fit <- list(
@@ -122,21 +123,21 @@ fit_em <- function(codes, n, exponents = rep(1, ncol(codes)), blocks = integer(n
     copies = rep(0.3, length(names))
   )
   for (step in seq_len(steps)) {
-    p <- Map(probability, is, fit$own, n)
+    p <- Map(probability, indicator, fit$own, n)
     log_p <- matrix(log(fit$rates), nrow(codes), n, byrow = TRUE)
     for (j in which(blocks == 0L)) log_p <- log_p + exponents[[j]] * rated[, j] * log(p[[j]])
     inside <- lapply(seq_along(names), function(b) {
-      block_terms(is, p, which(blocks == names[[b]]), fit$block[[b]], fit$copies[[b]])
+      block_terms(indicator, p, which(blocks == names[[b]]), fit$block[[b]], fit$copies[[b]])
     })
     for (terms in inside) log_p <- log_p + log(Reduce(`+`, terms))
     posterior <- exp(log_p - apply(log_p, 1L, max))
     posterior <- posterior / rowSums(posterior)
     fit$rates <- colMeans(posterior)
     for (j in which(blocks == 0L)) {
-      fit$own[[j]] <- (2 + sum(posterior[is[[j]]])) / (3 + sum(rated[, j]))
+      fit$own[[j]] <- (2 + sum(posterior[indicator[[j]]])) / (3 + sum(rated[, j]))
     }
     for (b in seq_along(names)) {
-      fit <- update_block(fit, b, which(blocks == names[[b]]), is, p, inside[[b]], posterior)
+      fit <- update_block(fit, b, which(blocks == names[[b]]), indicator, p, inside[[b]], posterior)
     }
   }
   fit
@@ -144,35 +145,35 @@ fit_em <- function(codes, n, exponents = rep(1, ncol(codes)), blocks = integer(n
 
 # For each possible common answer of the block: cases x categories, the probability of the common
 # answer and of the answers of the members.
-block_terms <- function(is, p, members, accuracy, copies) {
-  n <- ncol(is[[1L]])
+block_terms <- function(indicator, p, members, accuracy, copies) {
+  n <- ncol(indicator[[1L]])
   lapply(seq_len(n), function(l) {
-    out <- array((1 - accuracy) / (n - 1), dim(is[[1L]]))
+    out <- array((1 - accuracy) / (n - 1), dim(indicator[[1L]]))
     out[, l] <- accuracy
-    for (j in members) out <- out * (copies * is[[j]][, l] + (1 - copies) * p[[j]])
+    for (j in members) out <- out * (copies * indicator[[j]][, l] + (1 - copies) * p[[j]])
     out
   })
 }
 
-update_block <- function(fit, b, members, is, p, terms, posterior) {
+update_block <- function(fit, b, members, indicator, p, terms, posterior) {
   total <- Reduce(`+`, terms)
   right <- copied <- 0
-  own <- own_right <- numeric(length(fit$own))
+  n_separate <- own_right <- numeric(length(fit$own))
   for (l in seq_along(terms)) {
     weight <- posterior * terms[[l]] / total
     right <- right + sum(weight[, l])
     for (j in members) {
-      gives <- fit$copies[[b]] * is[[j]][, l]
-      copy <- weight * gives / (gives + (1 - fit$copies[[b]]) * p[[j]])
+      p_copy <- fit$copies[[b]] * indicator[[j]][, l]
+      copy <- weight * p_copy / (p_copy + (1 - fit$copies[[b]]) * p[[j]])
       copied <- copied + sum(copy)
-      own[[j]] <- own[[j]] + sum(weight - copy)
-      own_right[[j]] <- own_right[[j]] + sum((weight - copy)[is[[j]]])
+      n_separate[[j]] <- n_separate[[j]] + sum(weight - copy)
+      own_right[[j]] <- own_right[[j]] + sum((weight - copy)[indicator[[j]]])
     }
   }
   cases <- nrow(posterior)
   fit$block[[b]] <- (2 + right) / (3 + cases)
   fit$copies[[b]] <- (1 + copied) / (2 + cases * length(members))
-  fit$own[members] <- (2 + own_right[members]) / (3 + own[members])
+  fit$own[members] <- (2 + own_right[members]) / (3 + n_separate[members])
   fit
 }
 
@@ -199,15 +200,15 @@ estimates <- function(panel) {
 measure <- function(setting, panels) {
   set.seed(seed)
   sizes <- if (setting$kind == "rerun") rep(setting$runs, 4L) else c(3L, 3L, 1L, 1L)
-  found <- simplify2array(lapply(seq_len(panels), function(i) {
+  runs <- simplify2array(lapply(seq_len(panels), function(i) {
     estimates(draw_panel(setting$cases, setting$categories, setting$kind, setting$share, sizes))
   }))
-  error <- found[, 1L, ] - target
+  error <- runs[, 1L, ] - target
   out <- data.frame(
-    setting, estimator = rownames(found), panels = panels, bias = rowMeans(error),
+    setting, estimator = rownames(runs), panels = panels, bias = rowMeans(error),
     mae = rowMeans(abs(error)), rmse = sqrt(rowMeans(error^2)),
-    coverage = rowMeans(found[, 2L, ] <= target & found[, 3L, ] >= target),
-    width = rowMeans(found[, 3L, ] - found[, 2L, ]), row.names = NULL
+    coverage = rowMeans(runs[, 2L, ] <= target & runs[, 3L, ] >= target),
+    width = rowMeans(runs[, 3L, ] - runs[, 2L, ]), row.names = NULL
   )
   print(out, digits = 2)
   out

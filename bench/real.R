@@ -69,21 +69,21 @@ main <- function(output = NULL, ...) {
 # stopped, the failure.
 run_set <- function(folder, set, ordered) {
   message(format(Sys.time(), "%H:%M:%S "), set)
-  seen <- new.env()
+  log <- new.env()
   package <- tryCatch(
     withCallingHandlers(estimate_set(folder, ordered), warning = function(w) {
-      seen$warnings <- c(seen$warnings, class(w)[[1L]])
+      log$warnings <- c(log$warnings, class(w)[[1L]])
       invokeRestart("muffleWarning")
     }),
     error = function(e) {
-      seen$failure <- paste0(class(e)[[1L]], ": ", conditionMessage(e))
+      log$failure <- paste0(class(e)[[1L]], ": ", conditionMessage(e))
       NULL
     }
   )
   results <- rbind(package, vote_set(folder))
   truth <- true_accuracy(folder)
   results <- cbind(set = set, results, truth[match(results$system, truth$system), -1L])
-  list(set = set, results = results, warnings = seen$warnings, failure = seen$failure)
+  list(set = set, results = results, warnings = log$warnings, failure = log$failure)
 }
 
 # Results of the package. Columns after `reason` are parts of the robust interval, and the warning
@@ -101,7 +101,7 @@ estimate_set <- function(folder, ordered) {
   shared$method <- "shared"
   shared$estimate <- shared$shared
   shared[c("conf.low", "conf.high")] <- NA_real_
-  others <- lapply(c("binned", "unbinned"), function(method) {
+  other_methods <- lapply(c("binned", "unbinned"), function(method) {
     set.seed(seed)
     table_of(estimate_accuracy(
       x, method,
@@ -109,10 +109,10 @@ estimate_set <- function(folder, ordered) {
     ))
   })
   joint <- table_of(estimate_accuracy(x, "joint", rater_model("rater"), interval = "none"))
-  do.call(rbind, c(list(typical, none, shared, joint), others))
+  do.call(rbind, c(list(typical, none, shared, joint), other_methods))
 }
 
-told <- c("system", "method", "n", "estimate", "conf.low", "conf.high", "reason")
+columns <- c("system", "method", "n", "estimate", "conf.low", "conf.high", "reason")
 parts <- c(
   "shared", "independent", "sampling", "rater_error", "dependence_weight", "base_rate_range",
   "few_data", "assumption"
@@ -123,7 +123,7 @@ table_of <- function(estimate) {
   width <- 2 * stats::qnorm((1 + conf_level) / 2) * out$sampling
   out$few_data <- width > 0.2
   out$assumption <- out$std.error > 0.08
-  out[c(told, parts)]
+  out[c(columns, parts)]
 }
 
 # All ratings, with the predictions that can be judged.
@@ -170,9 +170,9 @@ vote_set <- function(folder) {
 majority_credit <- function(ratings) {
   ratings <- ratings[!is.na(ratings$rating), ]
   counts <- unclass(table(ratings$case, ratings$rating))
-  most <- do.call(pmax, lapply(seq_len(ncol(counts)), function(k) counts[, k]))
-  top <- counts == most
-  top / rowSums(top)
+  most_votes <- do.call(pmax, lapply(seq_len(ncol(counts)), function(k) counts[, k]))
+  is_top <- counts == most_votes
+  is_top / rowSums(is_top)
 }
 
 # Percentile bootstrap of a mean over cases; values are few, so counts of them are resampled. Like
@@ -209,8 +209,9 @@ true_accuracy <- function(folder) {
 add_truth <- function(results, index) {
   at <- match(paste(results$set, results$system), paste(index$set, index$system))
   if (anyNA(at)) stop("index.csv lacks a system: ", results$system[is.na(at)][[1L]])
-  off <- max(abs(results$truth - as.numeric(index$system_accuracy[at])))
-  cat("True accuracies differ from those of index.csv by at most ", format(off), ".\n", sep = "")
+  deviation <- max(abs(results$truth - as.numeric(index$system_accuracy[at])))
+  cat("True accuracies differ from those of index.csv by at most ", format(deviation), ".\n",
+    sep = "")
   results$grade <- index$grade[at]
   held_out <- results$set == "snow_rte" & grepl("heldout", results$system, fixed = TRUE)
   results$grade[held_out] <- "B"
@@ -229,13 +230,13 @@ left_out <- function(results) {
   x$method <- "average, constant left out"
   limits <- lapply(seq(0, 0.6, 0.01), function(per_error) robust_limits(x, per_error))
   for (out in unique(family_of(x$set))) {
-    rest <- family_of(x$set) != out
+    is_training <- family_of(x$set) != out
     coverage <- vapply(limits, function(limit) {
-      mean_of_sets(covers(limit$low, limit$high, x$truth)[rest], x$set[rest])
+      mean_of_sets(covers(limit$low, limit$high, x$truth)[is_training], x$set[is_training])
     }, 0)
     best <- limits[[c(which(coverage >= conf_level), length(limits))[[1L]]]]
-    x$conf.low[!rest] <- best$low[!rest]
-    x$conf.high[!rest] <- best$high[!rest]
+    x$conf.low[!is_training] <- best$low[!is_training]
+    x$conf.high[!is_training] <- best$high[!is_training]
   }
   x$covered <- covers(x$conf.low, x$conf.high, x$truth)
   x
@@ -243,8 +244,8 @@ left_out <- function(results) {
 
 # No truth is known to the estimates, so that all cases are open.
 robust_limits <- function(x, per_error, per_gap = 0.5) {
-  of_raters <- pmax(per_error * x$rater_error, x$base_rate_range / sqrt(12))
-  bias <- 0.04^2 + of_raters^2 + (per_gap * (x$independent - x$shared))^2
+  rater_part <- pmax(per_error * x$rater_error, x$base_rate_range / sqrt(12))
+  bias <- 0.04^2 + rater_part^2 + (per_gap * (x$independent - x$shared))^2
   margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + x$dependence_weight * bias)
   list(low = pmax(0, x$estimate - margin), high = pmin(1, x$estimate + margin))
 }
@@ -264,9 +265,9 @@ summarise_groups <- function(results) {
     `warned: assumption` = default & results$assumption, `not warned` = default & !doubtful
   ))
   do.call(rbind, lapply(names(rows), function(group) {
-    of <- results[which(rows[[group]]), ]
-    do.call(rbind, lapply(unique(of$method), function(method) {
-      summarise_method(group, of[of$method == method, ])
+    group_rows <- results[which(rows[[group]]), ]
+    do.call(rbind, lapply(unique(group_rows$method), function(method) {
+      summarise_method(group, group_rows[group_rows$method == method, ])
     }))
   }))
 }
@@ -274,8 +275,8 @@ summarise_groups <- function(results) {
 summarise_method <- function(group, x) {
   known <- !is.na(x$estimate)
   bounded <- !is.na(x$conf.low)
-  over_sets <- function(value, which) {
-    if (any(which)) mean_of_sets(value[which], x$set[which]) else NA_real_
+  over_sets <- function(value, is_chosen) {
+    if (any(is_chosen)) mean_of_sets(value[is_chosen], x$set[is_chosen]) else NA_real_
   }
   width <- x$conf.high - x$conf.low
   mae <- vapply(split(abs(x$error)[known], x$set[known]), mean, 0)
@@ -292,9 +293,9 @@ summarise_method <- function(group, x) {
 
 # Standard error of the mean of a number per set, named by set.
 error_over_families <- function(x) {
-  off <- tapply(x - mean(x), family_of(names(x)), sum)
-  families <- length(off)
-  if (families > 1L) sqrt(families / (families - 1) * sum(off^2)) / length(x) else NA_real_
+  family_sums <- tapply(x - mean(x), family_of(names(x)), sum)
+  families <- length(family_sums)
+  if (families > 1L) sqrt(families / (families - 1) * sum(family_sums^2)) / length(x) else NA_real_
 }
 
 # ---- Printing -----------------------------------------------------------------------------------
@@ -313,8 +314,8 @@ print_systems <- function(results) {
     n = results$n[results$method == "majority"]
   )
   for (method in unique(results$method)) {
-    of_method <- results$method == method
-    table[[method]] <- cell[of_method][match(key[first], key[of_method])]
+    is_method <- results$method == method
+    table[[method]] <- cell[is_method][match(key[first], key[is_method])]
   }
   cat("\nSystems (* where the interval misses the true accuracy)\n")
   print(table, row.names = FALSE, right = FALSE)
@@ -332,10 +333,11 @@ print_conditions <- function(runs) {
   warnings <- lapply(runs, `[[`, "warnings")
   sets <- rep(vapply(runs, `[[`, "", "set"), lengths(warnings))
   cat("\nWarnings\n")
-  of_class <- split(sets, as.character(unlist(warnings)))
-  for (class in names(of_class)) {
-    found <- of_class[[class]]
-    cat("  ", class, ": ", length(found), " (", toString(unique(found)), ")\n", sep = "")
+  sets_by_class <- split(sets, as.character(unlist(warnings)))
+  for (class in names(sets_by_class)) {
+    warned_sets <- sets_by_class[[class]]
+    cat("  ", class, ": ", length(warned_sets), " (", toString(unique(warned_sets)), ")\n",
+      sep = "")
   }
   if (length(sets) == 0L) cat("  none\n")
   for (run in runs) {
@@ -356,13 +358,13 @@ read_strings <- function(file) {
 
 # Adds columns that describe how the results were computed to every row.
 write_table <- function(table, file) {
-  made <- data.frame(
+  provenance <- data.frame(
     seed = seed, replicates = replicates, date = format(Sys.Date()),
     fallible = format(utils::packageVersion("fallible")), r = format(getRversion()),
     stringsAsFactors = FALSE
   )
   table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
-  utils::write.csv(cbind(table, made), file, row.names = FALSE)
+  utils::write.csv(cbind(table, provenance), file, row.names = FALSE)
 }
 
 # NA and NaN are shown as a dash.

@@ -115,22 +115,22 @@ one_panel <- function(world) {
   rejected <- any(tidy(fit, "differential")$p.adjusted < 0.05, na.rm = TRUE)
   out <- list(regression = table_slopes(fit))
   if (!world$test) out <- c(out, other_slopes(data, world, fit, known_truth))
-  found <- do.call(rbind, out)
+  estimates <- do.call(rbind, out)
   data.frame(
     world = world$name, right = paste(world$right, collapse = " "), categories = world$categories,
     method = rep(names(out), each = 2L), slope = c("z", "group"), truth = c(1, 0),
-    estimate = found[, 1L], error = found[, 2L], rejected, row.names = NULL
+    estimate = estimates[, 1L], error = estimates[, 2L], rejected, row.names = NULL
   )
 }
 
 summarise <- function(rows) {
   z <- stats::qnorm(0.975)
   kept <- rows[is.finite(rows$estimate) & is.finite(rows$error), ]
-  off <- kept$estimate - kept$truth
-  share <- c(mean(abs(off) < z * kept$error), mean(rows$rejected))
+  error <- kept$estimate - kept$truth
+  share <- c(mean(abs(error) < z * kept$error), mean(rows$rejected))
   share_se <- sqrt(share * (1 - share) / c(nrow(kept), nrow(rows)))
   numbers <- c(
-    bias = mean(off), bias_se = stats::sd(off) / sqrt(nrow(kept)), rmse = sqrt(mean(off^2)),
+    bias = mean(error), bias_se = stats::sd(error) / sqrt(nrow(kept)), rmse = sqrt(mean(error^2)),
     coverage = share[[1L]], coverage_se = share_se[[1L]],
     width = stats::median(2 * z * kept$error), rejected = share[[2L]], rejected_se = share_se[[2L]]
   )

@@ -57,17 +57,18 @@ time_crowds <- function(peer) {
 }
 
 time_crowd <- function(name, folder, peer) {
-  file_of <- function(what) list.files(folder, paste0("^", what, "[.]csv"), full.names = TRUE)
+  file_of <- function(stem) list.files(folder, paste0("^", stem, "[.]csv"), full.names = TRUE)
   x <- suppressWarnings(ratings(
     read_text(file_of("ratings")),
     case = "case", rater = "rater", rating = "rating", repeats = "ratings",
     systems = read_text(file_of("systems"))
   ))
-  other <- if (nzchar(peer)) crowd_kit_seconds(peer, file_of("ratings")) else NA_real_
-  few <- function() few_iterations(x)
+  peer_time <- if (nzchar(peer)) crowd_kit_seconds(peer, file_of("ratings")) else NA_real_
+  fit_few <- function() few_iterations(x)
   rbind(
-    time_task(name, paste("dawid_skene(),", iterations, "iterations"), few, 3L, other),
-    time_task(name, "dawid_skene(), converged", function() fit_raters(x, dawid_skene()), 3L, other),
+    time_task(name, paste("dawid_skene(),", iterations, "iterations"), fit_few, 3L, peer_time),
+    time_task(name, "dawid_skene(), converged", function() fit_raters(x, dawid_skene()), 3L,
+      peer_time),
     time_task(name, "default, all systems", function() estimate_accuracy(x)),
     time_update(name, read_text(file_of("ratings")))
   )
@@ -77,17 +78,17 @@ time_crowd <- function(name, folder, peer) {
 time_update <- function(name, rows) {
   set.seed(seed)
   rows <- stats::setNames(rows[1:3], c("case", "rater", "rating"))
-  more <- seq_len(nrow(rows)) %in% sample.int(nrow(rows), 1000L)
-  few <- ratings(
-    rows[!more, ],
+  is_new <- seq_len(nrow(rows)) %in% sample.int(nrow(rows), 1000L)
+  old_ratings <- ratings(
+    rows[!is_new, ],
     case = "case", rater = "rater", rating = "rating", repeats = "ratings"
   )
   fit <- NULL
   first <- min(seconds_of(
-    function() fit <<- suppressWarnings(fit_raters(few, dawid_skene())), 3L, processor_clock
+    function() fit <<- suppressWarnings(fit_raters(old_ratings, dawid_skene())), 3L, processor_clock
   ))
   time_task(name, "dawid_skene(), 1000 ratings more; peer: first fit", function() {
-    stats::update(fit, new = rows[more, ])
+    stats::update(fit, new = rows[is_new, ])
   }, 3L, first)
 }
 
@@ -178,25 +179,25 @@ draw_panel <- function(cases, raters, categories, systems) {
   )
 }
 
-guess <- function(knows, truth, categories) {
+guess <- function(p_known, truth, categories) {
   n <- length(truth)
-  ifelse(stats::runif(n) < knows, truth, sample.int(categories, n, replace = TRUE))
+  ifelse(stats::runif(n) < p_known, truth, sample.int(categories, n, replace = TRUE))
 }
 
 # Five raters of a crowd for each case; the arguments of ratings().
-draw_rows <- function(cases, raters, categories, systems, knows = 0.5) {
+draw_rows <- function(cases, raters, categories, systems, p_known = 0.5) {
   set.seed(seed)
   truth <- sample.int(categories, cases, replace = TRUE)
   first <- sample.int(raters, cases, replace = TRUE)
   row <- rep(seq_len(cases), 5L)
   rater <- (rep(first, 5L) + rep(0:4, each = cases) * (raters %/% 5L)) %% raters + 1L
-  of <- rep(seq_len(cases), systems)
+  case <- rep(seq_len(cases), systems)
   list(
-    data.frame(case = row, rater = rater, rating = guess(knows, truth[row], categories)),
+    data.frame(case = row, rater = rater, rating = guess(p_known, truth[row], categories)),
     case = "case", rater = "rater", rating = "rating",
     systems = data.frame(
-      case = of, system = rep(paste0("s", seq_len(systems)), each = cases),
-      prediction = guess(0.8, truth[of], categories)
+      case = case, system = rep(paste0("s", seq_len(systems)), each = cases),
+      prediction = guess(0.8, truth[case], categories)
     ), categories = seq_len(categories)
   )
 }
@@ -213,12 +214,13 @@ time_exponents <- function(steps = 2^(0:2)) {
     min(seconds_of(function() suppressWarnings(estimate_accuracy(x)), 2L, processor_clock))
   }
   seconds_at(base) # warm-up: R compiles functions in their first calls
-  rows <- lapply(names(base), function(what) {
+  rows <- lapply(names(base), function(setting) {
     seconds <- vapply(steps, function(step) {
-      seconds_at(replace(base, what, base[[what]] * step))
+      seconds_at(replace(base, setting, base[[setting]] * step))
     }, 0)
     slope <- unname(stats::coef(stats::lm(log(seconds) ~ log(steps)))[[2L]])
-    new_row("crowd of 2e4 cases, 1000 raters", paste("default, against", what), "exponent", slope)
+    new_row("crowd of 2e4 cases, 1000 raters", paste("default, against", setting), "exponent",
+      slope)
   })
   do.call(rbind, rows)
 }

@@ -17,12 +17,12 @@ settings <- list(
 )
 metrics <- c("roc_auc", "pr_auc", "brier_class", "mn_log_loss", "ece", "ece_plugin")
 
-draw_scores <- function(truth, of) {
-  k <- length(of$base)
+draw_scores <- function(truth, design) {
+  k <- length(design$base)
   signal <- matrix(stats::rnorm(length(truth) * k), ncol = k)
   at <- cbind(seq_along(truth), truth)
-  signal[at] <- signal[at] + of$shift
-  odds <- exp(of$sharp * (of$shift * signal + rep(log(of$base), each = length(truth))))
+  signal[at] <- signal[at] + design$shift
+  odds <- exp(design$sharp * (design$shift * signal + rep(log(design$base), each = length(truth))))
   odds / rowSums(odds)
 }
 
@@ -53,26 +53,27 @@ draw_panel <- function(of, n, systems = c("s", "t", "u")) {
   list(x = scored, truth = truth(x))
 }
 
-chosen <- function(found) {
-  table <- tidy(found)
+chosen <- function(estimates) {
+  table <- tidy(estimates)
   table[table$system == "s" & (is.na(table$category) | table$metric == "pr_auc"), ]
 }
 
-ask <- function(drawn, ...) {
+estimate_drawn <- function(drawn, ...) {
   suppressWarnings(
     chosen(estimate_metrics(drawn$x, metrics, method = "joint", model = dawid_skene(), ...))
   )
 }
 
 # What the metrics are in the population, from many cases with known truths.
-population <- function(of) {
-  drawn <- draw_panel(of, 1e5, "s")
-  ask(drawn, interval = "none", known_truth = drawn$truth, gold_sample = "given")$estimate
+population <- function(design) {
+  drawn <- draw_panel(design, 1e5, "s")
+  estimate_drawn(drawn, interval = "none", known_truth = drawn$truth,
+    gold_sample = "given")$estimate
 }
 
 # Of the system s: by raters ("corrected"), and by raters and all scores ("fit").
-one_run <- function(of) {
-  drawn <- draw_panel(of, of$n)
+one_run <- function(design) {
+  drawn <- draw_panel(design, design$n)
   corrected <- suppressWarnings(estimate_metrics(
     drawn$x, metrics, method = "joint", model = dawid_skene(), interval = "bootstrap",
     resampling = list(replicates = 100)
@@ -83,30 +84,30 @@ one_run <- function(of) {
   shared <- suppressWarnings(estimate_metrics(
     drawn$x, metrics, method = "shared", model = dawid_skene(), interval = "none"
   ))
-  found <- rbind(
+  estimates <- rbind(
     cbind(how = "corrected", chosen(corrected)), cbind(how = "fit", chosen(fit))
   )
-  found$plugin <- chosen(shared)$estimate
-  found
+  estimates$plugin <- chosen(shared)$estimate
+  estimates
 }
 
 out <- lapply(names(settings), function(name) {
-  of <- settings[[name]]
+  design <- settings[[name]]
   set.seed(1)
-  true <- population(of)
-  found <- lapply(seq_len(runs), function(run) {
+  true <- population(design)
+  runs_found <- lapply(seq_len(runs), function(run) {
     set.seed(1000 + run)
-    one_run(of)
+    one_run(design)
   })
-  each <- function(column) vapply(found, `[[`, found[[1L]][[column]], column)
-  estimate <- each("estimate")
-  covered <- each("conf.low") <= true & true <= each("conf.high")
+  matrix_of <- function(column) vapply(runs_found, `[[`, runs_found[[1L]][[column]], column)
+  estimate <- matrix_of("estimate")
+  covered <- matrix_of("conf.low") <= true & true <= matrix_of("conf.high")
   table <- data.frame(
-    setting = name, found[[1L]][c("how", "metric", "average", "category")], true = true,
+    setting = name, runs_found[[1L]][c("how", "metric", "average", "category")], true = true,
     bias = rowMeans(estimate - true), bias_se = apply(estimate, 1L, stats::sd) / sqrt(runs),
-    sd = apply(estimate, 1L, stats::sd), told = rowMeans(each("std.error")),
+    sd = apply(estimate, 1L, stats::sd), told = rowMeans(matrix_of("std.error")),
     coverage = rowMeans(covered), coverage_se = sqrt(.9 * .1 / runs),
-    plugin_bias = rowMeans(each("plugin") - true), runs = runs
+    plugin_bias = rowMeans(matrix_of("plugin") - true), runs = runs
   )
   print(table, digits = 3)
   table

@@ -14,23 +14,23 @@ ranges <- 25L # panels
 
 main <- function(output = NULL, panels = "200") {
   todo <- expand.grid(n = c(100L, 200L, 500L), categories = c(2L, 4L), copying = c(0, 0.4, 0.7))
-  rows <- Map(of_setting, todo$n, todo$categories, todo$copying, as.integer(panels))
+  rows <- Map(study_setting, todo$n, todo$categories, todo$copying, as.integer(panels))
   table <- do.call(rbind, rows)
   print(table, digits = 2, row.names = FALSE)
   if (!is.null(output)) write_table(table, output)
 }
 
-of_setting <- function(n, categories, copying, panels) {
+study_setting <- function(n, categories, copying, panels) {
   design <- rater_design(
     c(0.7, 0.7, 0.8), 0.8, categories, n,
     base_rates = rep(1 / categories, categories),
     copying = data.frame(from = 1, to = 2, probability = copying)
   )
-  found <- do.call(rbind, lapply(seq_len(panels), function(run) {
+  results <- do.call(rbind, lapply(seq_len(panels), function(run) {
     set.seed(seed + run)
-    of_panel(simulate_ratings(design), copying, run <= ranges)
+    study_panel(simulate_ratings(design), copying, run <= ranges)
   }))
-  parts <- split(found, found$pair)
+  parts <- split(results, results$pair)
   do.call(rbind, lapply(parts, function(part) {
     cbind(
       data.frame(n, categories, copying, pair = part$pair[[1L]], panels = nrow(part)),
@@ -42,7 +42,7 @@ of_setting <- function(n, categories, copying, panels) {
   }))
 }
 
-of_panel <- function(x, copying, with_range) {
+study_panel <- function(x, copying, with_range) {
   errors <- shared_errors(x)
   pairs <- tidy(errors)
   planted <- ifelse(pairs$rater1 == "rater1" & pairs$rater2 == "rater2", copying, 0)
@@ -53,31 +53,31 @@ of_panel <- function(x, copying, with_range) {
     range <- tidy(shared_errors(x, known_truth = FALSE, ...))
     range$lowest <= planted & range$highest >= planted
   }
-  found <- data.frame(
+  pair_rows <- data.frame(
     pair = "independent", error = pairs$estimate - planted,
     covered = pairs$conf.low <= planted & pairs$conf.high >= planted, inside = inside(),
     inside_limits = inside(accuracy = c(0.6, 0.9)), width = pairs$conf.high - pairs$conf.low
   )
   copied <- pairs$rater1 == "rater1" & pairs$rater2 == "rater2"
   third <- pairs$rater1 == "rater1" & pairs$rater2 == "rater3"
-  found$pair[copied] <- "copied"
-  whole <- glance(errors)
+  pair_rows$pair[copied] <- "copied"
+  overall <- glance(errors)
   # Covariances by products of standard deviations, at accuracies .7, .7 and .8.
   target <- copying * 0.21 / (0.21 + 2 * sqrt(0.21 * 0.16))
-  rbind(found[copied | third, ], data.frame(
-    pair = "mean", error = whole$correlation - target,
-    covered = whole$conf.low <= target & whole$conf.high >= target, inside = NA,
-    inside_limits = NA, width = whole$conf.high - whole$conf.low
+  rbind(pair_rows[copied | third, ], data.frame(
+    pair = "mean", error = overall$correlation - target,
+    covered = overall$conf.low <= target & overall$conf.high >= target, inside = NA,
+    inside_limits = NA, width = overall$conf.high - overall$conf.low
   ))
 }
 
 write_table <- function(table, file) {
   table[] <- lapply(table, function(x) if (is.double(x)) signif(x, 4L) else x)
-  made <- data.frame(
+  provenance <- data.frame(
     seed = seed, date = format(Sys.Date()),
     fallible = format(utils::packageVersion("fallible")), r = format(getRversion())
   )
-  utils::write.csv(cbind(table, made), file, row.names = FALSE)
+  utils::write.csv(cbind(table, provenance), file, row.names = FALSE)
 }
 
 if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

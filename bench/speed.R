@@ -83,13 +83,13 @@ long_input <- function(panel, cases, raters) {
   list(layout = "long", data = data, systems = systems)
 }
 
-# Cases of five raters each; every rater gives `each` ratings. The place of a rater among the five
+# Cases of five raters each; every rater gives `n_each` ratings. The place of a rater among the five
 # is fixed, so that no rater sees a case twice.
-crowd_input <- function(raters, each) {
-  cases <- raters * each / n_raters
+crowd_input <- function(raters, n_each) {
+  cases <- raters * n_each / n_raters
   input <- long_input(simulate_panel(cases, rep(0.6, n_raters)), seq_len(cases), seq_len(n_raters))
   place <- split(seq_len(raters), rep(seq_len(n_raters), length.out = raters))
-  input$data$rater <- unlist(lapply(place, function(who) sample(rep(who, each))))
+  input$data$rater <- unlist(lapply(place, function(block) sample(rep(block, n_each))))
   input$data <- list2DF(lapply(input$data, `[`, order(input$data$case)))
   input
 }
@@ -304,8 +304,8 @@ plain_estimate <- function(counts, answer, weight = rep(1, nrow(counts)), width 
   posterior <- (right * (categories - 1) / (1 - right))^counts * rep(prior, each = nrow(counts))
   posterior <- posterior / rowSums(posterior)
   highest <- do.call(pmax, lapply(seq_len(categories), function(k) posterior[, k]))
-  top <- posterior >= highest * (1 - 1e-9)
-  agrees <- top[cbind(seq_along(answer), answer)] / rowSums(top)
+  is_top <- posterior >= highest * (1 - 1e-9)
+  agrees <- is_top[cbind(seq_along(answer), answer)] / rowSums(is_top)
   bin <- floor((1 - highest + 1e-9) / width)
   sums <- rowsum(weight * cbind(1, highest, agrees), bin)
   sums <- sums[sums[, 1L] > 0, , drop = FALSE]
@@ -376,11 +376,11 @@ child_irrcac <- function(file) {
 
 # Ratios of the median times of other packages to those of fallible.
 add_ratios <- function(rows) {
-  own <- rows$task == "fallible"
-  ratios <- rows[!own, ]
-  at <- match(ratios$data, rows$data[own])
-  ratios$median <- ratios$median / rows$median[own][at]
-  ratios$best <- ratios$best / rows$best[own][at]
+  is_fallible <- rows$task == "fallible"
+  ratios <- rows[!is_fallible, ]
+  at <- match(ratios$data, rows$data[is_fallible])
+  ratios$median <- ratios$median / rows$median[is_fallible][at]
+  ratios$best <- ratios$best / rows$best[is_fallible][at]
   ratios$unit <- "x fallible"
   rbind(rows, ratios)
 }

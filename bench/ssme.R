@@ -47,14 +47,14 @@ read_set <- function(set, systems) {
 
 # The labelled cases include at least one case of each category, as in SSME.
 draw_cases <- function(truth) {
-  half <- sample(length(truth), length(truth) %/% 2L)
-  pool <- half[seq_len(labelled + unlabelled)]
+  training <- sample(length(truth), length(truth) %/% 2L)
+  pool <- training[seq_len(labelled + unlabelled)]
   first <- vapply(unique(sort(truth)), function(k) {
-    of <- which(truth[pool] == k)
-    of[[sample.int(length(of), 1L)]]
+    members <- which(truth[pool] == k)
+    members[[sample.int(length(members), 1L)]]
   }, 0L)
-  rest <- sample(setdiff(seq_along(pool), first), labelled - length(first))
-  list(pool = pool, gold = c(first, rest), test = setdiff(seq_along(truth), half))
+  others <- sample(setdiff(seq_along(pool), first), labelled - length(first))
+  list(pool = pool, gold = c(first, others), test = setdiff(seq_along(truth), training))
 }
 
 # ---- Metrics -------------------------------------------------------------------------------------
@@ -65,12 +65,12 @@ area <- function(score, hit) {
 
 # Metrics as computed by SSME, from known truths.
 known_metrics <- function(scores, truth) {
-  top <- max.col(scores, "first")
-  said <- scores[cbind(seq_along(top), top)]
-  bin <- pmax(ceiling(said * bins - 1e-9), 1)
-  gap <- abs(rowsum((top == truth) - said, bin))
+  predicted <- max.col(scores, "first")
+  p_predicted <- scores[cbind(seq_along(predicted), predicted)]
+  bin <- pmax(ceiling(p_predicted * bins - 1e-9), 1)
+  gap <- abs(rowsum((predicted == truth) - p_predicted, bin))
   c(
-    accuracy = mean(top == truth), ece = sum(gap) / length(truth),
+    accuracy = mean(predicted == truth), ece = sum(gap) / length(truth),
     roc_auc = if (ncol(scores) == 2L) area(scores[, 2L], truth == 2L) else NA_real_
   )
 }
@@ -92,25 +92,25 @@ ssme <- function(scores, truth, gold, epochs = 20L, weight = 10, draws = 100L) {
     1.0592 * min(stats::sd(column), stats::IQR(column) / 1.349) * n^-0.2 / 4
   }))
   kernel <- as.matrix(stats::dist(x))^2 / (-2 * width^2)
-  top <- max(kernel)
-  kernel <- exp(kernel - top)
+  predicted <- max(kernel)
+  kernel <- exp(kernel - predicted)
   pick <- function(p) {
-    said <- 1L + rowSums(stats::runif(n) > t(apply(p, 1L, cumsum))[, -k, drop = FALSE])
-    replace(said, gold, truth[gold])
+    codes <- 1L + rowSums(stats::runif(n) > t(apply(p, 1L, cumsum))[, -k, drop = FALSE])
+    replace(codes, gold, truth[gold])
   }
-  said <- pick(Reduce(`+`, scores) / length(scores))
+  codes <- pick(Reduce(`+`, scores) / length(scores))
   p <- NULL
   for (epoch in seq_len(epochs)) {
-    w <- if (is.null(p)) outer(said, seq_len(k), `==`) * 1 else p
+    w <- if (is.null(p)) outer(codes, seq_len(k), `==`) * 1 else p
     if (!is.null(p)) w[gold, ] <- weight * w[gold, ]
     density <- sweep(kernel %*% w, 2L, colSums(w), `/`)
-    density <- sweep(density, 2L, tabulate(said, k) / n, `*`)
+    density <- sweep(density, 2L, tabulate(codes, k) / n, `*`)
     p <- density / rowSums(density)
     p[is.nan(p)] <- 1 / k
-    said <- pick(p)
+    codes <- pick(p)
   }
-  lapply(scores, function(of) {
-    rowMeans(replicate(draws, known_metrics(of, pick(p))))
+  lapply(scores, function(score) {
+    rowMeans(replicate(draws, known_metrics(score, pick(p))))
   })
 }
 
@@ -120,14 +120,14 @@ ssme <- function(scores, truth, gold, epochs = 20L, weight = 10, draws = 100L) {
 panel_of <- function(scores) {
   names <- names(scores)
   labels <- as.character(seq_len(ncol(scores[[1L]])))
-  answers <- as.data.frame(lapply(scores, function(of) labels[max.col(of, "first")]))
+  answers <- as.data.frame(lapply(scores, function(score) labels[max.col(score, "first")]))
   wide <- stats::setNames(cbind(answers, answers), c(paste0("r_", names), names))
   columns <- lapply(stats::setNames(names, names), function(system) {
     stats::setNames(paste0("p_", system, "_", labels), labels)
   })
   for (system in names) {
-    of <- scores[[system]]
-    wide[columns[[system]]] <- as.data.frame(of / rowSums(of))
+    score <- scores[[system]]
+    wide[columns[[system]]] <- as.data.frame(score / rowSums(score))
   }
   ratings(
     wide, raters = tidyselect::all_of(paste0("r_", names)), systems = tidyselect::all_of(names),
@@ -136,15 +136,15 @@ panel_of <- function(scores) {
 }
 
 metrics_of <- function(fit, ...) {
-  found <- suppressWarnings(tidy(estimate_metrics(
+  estimates <- suppressWarnings(tidy(estimate_metrics(
     fit, c("accuracy", "ece_plugin", "roc_auc"), average = NULL, bins = bins, ...
   )))
-  found <- found[is.na(found$category), ]
-  found$metric <- sub("_plugin", "", found$metric)
-  found
+  estimates <- estimates[is.na(estimates$category), ]
+  estimates$metric <- sub("_plugin", "", estimates$metric)
+  estimates
 }
 
-ours <- function(scores, truth, gold) {
+our_metrics <- function(scores, truth, gold) {
   x <- panel_of(scores)
   known <- stats::setNames(as.character(truth[gold]), gold)
   none <- character()
@@ -168,9 +168,9 @@ ours <- function(scores, truth, gold) {
 
 # ---- Runs ----------------------------------------------------------------------------------------
 
-rows_of <- function(how, metrics) {
+rows_of <- function(variant, metrics) {
   data.frame(
-    how = how, system = rep(names(metrics), each = 3L), metric = names(metrics[[1L]]),
+    how = variant, system = rep(names(metrics), each = 3L), metric = names(metrics[[1L]]),
     estimate = unlist(metrics, use.names = FALSE), conf.low = NA_real_, conf.high = NA_real_
   )
 }
@@ -178,17 +178,19 @@ rows_of <- function(how, metrics) {
 one_run <- function(data, run) {
   set.seed(run)
   drawn <- draw_cases(data$truth)
-  scores <- lapply(data$scores, function(of) of[drawn$pool, ])
+  scores <- lapply(data$scores, function(score) score[drawn$pool, ])
   truth <- data$truth[drawn$pool]
-  true <- rows_of("true", lapply(data$scores, function(of) {
-    known_metrics(of[drawn$test, ], data$truth[drawn$test])
+  true <- rows_of("true", lapply(data$scores, function(score) {
+    known_metrics(score[drawn$test, ], data$truth[drawn$test])
   }))
-  alone <- lapply(scores, function(of) known_metrics(of[drawn$gold, ], truth[drawn$gold]))
+  labels_only <- lapply(scores,
+    function(score) known_metrics(score[drawn$gold, ], truth[drawn$gold]))
   columns <- c("how", "system", "metric", "estimate", "conf.low", "conf.high")
-  found <- ours(scores, truth, drawn$gold)
+  estimates <- our_metrics(scores, truth, drawn$gold)
   rows <- rbind(
-    rows_of("SSME", ssme(scores, truth, drawn$gold)), rows_of("labels alone", alone),
-    do.call(rbind, Map(function(how, of) data.frame(how, of)[columns], names(found), found))
+    rows_of("SSME", ssme(scores, truth, drawn$gold)), rows_of("labels alone", labels_only),
+    do.call(rbind, Map(function(variant, score) data.frame(how = variant, score)[columns],
+      names(estimates), estimates))
   )
   cbind(run = run, merge(rows, true[c("system", "metric", "estimate")],
     by = c("system", "metric"), suffixes = c("", ".true")))
@@ -244,14 +246,15 @@ main <- function() {
 # equal numbers of cases).
 published <- function(folder) {
   for (path in list.files(folder, full.names = TRUE)) {
-    one <- utils::read.csv(path)
-    one <- one[one$demographic == "global", ]
-    both <- intersect(c("acc", "auc", "ece"), names(one))
-    both <- both[paste0(both, "_gt") %in% names(one)]
-    if (length(both) == 0L) next
-    off <- vapply(both, function(m) mean(abs(one[[m]] - one[[paste0(m, "_gt")]])), 0)
+    table <- utils::read.csv(path)
+    table <- table[table$demographic == "global", ]
+    common_metrics <- intersect(c("acc", "auc", "ece"), names(table))
+    common_metrics <- common_metrics[paste0(common_metrics, "_gt") %in% names(table)]
+    if (length(common_metrics) == 0L) next
+    deviation <- vapply(common_metrics,
+      function(m) mean(abs(table[[m]] - table[[paste0(m, "_gt")]])), 0)
     cat(sub("__.*__labeled__0__", " ", basename(path)), ": ",
-      paste(both, format(round(off, 4L)), collapse = ", "), "\n", sep = "")
+      paste(common_metrics, format(round(deviation, 4L)), collapse = ", "), "\n", sep = "")
   }
 }
 

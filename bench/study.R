@@ -52,13 +52,13 @@ main <- function(output = NULL) {
   )
   print_agreement(agreement)
   if (!is.null(output)) {
-    made <- list(
+    provenance <- list(
       seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
       r = format(getRversion())
     )
-    utils::write.csv(cbind(results, made), output, row.names = FALSE)
+    utils::write.csv(cbind(results, provenance), output, row.names = FALSE)
     beside <- sub("(\\.csv)?$", "-figures.csv", output)
-    utils::write.csv(cbind(speed, agreement[-1L], made), beside, row.names = FALSE)
+    utils::write.csv(cbind(speed, agreement[-1L], provenance), beside, row.names = FALSE)
   }
 }
 
@@ -94,11 +94,11 @@ new_rows <- function(data, seconds, goal = NA_real_) {
 }
 
 # Ratio of the time of the other implementation to the time of the package.
-add_ratio <- function(rows, own, peer, goal = NA_real_) {
+add_ratio <- function(rows, our_task, peer, goal = NA_real_) {
   ratio <- rows[rows$task == peer, ]
-  ratio$median <- ratio$median / rows$median[rows$task == own]
-  ratio$best <- ratio$best / rows$best[rows$task == own]
-  ratio$unit <- paste("x", own)
+  ratio$median <- ratio$median / rows$median[rows$task == our_task]
+  ratio$best <- ratio$best / rows$best[rows$task == our_task]
+  ratio$unit <- paste("x", our_task)
   ratio$goal <- goal
   rbind(rows, ratio)
 }
@@ -119,10 +119,10 @@ time_figures <- function(designs) {
 time_threads <- function(designs) {
   message("Timing threads ...")
   rows <- lapply(c(10L, 100L), function(runs) {
-    of_threads <- function(threads) {
+    with_threads <- function(threads) {
       function() simulation_study(designs, "binned", runs = runs, threads = threads)
     }
-    seconds <- time_in_turn(list("1 thread" = of_threads(1L), "2 threads" = of_threads(2L)), 7L)
+    seconds <- time_in_turn(list("1 thread" = with_threads(1L), "2 threads" = with_threads(2L)), 7L)
     new_rows(paste0("14 figures, ", length(designs) * n_systems * runs, " runs"), seconds)
   })
   do.call(rbind, rows)
@@ -131,19 +131,21 @@ time_threads <- function(designs) {
 # The same intervals, from compiled code and from a function that the study calls for each panel.
 time_bootstrap <- function() {
   message("Timing bootstrap intervals ...")
-  own <- accuracy_estimator("binned", interval = "bootstrap", resampling = list(replicates = replicates))
+  our_estimator <- accuracy_estimator("binned", interval = "bootstrap",
+    resampling = list(replicates = replicates))
   peer <- function(x) {
     estimate_accuracy(x, "binned", interval = "bootstrap", resampling = list(replicates = replicates))
   }
   study <- function(estimator) {
     function() simulation_study(lehner_design(3), list(interval = estimator), runs = 100L)
   }
-  limits <- lapply(list(own, peer), function(estimator) {
+  limits <- lapply(list(our_estimator, peer), function(estimator) {
     set.seed(seed)
     tidy(study(estimator)())[c("estimate", "std.error", "conf.low", "conf.high")]
   })
   stopifnot(all.equal(limits[[1L]], limits[[2L]], tolerance = 1e-10))
-  seconds <- time_in_turn(list("compiled estimator" = study(own), "R function" = study(peer)), 5L)
+  seconds <- time_in_turn(list("compiled estimator" = study(our_estimator),
+    "R function" = study(peer)), 5L)
   rows <- new_rows(paste0("500 runs x ", replicates, " replicates"), seconds)
   speed <- lapply(colnames(seconds), function(task) {
     row <- new_row(rows$data[[1L]], task, "runs/s", 500 / seconds[, task])
@@ -184,8 +186,8 @@ time_each_figure <- function(designs) {
 measure_memory <- function() {
   message("Measuring memory ...")
   rows <- lapply(c(100L, 1000L, 10000L), function(runs) {
-    each <- runs / n_systems
-    values <- vapply(1:3, function(i) as.numeric(run_child("memory", each)), numeric(3L))
+    runs_per_system <- runs / n_systems
+    values <- vapply(1:3, function(i) as.numeric(run_child("memory", runs_per_system)), numeric(3L))
     data <- paste0("Figure 1, ", runs, " runs")
     rbind(
       new_row(data, "peak resident memory, less table", "MB", values[1L, ]),
@@ -338,10 +340,10 @@ plain_diagonal <- function(plan, base_rates, wrong) {
   target <- stats::qlogis(plan$accuracy)
   repeat {
     reached <- colSums(matrix(base_rates * diagonal / (diagonal + wrong), n_categories))
-    lack <- target - stats::qlogis(reached)
-    lack[!plan$open] <- 0
-    diagonal <- diagonal * rep(exp(lack), each = n_categories)
-    if (max(abs(lack)) < 1e-12) {
+    logit_gap <- target - stats::qlogis(reached)
+    logit_gap[!plan$open] <- 0
+    diagonal <- diagonal * rep(exp(logit_gap), each = n_categories)
+    if (max(abs(logit_gap)) < 1e-12) {
       return(diagonal)
     }
   }
@@ -389,8 +391,8 @@ plain_estimate <- function(weight, profiles, width = 0.1) {
   posterior <- posterior / rowSums(posterior)
   highest <- posterior[, 1L]
   for (k in 2:n_categories) highest <- pmax.int(highest, posterior[, k])
-  top <- posterior >= highest * (1 - 1e-9)
-  agrees <- rowSums(weight * top) / rowSums(top)
+  is_top <- posterior >= highest * (1 - 1e-9)
+  agrees <- rowSums(weight * is_top) / rowSums(is_top)
   bin <- (1 - highest + 1e-9) %/% width
   sums <- rowsum(cbind(cases, cases * highest, agrees), bin, reorder = FALSE)
   probability <- sums[, 2L] / sums[, 1L]
@@ -417,9 +419,10 @@ check_same_panels <- function(designs) {
     answers <- cbind(raters, number(as.data.frame(x, what = "systems")$prediction))
     plain_estimate(plain_weight(answers, profiles), profiles)
   }, numeric(3L)))
-  own <- as.matrix(table[c("estimate", "agreement", "rater_accuracy")])
+  our_values <- as.matrix(table[c("estimate", "agreement", "rater_accuracy")])
   stopifnot(
-    identical(is.na(unname(own)), is.na(plain)), max(abs(own - plain), na.rm = TRUE) < 1e-10
+    identical(is.na(unname(our_values)), is.na(plain)),
+    max(abs(our_values - plain), na.rm = TRUE) < 1e-10
   )
 }
 
@@ -428,20 +431,21 @@ check_many_panels <- function(designs) {
   message("Comparing the simulators ...")
   rows <- lapply(names(designs), function(figure) {
     design <- designs[[figure]]
-    own <- tidy(simulation_study(design, "binned", runs = runs_long))
-    own <- as.matrix(own[c("estimate", "agreement", "rater_accuracy", "expected", "sample")])
+    our_values <- tidy(simulation_study(design, "binned", runs = runs_long))
+    our_values <- as.matrix(our_values[c("estimate", "agreement", "rater_accuracy", "expected",
+      "sample")])
     plain <- plain_study(list(design), runs_long)
     colnames(plain) <- c("estimate", "agreement", "rater_accuracy", "expected", "sample")
-    own <- study_measures(own)
+    our_values <- study_measures(our_values)
     plain <- study_measures(plain)
-    z <- z_difference(own, plain)
+    z <- z_difference(our_values, plain)
     stopifnot(max(z) < 4)
     data.frame(
-      figure = figure, mean_fallible = mean(own[, "estimate"], na.rm = TRUE),
+      figure = figure, mean_fallible = mean(our_values[, "estimate"], na.rm = TRUE),
       mean_plain = mean(plain[, "estimate"], na.rm = TRUE),
-      rmse_fallible = sqrt(mean(own[, "squared error"], na.rm = TRUE)),
+      rmse_fallible = sqrt(mean(our_values[, "squared error"], na.rm = TRUE)),
       rmse_plain = sqrt(mean(plain[, "squared error"], na.rm = TRUE)),
-      missing_fallible = mean(own[, "missing"]), missing_plain = mean(plain[, "missing"]),
+      missing_fallible = mean(our_values[, "missing"]), missing_plain = mean(plain[, "missing"]),
       z = max(z), stringsAsFactors = FALSE
     )
   })

@@ -29,12 +29,12 @@ crossings <- written$name[written$file == "RcppExports.R"]
 
 noted <- function(name) {
   notes$calls <- c(notes$calls, name)
-  from <- if (length(notes$stack)) file_of[[notes$stack[[length(notes$stack)]]]]
-  if (!is.null(from) && from != file_of[[name]]) notes$moves <- notes$moves + 1L
+  caller_file <- if (length(notes$stack)) file_of[[notes$stack[[length(notes$stack)]]]]
+  if (!is.null(caller_file) && caller_file != file_of[[name]]) notes$moves <- notes$moves + 1L
   notes$stack <- c(notes$stack, name)
 }
 
-left <- function() notes$stack <- notes$stack[-length(notes$stack)]
+leave <- function() notes$stack <- notes$stack[-length(notes$stack)]
 
 # The body records the call first. The rest of the body is unchanged, so arguments stay promises.
 instrument <- function(name) {
@@ -44,7 +44,7 @@ instrument <- function(name) {
   }
   body(f) <- bquote({
     (.(noted))(.(name))
-    on.exit((.(left))(), add = TRUE)
+    on.exit((.(leave))(), add = TRUE)
     .(body(f))
   })
   rlang::env_binding_unlock(space, name)
@@ -87,9 +87,9 @@ walk("(b) with gold, combined", verb$estimate_accuracy(
 ))
 walk("(c) estimate_metrics() of b", verb$estimate_metrics(b))
 
-own <- written[written$file != "RcppExports.R", ]
+functions <- written[written$file != "RcppExports.R", ]
 cat(sprintf(
-  "%d functions, median %g lines, longest %d (%s); %d files\n", nrow(own),
-  stats::median(own$lines), max(own$lines), own$name[which.max(own$lines)],
-  length(unique(own$file))
+  "%d functions, median %g lines, longest %d (%s); %d files\n", nrow(functions),
+  stats::median(functions$lines), max(functions$lines), functions$name[which.max(functions$lines)],
+  length(unique(functions$file))
 ))

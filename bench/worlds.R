@@ -3,8 +3,8 @@
 # Answers that are right with some probability, and otherwise any other category.
 answers <- function(truth, right, categories) {
   n <- length(truth)
-  other <- sample.int(categories - 1L, n, replace = TRUE)
-  ifelse(stats::runif(n) < right, truth, (truth + other - 1L) %% categories + 1L)
+  shift <- sample.int(categories - 1L, n, replace = TRUE)
+  ifelse(stats::runif(n) < right, truth, (truth + shift - 1L) %% categories + 1L)
 }
 
 # Raters of accuracy logit-linear in z; system a shares their slope, b has one accuracy.
@@ -35,10 +35,11 @@ difficulty_world <- function(n) {
 population_world <- function(n) {
   population <- rep(c("x", "y"), length.out = n)
   truth <- 1L + (stats::runif(n) < ifelse(population == "x", 0.2, 0.7))
-  say <- function(specificity, sensitivity) {
+  draw_test <- function(specificity, sensitivity) {
     answers(truth, ifelse(truth == 1L, specificity, sensitivity), 2L)
   }
-  data <- data.frame(population, r1 = say(0.9, 0.75), r2 = say(0.85, 0.8), s = say(0.95, 0.85))
+  data <- data.frame(population, r1 = draw_test(0.9, 0.75), r2 = draw_test(0.85, 0.8),
+    s = draw_test(0.95, 0.85))
   x <- ratings(data, raters = r1:r2, systems = s, covariates = population, categories = 1:2)
   with_truth(x, truth, expected = c(s = 0.55 * 0.95 + 0.45 * 0.85))
 }
@@ -86,14 +87,14 @@ sure_shares <- list(right = c(0.15, 0.3, 0.55), wrong = c(0.5, 0.3, 0.2))
 sure_world <- function(n, bluff = FALSE) {
   truth <- sample.int(3L, n, replace = TRUE, prob = c(0.5, 0.3, 0.2))
   accuracy <- c(r1 = 0.55, r2 = 0.6, r3 = 0.7, r4 = 0.75, s = 0.8)
-  said <- list2DF(lapply(accuracy, function(p) answers(truth, p, 3L)))
-  sure <- lapply(said[1:4], function(answer) {
+  codes <- list2DF(lapply(accuracy, function(p) answers(truth, p, 3L)))
+  confidence <- lapply(codes[1:4], function(answer) {
     right <- sample.int(3L, n, replace = TRUE, prob = sure_shares$right)
     wrong <- sample.int(3L, n, replace = TRUE, prob = sure_shares$wrong)
     factor(sure_levels[ifelse(answer == truth, right, wrong)], sure_levels, ordered = TRUE)
   })
-  if (bluff) sure$r1[] <- "high"
-  data <- data.frame(said, sure = sure)
+  if (bluff) confidence$r1[] <- "high"
+  data <- data.frame(codes, sure = confidence)
   x <- ratings(data, raters = r1:r4, systems = s, confidence = sure.r1:sure.r4, categories = 1:3)
   with_truth(x, truth, expected = c(s = accuracy[["s"]]))
 }

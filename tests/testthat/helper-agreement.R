@@ -18,9 +18,9 @@ twin_pairs <- function(x, w, W, pooling) {
         d <- d + 1
       }
     }
-    each <- if (pooling == "pairs") d else 1
-    agreeing <- agreeing + w[i] * each * a / d
-    pairs <- pairs + w[i] * each
+    pairs_weight <- if (pooling == "pairs") d else 1
+    agreeing <- agreeing + w[i] * pairs_weight * a / d
+    pairs <- pairs + w[i] * pairs_weight
   }
   agreeing / pairs
 }
@@ -100,11 +100,13 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
   raters <- ncol(x)
   po <- twin_pairs(x, w, W, pooling)
   p <- twin_shares(x, w, k, pooling)
-  own <- lapply(seq_len(raters), function(g) twin_shares(x[, g, drop = FALSE], w, k, "pairs"))
+  rater_shares <- lapply(seq_len(raters), function(g) {
+    twin_shares(x[, g, drop = FALSE], w, k, "pairs")
+  })
   used <- which(colSums(!is.na(x)) > 0)
   pairs <- utils::combn(raters, 2, simplify = FALSE)
   conger <- mean(vapply(utils::combn(used, 2, simplify = FALSE), function(g) {
-    sum(W * outer(own[[g[1]]], own[[g[2]]]))
+    sum(W * outer(rater_shares[[g[1]]], rater_shares[[g[2]]]))
   }, 0))
   light <- vapply(pairs, function(g) twin_cohen(x[, g], w, k, W), 0)
   difference <- outer(seq_len(k), seq_len(k), `-`)
@@ -122,9 +124,9 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
   if (raters == 2) {
     at <- both_rated(x)
     a <- twin_table(x, w, k)
-    both <- twin_shares(x[at, , drop = FALSE], w[at], k, "pairs")
+    pair_shares <- twin_shares(x[at, , drop = FALSE], w[at], k, "pairs")
     out$cohen_kappa <- twin_cohen(x, w, k, W)
-    out$scott_pi <- twin_kappa(sum(W * a) / sum(a), sum(W * outer(both, both)))
+    out$scott_pi <- twin_kappa(sum(W * a) / sum(a), sum(W * outer(pair_shares, pair_shares)))
     out$bangdiwala_b <- sum(diag(a)^2) / sum(rowSums(a) * colSums(a))
     out$information_agreement <- twin_information(a)
     if (k == 2) {
@@ -139,11 +141,11 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
 # measures.
 twin_influence <- function(x, w, ..., h = 1e-4) {
   t(vapply(seq_len(nrow(x)), function(i) {
-    move <- function(by) {
-      w[i] <- w[i] + by
+    value_after <- function(step) {
+      w[i] <- w[i] + step
       twin_measures(x, w, ..., correct = FALSE)
     }
-    (move(h) - move(-h)) / (2 * h)
+    (value_after(h) - value_after(-h)) / (2 * h)
   }, twin_measures(x, w, ...)))
 }
 

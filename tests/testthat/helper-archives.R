@@ -5,8 +5,8 @@ low_first <- function(x, n) as.raw(x %/% 256^(seq_len(n) - 1) %% 256)
 
 crc_table <- local({
   step <- function(x) {
-    half <- bitwAnd(bitwShiftR(x, 1L), 0x7fffffff)
-    if (bitwAnd(x, 1L) == 1L) bitwXor(half, -306674912L) else half # 0xedb88320
+    halved <- bitwAnd(bitwShiftR(x, 1L), 0x7fffffff)
+    if (bitwAnd(x, 1L) == 1L) bitwXor(halved, -306674912L) else halved # 0xedb88320
   }
   vapply(0:255, function(x) Reduce(function(x, i) as.integer(step(x)), 1:8, x), 0L)
 })
@@ -44,22 +44,22 @@ write_zip <- function(path, ..., before = 0) {
       low_first(entry$crc, 4), low_first(length(entry$packed), 4), low_first(entry$size, 4),
       low_first(length(entry$name), 2), low_first(0, 2)
     )
-    how <- c(low_first(20, 2), low_first(0, 2), low_first(8, 2), low_first(0, 2), low_first(33, 2))
+    header <- unlist(lapply(c(20, 0, 8, 0, 33), low_first, 2))
     bytes[[length(bytes) + 1L]] <- local <- c(
-      charToRaw("PK\003\004"), how, sizes, entry$name, entry$packed
+      charToRaw("PK\003\004"), header, sizes, entry$name, entry$packed
     )
     directory[[length(directory) + 1L]] <- c(
-      charToRaw("PK\001\002"), low_first(20 + 3 * 256, 2), how, sizes, low_first(0, 6),
+      charToRaw("PK\001\002"), low_first(20 + 3 * 256, 2), header, sizes, low_first(0, 6),
       low_first(entry$mode * 65536, 4), low_first(at, 4), entry$name
     )
     at <- at + length(local)
   }
   directory <- unlist(directory)
-  end <- c(
+  end_record <- c(
     charToRaw("PK\005\006"), low_first(0, 4), low_first(...length(), 2), low_first(...length(), 2),
     low_first(length(directory), 4), low_first(at - before, 4), low_first(0, 2)
   )
-  writeBin(c(unlist(bytes), directory, end), path)
+  writeBin(c(unlist(bytes), directory, end_record), path)
   path
 }
 

@@ -38,17 +38,17 @@ reference_member <- function(answers, N, shift) {
       stats::dbeta(y$p[1], 3, 2, log = TRUE) + sum(log(y$p * (1 - y$p)))
   }
   start <- c(rep(0, N - 1), 0.5, 0)
-  top <- stats::optim(
+  optimum <- stats::optim(
     start, log_posterior,
     method = "BFGS", control = list(fnscale = -1, reltol = 1e-15, maxit = 1000)
   )
   # Ridge on the two accuracies, and on the log base rates of all categories around their mean.
   ridge <- diag(0.05, N + 1)
   ridge[seq_len(N - 1), seq_len(N - 1)] <- 0.05 * crossprod(diag(N) - 1 / N)[-N, -N]
-  bend <- -stats::optimHess(top$par, log_posterior) + ridge
-  joint <- parts(top$par)$joint
+  curvature <- -stats::optimHess(optimum$par, log_posterior) + ridge
+  joint <- parts(optimum$par)$joint
   list(
-    log_evidence = top$value + (N + 1) / 2 * log(2 * pi) - 0.5 * log(det(bend)),
+    log_evidence = optimum$value + (N + 1) / 2 * log(2 * pi) - 0.5 * log(det(curvature)),
     estimate = mean((joint / rowSums(joint))[cbind(seq_len(nrow(joint)), answers[, raters + 1])])
   )
 }

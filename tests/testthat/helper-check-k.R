@@ -30,8 +30,8 @@ reference_law <- function(theta, model, raters, judges, N) {
   errors <- exp(-log_dispersion * abs(outer(seq_len(N), seq_len(N), "-"))) * (1 - diag(N))
   errors <- errors / rowSums(errors)
   matrices <- lapply(seq_len(judges), function(u) {
-    own <- if (u > raters) groups else if (by_rater) u else 1L
-    accuracy <- stats::plogis(logits[[own]])
+    group <- if (u > raters) groups else if (by_rater) u else 1L
+    accuracy <- stats::plogis(logits[[group]])
     p <- if (is.null(d)) accuracy else reference_strata(accuracy, d)
     lapply(pmin(pmax(p, 1e-12), 1 - 1e-12), function(p) p * diag(N) + (1 - p) * errors)
   })
@@ -48,8 +48,8 @@ reference_log_likelihood <- function(law, answers, weights) {
     for (k in seq_len(N)) {
       p <- law$rates[[k]] / law$strata
       for (u in seq_len(ncol(answers))) {
-        of_answer <- law$matrices[[u]][[s]][k, answers[, u]]
-        p <- p * ifelse(is.na(of_answer), 1, of_answer)
+        p_answer <- law$matrices[[u]][[s]][k, answers[, u]]
+        p <- p * ifelse(is.na(p_answer), 1, p_answer)
       }
       joint <- joint + p
     }
@@ -61,12 +61,12 @@ reference_log_likelihood <- function(law, answers, weights) {
 reference_log_prior <- function(law, joined) {
   beta <- function(logit, a, b) a * stats::plogis(logit, log.p = TRUE) +
     b * stats::plogis(-logit, log.p = TRUE)
-  of_raters <- if (joined) utils::head(law$logits, -1L) else law$logits
+  rater_logits <- if (joined) utils::head(law$logits, -1L) else law$logits
   sum(log(law$rates)) +
     (if (is.null(law$mean)) {
-      sum(beta(of_raters, 3, 2))
+      sum(beta(rater_logits, 3, 2))
     } else {
-      beta(law$mean, 3, 2) - sum((of_raters - law$mean)^2) / (2 * 0.6^2)
+      beta(law$mean, 3, 2) - sum((rater_logits - law$mean)^2) / (2 * 0.6^2)
     }) +
     (if (joined) beta(utils::tail(law$logits, 1L), 1, 1) else 0) -
     law$log_dispersion^2 / (2 * 0.7^2) - (law$d %||% 0)^2 / (2 * 0.2^2)
@@ -84,12 +84,12 @@ reference_latent <- function(model, answers, raters, N, weights = rep(1, nrow(an
     law <- reference_law(theta, model, raters, judges, N)
     -reference_log_likelihood(law, answers, weights) - reference_log_prior(law, joined)
   }
-  top <- list(par = start)
+  optimum <- list(par = start)
   for (i in 1:3) {
-    top <- stats::optim(top$par, objective, method = "BFGS",
+    optimum <- stats::optim(optimum$par, objective, method = "BFGS",
       control = list(maxit = 500, reltol = 1e-14, ndeps = rep(1e-5, length(start))))
   }
-  law <- reference_law(top$par, model, raters, judges, N)
+  law <- reference_law(optimum$par, model, raters, judges, N)
   list(law = law, log_likelihood = reference_log_likelihood(law, answers, weights))
 }
 
@@ -100,18 +100,19 @@ reference_disagreements <- function(law, answers, raters) {
   observed <- expected <- numeric(ncol(cells))
   for (u in seq_len(raters - 1L)) {
     for (v in (u + 1L):raters) {
-      both <- !is.na(answers[, u]) & !is.na(answers[, v])
+      rated_by_both <- !is.na(answers[, u]) & !is.na(answers[, v])
       joint <- 0
       for (s in seq_len(law$strata)) {
         joint <- joint + t(law$matrices[[u]][[s]]) %*% (law$rates * law$matrices[[v]][[s]]) /
           law$strata
       }
-      table <- table(factor(answers[both, u], seq_len(N)), factor(answers[both, v], seq_len(N)))
+      codes <- answers[rated_by_both, c(u, v), drop = FALSE]
+      table <- table(factor(codes[, 1L], seq_len(N)), factor(codes[, 2L], seq_len(N)))
       for (i in seq_len(ncol(cells))) {
         k <- cells[1L, i]
         l <- cells[2L, i]
         observed[i] <- observed[i] + table[k, l] + table[l, k]
-        expected[i] <- expected[i] + sum(both) * (joint[k, l] + joint[l, k])
+        expected[i] <- expected[i] + sum(rated_by_both) * (joint[k, l] + joint[l, k])
       }
     }
   }

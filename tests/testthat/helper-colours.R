@@ -13,8 +13,8 @@ colour_blindness <- list(
 seen_as <- function(colours, kind) {
   rgb <- t(grDevices::col2rgb(colours)) / 255
   linear <- ifelse(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055)^2.4)
-  seen <- pmin(pmax(linear %*% t(colour_blindness[[kind]]), 0), 1)
-  ifelse(seen <= 0.0031308, 12.92 * seen, 1.055 * seen^(1 / 2.4) - 0.055)
+  perceived <- pmin(pmax(linear %*% t(colour_blindness[[kind]]), 0), 1)
+  ifelse(perceived <= 0.0031308, 12.92 * perceived, 1.055 * perceived^(1 / 2.4) - 0.055)
 }
 
 # Smallest distance between two colours, in CIE Lab.

@@ -19,29 +19,29 @@ answers_of <- function(x) {
   as.data.frame(lapply(columns, function(column) column$said[match(x$cases, column$case)]))
 }
 
-# Expects that estimates of all methods change by at most `most` after changes that keep the
+# Expects that estimates of all methods change by at most `limit` after changes that keep the
 # information. These are new names of categories (without order), another order of cases and raters,
 # and repeated cases instead of cases with weight 2.
-expect_unmoved <- function(wide, raters, systems, most = 1e-6) {
+expect_unmoved <- function(wide, raters, systems, limit = 1e-6) {
   for (method in names(accuracy_methods)) {
     value <- function(wide, raters, ...) {
       x <- quiet(ratings(wide, raters = !!raters, systems = !!systems, ...))
       tidy(quiet(estimate_accuracy(x, method, interval = "none")))$estimate
     }
-    one <- value(wide, raters)
-    expect_false(anyNA(one), info = method)
+    original <- value(wide, raters)
+    expect_false(anyNA(original), info = method)
     renamed <- wide
     labels <- sort(unique(unlist(wide[c(raters, systems)])))
-    renamed[] <- lapply(wide, function(said) rev(letters[seq_along(labels)])[match(said, labels)])
-    moved <- list(
+    renamed[] <- lapply(wide, function(label) rev(letters[seq_along(labels)])[match(label, labels)])
+    changed <- list(
       renamed = value(renamed, raters), cases = value(wide[rev(seq_len(nrow(wide))), ], raters),
       raters = value(wide, rev(raters))
     )
-    for (what in names(moved)) {
-      expect_lt(max(abs(moved[[what]] - one)), most, label = paste(method, what))
+    for (change in names(changed)) {
+      expect_lt(max(abs(changed[[change]] - original)), limit, label = paste(method, change))
     }
     doubled <- value(wide[rep(seq_len(nrow(wide)), 2), ], raters)
     weighted <- value(cbind(wide, weight = 2), raters, weights = "weight")
-    expect_lt(max(abs(doubled - weighted)), most, label = paste(method, "weights"))
+    expect_lt(max(abs(doubled - weighted)), limit, label = paste(method, "weights"))
   }
 }

@@ -21,8 +21,8 @@ twin_units <- function(j, units) {
 }
 
 twin_annotations <- function(j, units) {
-  found <- twin_units(j, units)
-  present <- found$votes > 0
+  unit_vectors <- twin_units(j, units)
+  present <- unit_vectors$votes > 0
   labels <- ncol(present)
   similarity <- matrix(NA_real_, labels, labels)
   for (a in seq_len(labels)) {
@@ -35,7 +35,7 @@ twin_annotations <- function(j, units) {
   }
   list(
     frequency = colSums(present),
-    clarity = apply(found$scores, 2, function(s) max(s, 0, na.rm = TRUE)),
+    clarity = apply(unit_vectors$scores, 2, function(s) max(s, 0, na.rm = TRUE)),
     similarity = similarity,
     ambiguity = apply(similarity, 1, function(s) if (all(is.na(s))) NA else max(s, na.rm = TRUE))
   )
@@ -53,27 +53,27 @@ twin_mean <- function(x, weight = rep(1, length(x))) {
 }
 
 twin_worker <- function(j, worker) {
-  mine <- which(j$worker == worker)
-  distance <- vapply(mine, function(r) {
-    own <- j$answer[r, ]
-    rest <- colSums(j$answer[j$unit == j$unit[r], , drop = FALSE]) - own
-    if (sum(own) == 0 || sum(rest) == 0) NA else 1 - twin_cosine(rest, own)
+  worker_rows <- which(j$worker == worker)
+  distance <- vapply(worker_rows, function(r) {
+    labels <- j$answer[r, ]
+    rest_of_unit <- colSums(j$answer[j$unit == j$unit[r], , drop = FALSE]) - labels
+    if (sum(labels) == 0 || sum(rest_of_unit) == 0) NA else 1 - twin_cosine(rest_of_unit, labels)
   }, 0)
-  others <- setdiff(unique(j$worker[j$unit %in% j$unit[mine]]), worker)
-  pairs <- vapply(others, function(other) {
-    theirs <- which(j$worker == other)
-    common <- intersect(j$unit[mine], j$unit[theirs])
-    a <- j$answer[mine[match(common, j$unit[mine])], , drop = FALSE]
-    b <- j$answer[theirs[match(common, j$unit[theirs])], , drop = FALSE]
+  coworkers <- setdiff(unique(j$worker[j$unit %in% j$unit[worker_rows]]), worker)
+  pairs <- vapply(coworkers, function(coworker) {
+    coworker_rows <- which(j$worker == coworker)
+    common <- intersect(j$unit[worker_rows], j$unit[coworker_rows])
+    a <- j$answer[worker_rows[match(common, j$unit[worker_rows])], , drop = FALSE]
+    b <- j$answer[coworker_rows[match(common, j$unit[coworker_rows])], , drop = FALSE]
     overlap <- if (sum(a) > 0) sum(a * b) / sum(a) else NA
     c(length(common), crowd_kappa(as.vector(a), as.vector(b)), overlap)
   }, numeric(3))
   c(
-    units = length(mine), unit_disagreement = twin_mean(distance),
+    units = length(worker_rows), unit_disagreement = twin_mean(distance),
     worker_disagreement = 1 - twin_mean(pairs[2, ], pairs[1, ]),
     overlap_disagreement = 1 - twin_mean(pairs[3, ], pairs[1, ]),
-    annotations_per_unit = if (length(mine) > 0) {
-      mean(rowSums(j$answer[mine, , drop = FALSE]))
+    annotations_per_unit = if (length(worker_rows) > 0) {
+      mean(rowSums(j$answer[worker_rows, , drop = FALSE]))
     } else {
       NA
     }
@@ -94,9 +94,9 @@ twin_step <- function(j, units, workers, old, open) {
     above <- below <- 0
     for (a in rows) {
       for (b in rows[rows > a]) {
-        both <- old$wqs[j$worker[a]] * old$wqs[j$worker[b]]
-        above <- above + twin_wcos(j$answer[a, ], j$answer[b, ], old$aqs) * both
-        below <- below + both
+        weight <- old$wqs[j$worker[a]] * old$wqs[j$worker[b]]
+        above <- above + twin_wcos(j$answer[a, ], j$answer[b, ], old$aqs) * weight
+        below <- below + weight
       }
     }
     twin_ratio(above, below)
@@ -105,14 +105,14 @@ twin_step <- function(j, units, workers, old, open) {
     with_workers <- with_unit <- c(0, 0)
     for (r in which(j$worker == i)) {
       unit <- old$uqs[j$unit[r]]
-      rest <- numeric(ncol(j$answer))
+      sum_of_others <- numeric(ncol(j$answer))
       for (s in which(j$unit == j$unit[r] & j$worker != i)) {
         weight <- old$wqs[j$worker[s]]
         cosine <- twin_wcos(j$answer[r, ], j$answer[s, ], old$aqs)
         with_workers <- with_workers + c(cosine, 1) * weight * unit
-        rest <- rest + weight * j$answer[s, ]
+        sum_of_others <- sum_of_others + weight * j$answer[s, ]
       }
-      with_unit <- with_unit + c(twin_wcos(j$answer[r, ], rest, old$aqs), 1) * unit
+      with_unit <- with_unit + c(twin_wcos(j$answer[r, ], sum_of_others, old$aqs), 1) * unit
     }
     c(twin_ratio(with_workers[1], with_workers[2]), twin_ratio(with_unit[1], with_unit[2]))
   }, c(0, 0))
@@ -122,10 +122,10 @@ twin_step <- function(j, units, workers, old, open) {
       for (k in setdiff(seq_len(workers), i)) {
         n <- d <- 0
         for (u in intersect(j$unit[j$worker == i], j$unit[j$worker == k])) {
-          mine <- j$answer[j$unit == u & j$worker == i, a]
-          theirs <- j$answer[j$unit == u & j$worker == k, a]
-          n <- n + old$uqs[u] * mine * theirs
-          d <- d + old$uqs[u] * theirs
+          first <- j$answer[j$unit == u & j$worker == i, a]
+          second <- j$answer[j$unit == u & j$worker == k, a]
+          n <- n + old$uqs[u] * first * second
+          d <- d + old$uqs[u] * second
         }
         if (d > 0) {
           above <- above + old$wqs[i] * old$wqs[k] * n / d
@@ -191,17 +191,17 @@ crowd_ratings <- function(j) {
 # Judgements with the given votes. `workers`: answers of some workers, as named vectors (unit =
 # annotation). Each remaining vote is a judgement by a separate worker.
 crowd_from_votes <- function(votes, workers = list()) {
-  rest <- votes
+  remaining <- votes
   rows <- list()
   for (name in names(workers)) {
     for (unit in names(workers[[name]])) {
       label <- workers[[name]][[unit]]
-      rest[unit, label] <- rest[unit, label] - 1L
+      remaining[unit, label] <- remaining[unit, label] - 1L
       rows <- c(rows, list(data.frame(case = unit, rater = name, rating = label)))
     }
   }
-  at <- which(rest > 0, arr.ind = TRUE)
-  times <- rest[at]
+  at <- which(remaining > 0, arr.ind = TRUE)
+  times <- remaining[at]
   single <- data.frame(
     case = rep(rownames(votes)[at[, 1]], times),
     rater = paste0("vote", seq_len(sum(times))),

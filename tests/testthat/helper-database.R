@@ -86,12 +86,12 @@ duckdb <- function(env = parent.frame()) {
 # Runs a test on every backend. The short form of the tests runs `central` tests on SQLite and, if
 # it is installed, DuckDB. The long form runs them also on PostgreSQL. The nightly form runs all
 # tests on all three. The reason is time: dbplyr takes a second to write a few queries.
-on_databases <- function(what, code, central = FALSE) {
+on_databases <- function(title, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
   kinds <- c("sqlite", if (has_duckdb()) "duckdb", if (central || nightly_tests()) "postgres")
   for (kind in kinds) {
-    test_that(paste0(what, " (", kind, ")"), {
+    test_that(paste0(title, " (", kind, ")"), {
       if (!central) skip_unless_nightly()
       con <- get(kind)()
       withr::local_options(lifecycle_verbosity = "quiet")
@@ -135,10 +135,10 @@ spelled_panel <- function() {
   words <- c("u", "U", "u ", "\u00fa")
   cases <- paste0(rep(1:50, each = 4), words)
   truth <- sample(words, 200, TRUE)
-  say <- function(accuracy) {
+  draw_answers <- function(accuracy) {
     ifelse(stats::runif(200) < accuracy, truth, sample(c(words, NA), 200, TRUE))
   }
-  out <- lapply(seq(0.6, 0.85, length.out = 6), say)
+  out <- lapply(seq(0.6, 0.85, length.out = 6), draw_answers)
   names(out) <- c(paste0("r", words), "s", "S ")
   list(
     wide = data.frame(id = cases, stats::setNames(out, c(paste0("r", 1:4), "s1", "s2"))),
@@ -157,10 +157,10 @@ hostile_panel <- function(n = 300) {
   withr::local_seed(1)
   labels <- c("it's", "b\"; drop table answers; --", "c")
   truth <- sample(labels, n, TRUE, c(0.5, 0.3, 0.2))
-  say <- function(accuracy) ifelse(stats::runif(n) < accuracy, truth, sample(labels, n, TRUE))
+  answer <- function(accuracy) ifelse(stats::runif(n) < accuracy, truth, sample(labels, n, TRUE))
   out <- data.frame(
-    id = paste0("case ", seq_len(n)), r1 = say(0.6), bad = say(0.7), r3 = say(0.8), s1 = say(0.8),
-    s2 = say(0.6), times = sample(3, n, TRUE)
+    id = paste0("case ", seq_len(n)), r1 = answer(0.6), bad = answer(0.7), r3 = answer(0.8),
+    s1 = answer(0.8), s2 = answer(0.6), times = sample(3, n, TRUE)
   )
   names(out)[3] <- "x\"; drop table answers; --"
   out[sample(n, 40), 2] <- NA

@@ -34,12 +34,12 @@ errors_off <- function(fit, expected) {
 # Five raters. One of them copies another in `share` of the cases.
 copied_panel <- function(share, n = 400) {
   truth <- stats::rbinom(n, 1L, 0.4)
-  said <- vapply(c(a = 0.75, b = 0.8, c = 0.7, d = 0.85, e = 0.8), function(right) {
+  answers <- vapply(c(a = 0.75, b = 0.8, c = 0.7, d = 0.85, e = 0.8), function(right) {
     ifelse(stats::runif(n) < right, truth, 1L - truth)
   }, integer(n))
   copies <- stats::runif(n) < share
-  said[copies, "b"] <- said[copies, "a"]
-  ratings(as.data.frame(said), raters = a:e)
+  answers[copies, "b"] <- answers[copies, "a"]
+  ratings(as.data.frame(answers), raters = a:e)
 }
 
 free_model <- function(...) rater_model("rater", "free", ...)
@@ -56,18 +56,18 @@ rank_p_values <- function(ranks) {
 # Returns the ranks of true parameters among posterior draws: parameters x replicates. `draw`:
 # function that returns a panel `x`, the true parameters `numbers`, and possibly `known` truths.
 simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
-  each <- lapply(seq_len(replicates), function(seed) {
+  runs <- lapply(seq_len(replicates), function(seed) {
     world <- withr::with_seed(seed, quiet(draw()))
     known <- resolve_known(patterns_for(model, world$x), world$known, NULL)
     task <- sampler_task(known$x, model, known$known, resolve_prior(prior, known$x, model))
     options <- list(
       chains = 1L, kept = 99L, warmup = 200L, threads = 1L, thin = thin, seed = c(seed, 7L)
     )
-    found <- run_sampler(known$x, task, options)
-    values <- named_draws(found$draws, task$terms)
+    fit <- run_sampler(known$x, task, options)
+    values <- named_draws(fit$draws, task$terms)
     rowSums(t(values[, names(world$numbers), drop = FALSE]) < world$numbers)
   })
-  do.call(cbind, each)
+  do.call(cbind, runs)
 }
 
 drawn_tests_of_others <- function() {

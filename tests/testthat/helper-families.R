@@ -32,14 +32,14 @@ glad <- function(nodes = 9, ...) {
 # Log likelihood of GLAD, case by case.
 glad_likelihood <- function(skill, rates, data, n, nodes = 9) {
   q <- normal_nodes(nodes)
-  sum(apply(data, 1, function(said) {
+  sum(apply(data, 1, function(answers) {
     total <- 0
     for (truth in seq_len(n)) {
       for (s in seq_along(q$at)) {
         p <- q$weight[s] * rates[truth]
-        for (j in which(!is.na(said))) {
+        for (j in which(!is.na(answers))) {
           right <- 1 / (1 + exp(-skill[j] * exp(q$at[s])))
-          p <- p * if (said[j] == truth) right else (1 - right) / (n - 1)
+          p <- p * if (answers[j] == truth) right else (1 - right) / (n - 1)
         }
         total <- total + p
       }
@@ -51,12 +51,12 @@ glad_likelihood <- function(skill, rates, data, n, nodes = 9) {
 draw_glad <- function(n, skill = c(0.6, 1, 1.6, 1, 2), rates = c(0.5, 0.3, 0.2)) {
   truth <- sample.int(length(rates), n, TRUE, rates)
   ease <- exp(rnorm(n))
-  said <- vapply(skill, function(a) {
+  answers <- vapply(skill, function(a) {
     wrong <- (truth + sample.int(length(rates) - 1, n, TRUE) - 1) %% length(rates) + 1
     ifelse(runif(n) < plogis(a * ease), truth, wrong)
   }, numeric(n))
-  colnames(said) <- paste0("r", seq_along(skill))
-  list(said = said, truth = truth)
+  colnames(answers) <- paste0("r", seq_along(skill))
+  list(answers = answers, truth = truth)
 }
 
 # Accuracy is logit-linear in z. System a has the same slope; system b has constant accuracy.

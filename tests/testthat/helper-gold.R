@@ -53,24 +53,25 @@ slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share", lea
   if (kind == "share") {
     p0 <- (m / design * ybar + 1) / (m / design + 2)
     v0 <- p0 * (1 - p0)
-    least <- F * (1 - F)
+    least_variance_of_y <- F * (1 - F)
   } else {
     v0 <- max(vary, if (kind == "influence") least_variance else 1 / (m / design))
-    least <- 0
+    least_variance_of_y <- 0
   }
   k <- 10
   lambda <- 0
   if (V > 0) lambda <- (m / design * cov / V + k * 0.5) / (m / design + k)
   lambda <- min(max(lambda, 0), 1)
   ebar <- ybar - lambda * qbar
-  left <- 0
+  residual_sum <- 0
   all <- 0
   for (j in seq_len(m)) {
-    if (m > 1) left <- left + w[j]^2 * (y[j] - lambda * q[at[j]] - ebar)^2 * m / (m - 1)
+    residual <- y[j] - lambda * q[at[j]] - ebar
+    if (m > 1) residual_sum <- residual_sum + w[j]^2 * residual^2 * m / (m - 1)
     if (m > 1) all <- all + w[j]^2 * (y[j] - ybar)^2 * m / (m - 1)
   }
-  d0 <- 1 - 0.25 * V / max(v0, least)
-  delta <- (left + k * d0 * v0 * design) / (all / design + k * v0)
+  d0 <- 1 - 0.25 * V / max(v0, least_variance_of_y)
+  delta <- (residual_sum + k * d0 * v0 * design) / (all / design + k * v0)
   if (delta >= design - 1e-12 || lambda <= 0) {
     delta <- design
     lambda <- 0
@@ -100,31 +101,33 @@ slow_quantity <- function(value, truth, answer, predicted, at) {
   positive <- function(table) pmax(table, 0) / sum(pmax(table, 0))
   gold <- table_of(at, diag(K)[truth, ])
   mean <- table_of(seq_along(answer), predicted)
-  off <- table_of(at, predicted[at, ]) - mean
-  start <- (m * positive(gold - 0.5 * off) + mean) / (m + 1)
+  prediction_error <- table_of(at, predicted[at, ]) - mean
+  start <- (m * positive(gold - 0.5 * prediction_error) + mean) / (m + 1)
   slope <- matrix(0, K, K)
   for (cell in which(start > 0)) {
-    moved <- function(h) value((1 - h) * start + h * (seq_len(K^2) == cell))
-    slope[cell] <- (moved(1e-5) - moved(-1e-5)) / 2e-5
+    value_after <- function(h) value((1 - h) * start + h * (seq_len(K^2) == cell))
+    slope[cell] <- (value_after(1e-5) - value_after(-1e-5)) / 2e-5
   }
   q <- sapply(seq_along(answer), function(i) sum(predicted[i, ] * slope[, answer[i]]))
   y <- slope[cbind(truth, answer[at])]
   x <- slow_correction(y, q, at, kind = "influence", least_variance = sum(start * slope^2))
-  estimate <- value(positive(gold - x$slope * off))
+  estimate <- value(positive(gold - x$slope * prediction_error))
   varies <- function(cases) {
     share <- (cases * estimate + 0.5) / (cases + 1)
     share * (1 - share)
   }
-  own <- varies(max(m, m * varies(m) / x$variance))
-  more <- x$variance / own
-  least <- m / max(abs(slope))
-  if ((min(estimate, 1 - estimate) * least < 0.5 || least < 2.7) && m / more > least) {
-    own <- varies(least)
-    more <- m / least
+  share_variance <- varies(max(m, m * varies(m) / x$variance))
+  variance_ratio <- x$variance / share_variance
+  few_cases <- m / max(abs(slope))
+  is_few <- min(estimate, 1 - estimate) * few_cases < 0.5 || few_cases < 2.7
+  if (is_few && m / variance_ratio > few_cases) {
+    share_variance <- varies(few_cases)
+    variance_ratio <- m / few_cases
   }
   list(
-    estimate = estimate, variance = own, ratio = x$ratio * more, design = more, at_hand = more,
-    gold = m, labels = m, cases = length(answer), alone = value(gold), seen = value(gold)
+    estimate = estimate, variance = share_variance, ratio = x$ratio * variance_ratio,
+    design = variance_ratio, at_hand = variance_ratio, gold = m, labels = m,
+    cases = length(answer), alone = value(gold), seen = value(gold)
   )
 }
 
@@ -146,9 +149,9 @@ slow_combination <- function(D, size, prior, target, N, z = qnorm(0.95)) {
   point <- function(p) {
     uniroot(function(a) part(density, a) / total - p, c(1e-6, pi / 2 - 1e-6), tol = 1e-10)$root
   }
-  ends <- sin(c(point(0.05), point(0.95)))^2
+  limits <- sin(c(point(0.05), point(0.95)))^2
   v <- if (target == "population") z^2 * M * (1 - M) / N else 0
-  c(M, max(0, M - sqrt((M - ends[1])^2 + v)), min(1, M + sqrt((ends[2] - M)^2 + v)))
+  c(M, max(0, M - sqrt((M - limits[1])^2 + v)), min(1, M + sqrt((limits[2] - M)^2 + v)))
 }
 
 # Ten predictions, repeated 20 times.

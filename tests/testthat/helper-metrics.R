@@ -93,11 +93,11 @@ slope_matrix <- function(slopes) sapply(seq_along(slopes$whole), slope_of, slope
 slow_slopes <- function(plan, table, step = 1e-5) {
   n <- length(table)
   square <- matrix(table, sqrt(n), byrow = TRUE)
-  there <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
+  occurs <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
   value <- function(h, cell) metric_values(plan, matrix((1 - h) * table + h * (1:n == cell), 1L))[1L, ]
   t(sapply(1:n, function(cell) {
     at <- c(0, step / 2, step)
     values <- sapply(at, value, cell = cell)
-    if (there[[cell]]) as.vector(values %*% c(-3, 4, -1)) / step else 0 * values[, 1L]
+    if (occurs[[cell]]) as.vector(values %*% c(-3, 4, -1)) / step else 0 * values[, 1L]
   }))
 }

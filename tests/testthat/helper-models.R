@@ -36,12 +36,12 @@ slow_joint <- function(fit, strata = stratum_matrices(fit)) {
   table <- as.data.frame(fit$x)
   categories <- fit$x$categories
   t(vapply(fit$x$cases, function(case) {
-    own <- table[table$case == case, ]
+    case_ratings <- table[table$case == case, ]
     rowSums(vapply(strata, function(matrices) {
       out <- rates_of(fit) / length(strata)
-      for (i in seq_len(nrow(own))) {
-        rater <- match(own$rater[[i]], fit$x$raters)
-        out <- out * matrices[[rater]][, match(own$rating[[i]], categories)]
+      for (i in seq_len(nrow(case_ratings))) {
+        rater <- match(case_ratings$rater[[i]], fit$x$raters)
+        out <- out * matrices[[rater]][, match(case_ratings$rating[[i]], categories)]
       }
       out
     }, double(length(categories))))
@@ -55,25 +55,25 @@ slow_pairs <- function(fit) {
   pairs <- merge(table, table, by = "case", suffixes = c("1", "2"))
   pairs <- pairs[pairs$rater1 < pairs$rater2, ]
   if (fit$model$accuracy == "common") {
-    turned <- pairs
-    turned[c("rating1", "rating2")] <- pairs[c("rating2", "rating1")]
-    pairs <- rbind(pairs, turned)
+    swapped <- pairs
+    swapped[c("rating1", "rating2")] <- pairs[c("rating2", "rating1")]
+    pairs <- rbind(pairs, swapped)
     pairs[c("rater1", "rater2")] <- fit$x$raters[[1]]
   }
   strata <- stratum_matrices(fit)
   kinds <- unique(pairs[c("rater1", "rater2")])
-  each <- vapply(seq_len(nrow(kinds)), function(i) {
-    own <- pairs[pairs$rater1 == kinds$rater1[i] & pairs$rater2 == kinds$rater2[i], ]
-    weight <- sum(own$weight1)
-    seen <- stats::xtabs(weight1 ~ rating1 + rating2, own) / weight
+  distances <- vapply(seq_len(nrow(kinds)), function(i) {
+    pair_ratings <- pairs[pairs$rater1 == kinds$rater1[i] & pairs$rater2 == kinds$rater2[i], ]
+    weight <- sum(pair_ratings$weight1)
+    observed <- stats::xtabs(weight1 ~ rating1 + rating2, pair_ratings) / weight
     expected <- Reduce(`+`, lapply(strata, function(matrices) {
       a <- matrices[[match(kinds$rater1[i], fit$x$raters)]]
       b <- matrices[[match(kinds$rater2[i], fit$x$raters)]]
       t(a) %*% (rates_of(fit) * b) / length(strata)
     }))
-    weight * sum((unclass(seen) - expected)^2)
+    weight * sum((unclass(observed) - expected)^2)
   }, 0)
-  sum(each) / sum(pairs$weight1)
+  sum(distances) / sum(pairs$weight1)
 }
 
 # slow_joint() with a known matrix of rater2 and the known truth of some cases.

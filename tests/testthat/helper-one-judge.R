@@ -3,9 +3,9 @@
 judged_once <- function(gold, n, passes, order = seq_len(n), ...) {
   verdict <- rep(c("pass", "pass", "fail", "fail"), gold)
   truth <- rep(c("pass", "fail", "pass", "fail"), gold)
-  of_gold <- table(factor(verdict, c("pass", "fail")))
-  others <- rep(c("pass", "fail"), c(passes, n - passes) - of_gold)
-  data <- data.frame(id = paste0("q", seq_len(n)), judge = c(verdict, others))
+  gold_counts <- table(factor(verdict, c("pass", "fail")))
+  other_verdicts <- rep(c("pass", "fail"), c(passes, n - passes) - gold_counts)
+  data <- data.frame(id = paste0("q", seq_len(n)), judge = c(verdict, other_verdicts))
   list(
     x = ratings(data[order, ], raters = judge, case = id, systems = c(app = "pass"),
       categories = c("fail", "pass"), rater_kind = "model", ...),
@@ -41,10 +41,10 @@ slow_corrected <- function(y, q, conf_level = 0.9, target = "population") {
   z <- qnorm((1 + conf_level) / 2)
   n <- 1 / g
   centre <- (estimate + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(estimate * (1 - estimate) / n + z^2 / (4 * n^2))
-  ends <- centre + c(-half, half)
-  if (all(y == 0)) ends[1] <- 0
-  if (all(y == 1)) ends[2] <- 1
-  c(slope = slope, ratio = ratio, estimate = estimate, low = ends[1], high = ends[2],
+  half_width <- z / (1 + z^2 / n) * sqrt(estimate * (1 - estimate) / n + z^2 / (4 * n^2))
+  limits <- centre + c(-half_width, half_width)
+  if (all(y == 0)) limits[1] <- 0
+  if (all(y == 1)) limits[2] <- 1
+  c(slope = slope, ratio = ratio, estimate = estimate, low = limits[1], high = limits[2],
     error = sqrt(v0 * g), size = n)
 }

@@ -102,16 +102,16 @@ largest_gap <- function(actual, expected) {
 # Converts conditions to differences: 0 if all are true, otherwise Inf.
 unless <- function(right) if (isTRUE(all(right))) 0 else Inf
 
-# One expectation for a whole loop. `off` returns the differences for the panel of a seed. The
+# One expectation for a whole loop. `deviation` returns the differences for the panel of a seed. The
 # largest difference must be below `limit`; a failure names its seed.
-expect_over <- function(seeds, off, limit = 1e-12) {
-  worst <- vapply(seeds, function(seed) {
+expect_over <- function(seeds, deviation, limit = 1e-12) {
+  largest <- vapply(seeds, function(seed) {
     rlang::try_fetch(
-      max(off(seed)), error = function(e) rlang::abort(paste("At", seed), parent = e)
+      max(deviation(seed)), error = function(e) rlang::abort(paste("At", seed), parent = e)
     )
   }, 0)
-  at <- which.max(worst)
-  expect_lt(worst[[at]], limit, label = paste("The largest deviation, at", seeds[[at]]))
+  at <- which.max(largest)
+  expect_lt(largest[[at]], limit, label = paste("The largest deviation, at", seeds[[at]]))
 }
 
 expect_close <- function(actual, expected, label = NULL) {

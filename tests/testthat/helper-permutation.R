@@ -9,8 +9,8 @@ walk_panel <- function(n = 120, seed = 1) {
   shares <- list(north = c(0.6, 0.25, 0.15), south = c(0.2, 0.3, 0.5))
   truth <- vapply(shares[site], function(p) sample.int(3L, 1L, prob = p), 0L)
   answer <- function(accuracy) {
-    moved <- pmin(pmax(truth + sample(c(-1L, 1L), n, TRUE), 1L), 3L)
-    wrong <- ifelse(moved == truth, 2L, moved)
+    shifted <- pmin(pmax(truth + sample(c(-1L, 1L), n, TRUE), 1L), 3L)
+    wrong <- ifelse(shifted == truth, 2L, shifted)
     categories[ifelse(stats::runif(n) < accuracy, truth, wrong)]
   }
   accuracy <- c(rater1 = 0.8, rater2 = 0.7, rater3 = 0.75, rater4 = 0.65, sys1 = 0.85, sys2 = 0.7,
@@ -19,9 +19,9 @@ walk_panel <- function(n = 120, seed = 1) {
   raters <- names(accuracy)[1:4]
   for (rater in raters) {
     right <- data[[rater]] == categories[truth]
-    sure <- stats::runif(n) < ifelse(right, 0.75, 0.35)
-    said <- ifelse(sure, "high", "low")
-    data[[paste0("sure_", rater)]] <- factor(said, c("low", "high"), ordered = TRUE)
+    confident <- stats::runif(n) < ifelse(right, 0.75, 0.35)
+    level <- ifelse(confident, "high", "low")
+    data[[paste0("sure_", rater)]] <- factor(level, c("low", "high"), ordered = TRUE)
   }
   data$rater4[sample.int(n, n %/% 10)] <- NA
   data$sure_rater4[is.na(data$rater4)] <- NA
@@ -148,9 +148,9 @@ walk_fits <- list(
   `own family` = function(p, ...) fit_raters(walk_ratings(p, ...), glad(5)),
   `own posterior` = function(p, ...) {
     x <- walk_ratings(p, ...)
-    given <- as.matrix(p$data[match(x$cases, p$data$case), p$raters])
-    count <- function(k) rowSums(given == k, na.rm = TRUE) + 0.3
-    votes <- vapply(x$categories, count, numeric(nrow(given)))
+    answers <- as.matrix(p$data[match(x$cases, p$data$case), p$raters])
+    count <- function(k) rowSums(answers == k, na.rm = TRUE) + 0.3
+    votes <- vapply(x$categories, count, numeric(nrow(answers)))
     as_rater_fit(x, `rownames<-`(votes / rowSums(votes), dimnames(x)[[1]]))
   }
 )
@@ -163,16 +163,16 @@ walk_drawn <- function(x, model) {
 # Inputs of verbs: ratings, fits, and estimates of both. They are functions without arguments that
 # compute their value once.
 walk_inputs <- function(p) {
-  once <- function(make) {
-    force(make)
+  once <- function(compute) {
+    force(compute)
     value <- NULL
-    function() value <<- value %||% quiet(make())
+    function() value <<- value %||% quiet(compute())
   }
   x <- once(function() walk_ratings(p))
   methods <- names(accuracy_methods)
-  named <- function(words, of, make) {
-    out <- lapply(of, function(one) once(function() make(one)))
-    stats::setNames(out, paste0(words, ", ", if (is.character(of)) of else names(of)))
+  named <- function(words, values, compute) {
+    out <- lapply(values, function(value_or_name) once(function() compute(value_or_name)))
+    stats::setNames(out, paste0(words, ", ", if (is.character(values)) values else names(values)))
   }
   fits <- lapply(walk_fits, function(fit) once(function() fit(p)))
   plain <- p
@@ -206,10 +206,10 @@ walk_verbs <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   statistics <- intersect(methods[, 1L], getNamespaceExports("stats"))
   exported <- union(getNamespaceExports("fallible"), statistics)
-  takes <- vapply(exported, function(verb) {
+  has_method <- vapply(exported, function(verb) {
     is.function(walk_function(verb)) && length(formals(args(walk_function(verb)))) > 0L
   }, NA)
-  setdiff(sort(exported[takes], method = "radix"), names(walk_exceptions))
+  setdiff(sort(exported[has_method], method = "radix"), names(walk_exceptions))
 }
 
 walk_function <- function(verb) get0(verb, asNamespace("fallible"), mode = "function")
@@ -241,18 +241,18 @@ walk_call <- function(verb, object, p, ...) {
   formals <- walk_formals(verb, object)
   if (is.null(formals)) return(list(refused = "no method"))
   needed <- names(formals)[vapply(formals, identical, NA, quote(expr = ))]
-  given <- c(list(object), if (names(formals)[[1L]] == "...") list(object))
+  arguments <- c(list(object), if (names(formals)[[1L]] == "...") list(object))
   needed <- c(needed, intersect(names(formals), c("system", "most")))
   known <- c(names(formals)[[1L]], names(list(...)))
-  others <- setdiff(intersect(needed, names(walk_arguments)), known)
-  given <- c(given, lapply(walk_arguments[others], function(make) make(p)), list(...))
-  open <- setdiff(names(formals), names(given))
-  if ("resampling" %in% open) given$resampling <- list(replicates = 20)
+  extra <- setdiff(intersect(needed, names(walk_arguments)), known)
+  arguments <- c(arguments, lapply(walk_arguments[extra], function(compute) compute(p)), list(...))
+  open <- setdiff(names(formals), names(arguments))
+  if ("resampling" %in% open) arguments$resampling <- list(replicates = 20)
   set.seed(4)
   before <- .Random.seed
   utils::capture.output(value <- tryCatch(
     withCallingHandlers(
-      walk_tables(do.call(walk_function(verb), given), p$back),
+      walk_tables(do.call(walk_function(verb), arguments), p$back),
       warning = function(w) {
         if (!inherits(w, "fallible_warning")) wrong <<- paste("warning:", conditionMessage(w))
         invokeRestart("muffleWarning")
@@ -260,9 +260,9 @@ walk_call <- function(verb, object, p, ...) {
       message = function(m) invokeRestart("muffleMessage")
     ),
     error = function(e) {
-      of_class <- inherits(e, "fallible_error") ||
+      has_class <- inherits(e, "fallible_error") ||
         grepl("no applicable", conditionMessage(e), fixed = TRUE)
-      if (!of_class) wrong <<- paste("error:", conditionMessage(e))
+      if (!has_class) wrong <<- paste("error:", conditionMessage(e))
       refused <<- class(e)[[1L]]
       NULL
     }
@@ -305,11 +305,11 @@ walk_result <- function(result) {
   methods <- lapply(class(result), function(class) {
     utils::getS3method("tidy", class, TRUE, asNamespace("fallible"))
   })
-  what <- formals(Filter(Negate(is.null), methods)[[1L]])$what
-  whats <- setdiff(eval(what) %||% "all", "replicates")
-  tables <- lapply(stats::setNames(whats, whats), function(what) {
+  choices <- formals(Filter(Negate(is.null), methods)[[1L]])$what
+  table_names <- setdiff(eval(choices) %||% "all", "replicates")
+  tables <- lapply(stats::setNames(table_names, table_names), function(table_name) {
     tryCatch(
-      if (what == "all") tidy(result) else tidy(result, what = what),
+      if (table_name == "all") tidy(result) else tidy(result, what = table_name),
       fallible_error = function(e) NULL
     )
   })
@@ -344,13 +344,15 @@ walk_old <- function(words, back) {
 # whose names were exchanged.
 walk_pairs <- function(table, first) {
   second <- sub("1$", "2", first)
-  turned <- table[[first]] > table[[second]]
-  table[turned, c(first, second)] <- table[turned, c(second, first)]
+  is_swapped <- table[[first]] > table[[second]]
+  table[is_swapped, c(first, second)] <- table[is_swapped, c(second, first)]
   if (first == "system1") {
-    table$estimate[turned] <- -table$estimate[turned]
-    ends <- c("conf.low", "conf.high")
-    table[turned, ends] <- -table[turned, rev(ends)]
-    if ("probability" %in% names(table)) table$probability[turned] <- 1 - table$probability[turned]
+    table$estimate[is_swapped] <- -table$estimate[is_swapped]
+    limits <- c("conf.low", "conf.high")
+    table[is_swapped, limits] <- -table[is_swapped, rev(limits)]
+    if ("probability" %in% names(table)) {
+      table$probability[is_swapped] <- 1 - table$probability[is_swapped]
+    }
   }
   table
 }
@@ -369,7 +371,7 @@ walk_contrasts <- function(call, p) {
 
 # Compares the same call for two panels. Returns a text about the first difference, or NULL.
 # `copies`: cases of `b` that are copies of a case of `a`.
-walk_compare <- function(a, b, copies = NULL, most = 1e-8, only = NULL) {
+walk_compare <- function(a, b, copies = NULL, limit = 1e-8, only = NULL) {
   if (!identical(a$refused, b$refused)) {
     return(paste0("refused: ", a$refused %||% "no", " | ", b$refused %||% "no"))
   }
@@ -380,12 +382,12 @@ walk_compare <- function(a, b, copies = NULL, most = 1e-8, only = NULL) {
   # ground_truth() has one row per case, for any weight, and counts these rows.
   if (!is.null(copies) && setequal(keys, c("cases", "categories"))) keys <- "cases"
   for (key in keys) {
-    off <- walk_table_apart(a$value[[key]], b$value[[key]], copies, most, only)
-    if (!is.null(off)) return(paste(key, off))
+    difference <- walk_table_difference(a$value[[key]], b$value[[key]], copies, limit, only)
+    if (!is.null(difference)) return(paste(key, difference))
   }
 }
 
-walk_table_apart <- function(a, b, copies, most, only) {
+walk_table_difference <- function(a, b, copies, limit, only) {
   if (!setequal(names(a), names(b))) {
     return(paste("columns:", toString(names(a)), "|", toString(names(b))))
   }
@@ -397,31 +399,31 @@ walk_table_apart <- function(a, b, copies, most, only) {
   if (!is.null(copies)) compared <- setdiff(compared, c("weight", "cases", "ratings"))
   name <- function(table) do.call(paste, c(table[key], list(rep("", nrow(table))), sep = "/"))
   a$key <- name(a)
-  of_copy <- Reduce(`|`, lapply(b[key], `%in%`, names(copies)), rep(FALSE, nrow(b)))
+  is_copy <- Reduce(`|`, lapply(b[key], `%in%`, names(copies)), rep(FALSE, nrow(b)))
   b[key] <- lapply(b[key], function(x) ifelse(x %in% names(copies), copies[x], x))
   b$key <- name(b)
   in_order <- function(t) {
-    by <- c(list(t$key), lapply(compared, function(n) signif(t[[n]], 6)))
-    t[do.call(order, c(unname(by), method = "radix")), , drop = FALSE]
+    sort_keys <- c(list(t$key), lapply(compared, function(n) signif(t[[n]], 6)))
+    t[do.call(order, c(unname(sort_keys), method = "radix")), , drop = FALSE]
   }
   # All copies of a case must have the numbers of this case.
-  b <- rbind(b[!of_copy, , drop = FALSE], b[of_copy, , drop = FALSE])
+  b <- rbind(b[!is_copy, , drop = FALSE], b[is_copy, , drop = FALSE])
   numbers <- lapply(b[compared], signif, 7)
-  b <- b[!(sort(of_copy) & duplicated(do.call(paste, c(list(b$key), numbers)))), , drop = FALSE]
+  b <- b[!(sort(is_copy) & duplicated(do.call(paste, c(list(b$key), numbers)))), , drop = FALSE]
   a <- in_order(a)
   b <- in_order(b)
   if (nrow(a) != nrow(b)) return(paste("rows:", nrow(a), "|", nrow(b)))
-  other <- which(a$key != b$key)
-  if (length(other) > 0L) return(paste0("keys: ", a$key[other[1L]], " | ", b$key[other[1L]]))
+  row <- which(a$key != b$key)[1L]
+  if (!is.na(row)) return(paste0("keys: ", a$key[row], " | ", b$key[row]))
   for (n in compared) {
     if (!identical(is.na(a[[n]]), is.na(b[[n]]))) {
       at <- which(is.na(a[[n]]) != is.na(b[[n]]))[[1L]]
       return(paste0(n, " of ", a$key[[at]], ": ", a[[n]][[at]], " | ", b[[n]][[at]]))
     }
-    off <- abs(a[[n]] - b[[n]]) / pmax(1, abs(a[[n]]))
-    off[is.na(off) | a[[n]] == b[[n]]] <- 0
-    if (any(off > if (n == "probability" && !is.null(only)) 0.03 else most)) {
-      at <- which.max(off)
+    difference <- abs(a[[n]] - b[[n]]) / pmax(1, abs(a[[n]]))
+    difference[is.na(difference) | a[[n]] == b[[n]]] <- 0
+    if (any(difference > if (n == "probability" && !is.null(only)) 0.03 else limit)) {
+      at <- which.max(difference)
       values <- signif(c(a[[n]][[at]], b[[n]][[at]]), 8)
       return(paste0(n, " of ", a$key[[at]], ": ", values[[1L]], " | ", values[[2L]]))
     }
@@ -430,47 +432,47 @@ walk_table_apart <- function(a, b, copies, most, only) {
 
 # All verbs on all inputs, before and after each change. Returns failures as text, one row each.
 walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_verbs(),
-                     tell = NULL) {
+                     report = NULL) {
   local_silent_refusals()
   failures <- character()
   fail <- function(...) {
     failures <<- c(failures, paste(..., sep = " : "))
-    if (!is.null(tell)) tell(paste(..., sep = " : "))
+    if (!is.null(report)) report(paste(..., sep = " : "))
   }
-  one <- walk_inputs(p)
+  originals <- walk_inputs(p)
   panels <- lapply(changes, function(change) change(p))
-  others <- lapply(panels, walk_inputs)
+  changed_inputs <- lapply(panels, walk_inputs)
   for (input in inputs) {
-    made <- tryCatch(one[[input]](), error = function(e) {
+    object <- tryCatch(originals[[input]](), error = function(e) {
       fail(input, "cannot be made", conditionMessage(e))
     })
-    if (is.character(made) || is.null(made)) next
-    calls <- lapply(stats::setNames(verbs, verbs), walk_call, made, p)
+    if (is.character(object) || is.null(object)) next
+    calls <- lapply(stats::setNames(verbs, verbs), walk_call, object, p)
     for (verb in verbs) if (!is.null(calls[[verb]]$wrong)) fail(input, verb, calls[[verb]]$wrong)
     calls <- Filter(function(call) is.null(call$refused) && length(call$value) > 0L, calls)
     for (change in names(changes)) {
       q <- panels[[change]]
       if (!is.null(q$copies) && input == "ratings, no weights") next
-      other <- tryCatch(others[[change]][[input]](), error = function(e) conditionMessage(e))
-      if (is.character(other)) {
-        fail(input, "cannot be made", change, other)
+      changed <- tryCatch(changed_inputs[[change]][[input]](), error = conditionMessage)
+      if (is.character(changed)) {
+        fail(input, "cannot be made", change, changed)
         next
       }
-      of_rows <- if (!is.null(q$copies)) c("glance", "truth") # these verbs describe rows of the
+      row_verbs <- if (!is.null(q$copies)) c("glance", "truth") # these verbs describe rows of the
                                                               # data
-      for (verb in setdiff(names(calls), of_rows)) {
-        found <- walk_call(verb, other, q)
+      for (verb in setdiff(names(calls), row_verbs)) {
+        after <- walk_call(verb, changed, q)
         drawn <- grepl("Bayes|combined", input) || # an update of gold cases is combined
           (startsWith(input, "gold") && verb %in% walk_replicated)
-        off <- walk_compare(
-          walk_contrasts(calls[[verb]], q), walk_contrasts(found, q), q$copies,
-          most = if (drawn) 0.03 else 1e-8,
-          only = if (drawn || isTRUE(found$drew) || verb %in% walk_replicated) {
+        difference <- walk_compare(
+          walk_contrasts(calls[[verb]], q), walk_contrasts(after, q), q$copies,
+          limit = if (drawn) 0.03 else 1e-8,
+          only = if (drawn || isTRUE(after$drew) || verb %in% walk_replicated) {
             c("estimate", "probability")
           }
         )
-        if (!is.null(found$wrong)) off <- found$wrong
-        if (!is.null(off)) fail(input, verb, change, off)
+        if (!is.null(after$wrong)) difference <- after$wrong
+        if (!is.null(difference)) fail(input, verb, change, difference)
       }
     }
   }

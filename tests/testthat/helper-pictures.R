@@ -124,9 +124,9 @@ describe_layer <- function(layer, data) {
 
 values_in_words <- function(x) {
   if (is.double(x)) return(numbers_in_words(x, with_mean = TRUE))
-  many <- table(in_one_order(gsub("\n", " / ", as.character(x), fixed = TRUE)), useNA = "ifany")
-  if (length(many) > 8L) return(paste(length(many), "values"))
-  paste0(ifelse(many > 1L, paste(many, ""), ""), names(many), collapse = ", ")
+  counts <- table(in_one_order(gsub("\n", " / ", as.character(x), fixed = TRUE)), useNA = "ifany")
+  if (length(counts) > 8L) return(paste(length(counts), "values"))
+  paste0(ifelse(counts > 1L, paste(counts, ""), ""), names(counts), collapse = ", ")
 }
 
 # The order of strings does not depend on the locale.
@@ -138,7 +138,7 @@ numbers_in_words <- function(x, with_mean = FALSE) {
   if (length(x) == 0L) return("none")
   span <- max(diff(range(x)), max(abs(x)) / 10, 1e-9)
   shown <- function(x) format(round(x, 2 - floor(log10(span))), trim = TRUE)
-  ends <- unique(shown(range(x)))
-  mean <- if (with_mean && length(ends) > 1L) paste0(" (mean ", shown(mean(x)), ")")
-  paste0(paste(ends, collapse = " to "), mean)
+  extremes <- unique(shown(range(x)))
+  mean <- if (with_mean && length(extremes) > 1L) paste0(" (mean ", shown(mean(x)), ")")
+  paste0(paste(extremes, collapse = " to "), mean)
 }

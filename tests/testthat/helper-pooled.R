@@ -19,7 +19,7 @@ slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin
         counts[j, , l] <- colSums(p[at, , drop = FALSE] * n[at])
       }
     }
-    of_class <- colSums(p * n)
+    class_totals <- colSums(p * n)
     h <- slow_centre(h, counts, one_coin)
     m <- slow_mean(h, raters)
     theta <- counts
@@ -28,7 +28,7 @@ slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin
         theta[j, k, ] <- (h$c * m[j, k, ] + counts[j, k, ]) / (h$c + sum(counts[j, k, ]))
       }
     }
-    rates <- (of_class + 1) / (sum(n) + K)
+    rates <- (class_totals + 1) / (sum(n) + K)
     if (!is.null(silent)) {
       none <- t(vapply(seq_len(raters), function(j) colSums(p * silent[, j] * n), numeric(K)))
       g <- slow_answering(g, apply(counts, c(1, 2), sum), none)
@@ -51,27 +51,27 @@ slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin
 # Raters who answer some cases and abstain on others. `silent` (cases x raters): who abstained.
 slow_start_of_answering <- function(answers, silent, n, K) {
   if (is.null(silent)) return(NULL)
-  given <- colSums(!is.na(answers) * n)
+  answered <- colSums(!is.na(answers) * n)
   none <- colSums(silent * n)
   list(
-    counted = which(given > 0 & none > 0), b = log((given + 0.5) / (none + 0.5)), h = numeric(K),
-    kappa = 4, omega = 0.3, answered = matrix(1, ncol(answers), K)
+    counted = which(answered > 0 & none > 0), b = log((answered + 0.5) / (none + 0.5)),
+    h = numeric(K), kappa = 4, omega = 0.3, answered = matrix(1, ncol(answers), K)
   )
 }
 
-# One round of this model; `given` and `none` are raters x truths. The size of the centre is found
-# by fixed-point steps.
-slow_answering <- function(g, given, none) {
+# One round of this model; `answered` and `none` are raters x truths. The size of the centre is
+# computed by fixed-point steps.
+slow_answering <- function(g, answered, none) {
   for (update in 1:3) {
     mu <- plogis(outer(g$b, g$h, `+`))
     gain <- function(a, n) digamma(a + n) - digamma(a)
     j <- g$counted
-    of_given <- gain(g$kappa * mu, given)[j, ]
-    of_none <- gain(g$kappa * (1 - mu), none)[j, ]
-    up <- sum(mu[j, ] * of_given + (1 - mu[j, ]) * of_none)
-    down <- sum(gain(g$kappa, given + none)[j, ]) + 2 / (1 + g$kappa)
-    t1 <- g$kappa * mu[j, ] * of_given
-    all <- t1 + g$kappa * (1 - mu[j, ]) * of_none
+    gain_answered <- gain(g$kappa * mu, answered)[j, ]
+    gain_none <- gain(g$kappa * (1 - mu), none)[j, ]
+    up <- sum(mu[j, ] * gain_answered + (1 - mu[j, ]) * gain_none)
+    down <- sum(gain(g$kappa, answered + none)[j, ]) + 2 / (1 + g$kappa)
+    t1 <- g$kappa * mu[j, ] * gain_answered
+    all <- t1 + g$kappa * (1 - mu[j, ]) * gain_none
     g$kappa <- min(max(g$kappa * up / down, 0.1), 1e4)
     p <- plogis(g$b[j])
     g$b[j] <- g$b[j] + (0.5 - p + rowSums(t1 - all * mu[j, ])) /
@@ -82,7 +82,7 @@ slow_answering <- function(g, given, none) {
     g$omega <- sqrt((0.09 + sum(g$h^2 + 1 / bend)) / (length(g$h) + 1))
   }
   mu <- plogis(outer(g$b, g$h, `+`))
-  g$answered[j, ] <- ((g$kappa * mu + given) / (g$kappa + given + none))[j, ]
+  g$answered[j, ] <- ((g$kappa * mu + answered) / (g$kappa + answered + none))[j, ]
   g
 }
 
@@ -113,10 +113,10 @@ slow_centre <- function(h, counts, one_coin) {
   right <- t(vapply(seq_len(raters), function(j) diag(t[j, , ]), numeric(K)))
   if (K > 2 && !one_coin) {
     x <- apply(t, c(2, 3), sum) * (1 - diag(K))
-    each <- h$a / (K - 1)
-    gain <- sum((digamma(each + x) - digamma(each)) * (1 - diag(K))) / (K - 1)
+    share_of_size <- h$a / (K - 1)
+    gain <- sum((digamma(share_of_size + x) - digamma(share_of_size)) * (1 - diag(K))) / (K - 1)
     cost <- sum(digamma(h$a + rowSums(x)) - digamma(h$a)) + 2 / (1 + h$a)
-    h$w <- (x + each) / (rowSums(x) + h$a) * (1 - diag(K))
+    h$w <- (x + share_of_size) / (rowSums(x) + h$a) * (1 - diag(K))
     h$a <- h$a * gain / cost
   }
   p <- plogis(outer(h$s, h$u, `+`))
@@ -144,11 +144,11 @@ slow_flatten <- function(q, r, rho, rates) {
   for (i in seq_len(nrow(q))) {
     if (r[[i]] < 2) next
     beta <- 1 / (1 + (r[[i]] - 1) * rho)
-    top <- which.max(q[i, ])
+    most_probable <- which.max(q[i, ])
     eta <- 1
-    for (k in seq_len(ncol(q))[-top]) {
-      d <- beta * (log(q[i, top]) - log(q[i, k]))
-      e <- (1 - beta) * (log(rates[[k]]) - log(rates[[top]]))
+    for (k in seq_len(ncol(q))[-most_probable]) {
+      d <- beta * (log(q[i, most_probable]) - log(q[i, k]))
+      e <- (1 - beta) * (log(rates[[k]]) - log(rates[[most_probable]]))
       if (e > 0) eta <- min(eta, d / (d + e))
     }
     flat <- q[i, ]^beta * rates^(eta * (1 - beta))
@@ -179,9 +179,9 @@ three_categories <- function() {
   rows <- c(
     "111-", "1121", "11-2", "2222", "2232", "212-", "3333", "3323", "33-1", "1211", "3332", "2221"
   )
-  said <- do.call(rbind, strsplit(rows, "", fixed = TRUE))
-  said[said == "-"] <- NA
-  ratings(said)
+  answers <- do.call(rbind, strsplit(rows, "", fixed = TRUE))
+  answers[answers == "-"] <- NA
+  ratings(answers)
 }
 
 # Ratings of a public data set. Raters whose ratings its folder contains as systems (`heldout_`) are
@@ -191,21 +191,21 @@ ratings_with_held_out <- function(folder) {
     file <- list.files(folder, paste0("^", name, "[.]csv"), full.names = TRUE)
     if (length(file) > 0) utils::read.csv(file[[1]], colClasses = "character")
   }
-  said <- read("ratings")[c("case", "rater", "rating")]
-  held <- read("systems")
-  held <- held[startsWith(as.character(held$system), "heldout_"), ]
-  if (NROW(held) > 0) {
-    said <- rbind(said, data.frame(
-      case = held$case, rater = sub(".*_", "", held$system), rating = held$prediction
+  answers <- read("ratings")[c("case", "rater", "rating")]
+  held_out <- read("systems")
+  held_out <- held_out[startsWith(as.character(held_out$system), "heldout_"), ]
+  if (NROW(held_out) > 0) {
+    answers <- rbind(answers, data.frame(
+      case = held_out$case, rater = sub(".*_", "", held_out$system), rating = held_out$prediction
     ))
   }
-  ratings(said, case = case, rater = rater, rating = rating)
+  ratings(answers, case = case, rater = rater, rating = rating)
 }
 
 # Ratings as a matrix of labels: cases x raters.
 wide_answers <- function(x) {
-  said <- answers_by_pattern(x)[x$index, seq_along(x$raters), drop = FALSE]
-  matrix(x$categories[said], nrow(said), dimnames = list(NULL, x$raters))
+  answers <- answers_by_pattern(x)[x$index, seq_along(x$raters), drop = FALSE]
+  matrix(x$categories[answers], nrow(answers), dimnames = list(NULL, x$raters))
 }
 
 # Log density, by which starts are compared.
@@ -214,25 +214,27 @@ slow_log_density <- function(fit, answers, n = rep(1, nrow(answers))) {
   raters <- length(fit$s)
   m <- slow_mean(fit, raters)
   out <- -2 * log1p(fit$c)
-  of_class <- colSums(fit$posterior * n)
+  class_totals <- colSums(fit$posterior * n)
   for (j in seq_len(raters)) {
     for (k in seq_len(K)) {
-      of <- vapply(seq_len(K), function(l) {
+      expected <- vapply(seq_len(K), function(l) {
         at <- which(answers[, j] == l)
         sum(fit$posterior[at, k] * n[at])
       }, 0)
       alpha <- fit$c * m[j, k, ]
-      out <- out + lgamma(fit$c) - lgamma(fit$c + sum(of)) + sum(lgamma(alpha + of) - lgamma(alpha))
+      out <- out + lgamma(fit$c) - lgamma(fit$c + sum(expected)) +
+        sum(lgamma(alpha + expected) - lgamma(alpha))
     }
   }
   p <- fit$posterior
-  out <- out - sum(n * ifelse(p > 0, p * log(p), 0)) + sum(lgamma(1 + of_class)) + lgamma(K) -
+  out <- out - sum(n * ifelse(p > 0, p * log(p), 0)) + sum(lgamma(1 + class_totals)) + lgamma(K) -
     lgamma(K + sum(n))
   out <- out - sum(fit$s^2) / (2 * fit$tau^2) - (raters + 2) * log(fit$tau) - 0.36 / fit$tau^2
   out <- out + 3 * plogis(fit$ubar, log.p = TRUE) + 2 * plogis(-fit$ubar, log.p = TRUE)
   out <- out - sum((fit$u - fit$ubar)^2) / (2 * fit$ups^2) - (K + 1) * log(fit$ups) -
     0.045 / fit$ups^2
-  each <- fit$a / (K - 1)
+  share_of_size <- fit$a / (K - 1)
   w <- fit$w[row(fit$w) != col(fit$w)]
-  out - 2 * log1p(fit$a) + K * (lgamma(fit$a) - (K - 1) * lgamma(each)) + sum((each - 1) * log(w))
+  out - 2 * log1p(fit$a) + K * (lgamma(fit$a) - (K - 1) * lgamma(share_of_size)) +
+    sum((share_of_size - 1) * log(w))
 }

@@ -224,19 +224,19 @@ exact_patterns <- function(confusions, system, base_rates, strata = NULL) {
   }
   N <- length(base_rates)
   m <- length(strata[[1]]$confusions)
-  given <- as.matrix(expand.grid(rep(list(seq_len(N)), m + 1)))
-  colnames(given) <- c(paste0("r", seq_len(m)), "s")
-  weight <- numeric(nrow(given))
-  for (row in seq_len(nrow(given))) {
+  codes <- as.matrix(expand.grid(rep(list(seq_len(N)), m + 1)))
+  colnames(codes) <- c(paste0("r", seq_len(m)), "s")
+  weight <- numeric(nrow(codes))
+  for (row in seq_len(nrow(codes))) {
     for (stratum in strata) {
       for (k in seq_len(N)) {
-        p <- stratum$weight * base_rates[k] * stratum$system[k, given[row, m + 1]]
-        for (j in seq_len(m)) p <- p * stratum$confusions[[j]][k, given[row, j]]
+        p <- stratum$weight * base_rates[k] * stratum$system[k, codes[row, m + 1]]
+        for (j in seq_len(m)) p <- p * stratum$confusions[[j]][k, codes[row, j]]
         weight[row] <- weight[row] + p
       }
     }
   }
-  data.frame(given, weight = weight)
+  data.frame(codes, weight = weight)
 }
 
 # Random panels ---------------------------------------------------------------------------------
@@ -263,19 +263,19 @@ random_panel_accuracies <- function(shape, N, m) {
   )
 }
 
-# Ratings of each case by each rater; some are missing, some are repeated. A case in `alone` has one
-# rater, who gives three random ratings.
-random_panel_long <- function(truth, accuracies, N, missing, repeated, alone) {
+# Ratings of each case by each rater; some are missing, some are repeated. A case in `single_rater`
+# has one rater, who gives three random ratings.
+random_panel_long <- function(truth, accuracies, N, missing, repeated, single_rater) {
   case <- rater <- rating <- integer()
   for (i in seq_along(truth)) {
     raters <- which(stats::runif(length(accuracies)) >= missing)
-    if (i %in% alone) raters <- rep(sample.int(length(accuracies), 1), 3)
+    if (i %in% single_rater) raters <- rep(sample.int(length(accuracies), 1), 3)
     for (j in raters) {
       times <- 1 + (stats::runif(1) < repeated)
       for (time in seq_len(times)) {
         case <- c(case, i)
         rater <- c(rater, j)
-        accuracy <- if (i %in% alone) 1 / N else accuracies[j]
+        accuracy <- if (i %in% single_rater) 1 / N else accuracies[j]
         rating <- c(rating, random_panel_answer(truth[i], accuracy, N))
       }
     }
@@ -318,10 +318,15 @@ random_panel_draw <- function() {
   base_rates <- stats::rexp(N)
   if (shape == "one_category") base_rates <- as.numeric(seq_len(N) == sample.int(N, 1))
   truth <- sample.int(N, n_drawn, replace = TRUE, prob = base_rates)
-  alone <- if (shape == "contradictory") sample.int(n_drawn, ceiling(n_drawn / 3)) else integer()
+  single_rater <- if (shape == "contradictory") {
+    sample.int(n_drawn, ceiling(n_drawn / 3))
+  } else {
+    integer()
+  }
   long <- random_panel_long(
     truth, random_panel_accuracies(shape, N, m), N,
-    missing = sample(c(0, 0.2, 0.6), 1), repeated = sample(c(0, 0, 0.2), 1), alone = alone
+    missing = sample(c(0, 0.2, 0.6), 1), repeated = sample(c(0, 0, 0.2), 1),
+    single_rater = single_rater
   )
   weights <- if (stats::runif(1) < 0.3) sample(0:3, n_drawn, replace = TRUE) else rep(1, n_drawn)
   if (shape == "mirrored") {

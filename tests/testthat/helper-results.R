@@ -64,8 +64,12 @@ notes_of <- function(x) vapply(schema_of(x)$notes, `[[`, "", "text")
 classes_of_results <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
-  made <- sub("schema_of.", "", ls(asNamespace("fallible"), pattern = "^schema_of[.]"), fixed = TRUE)
-  setdiff(c(shown[!grepl("^summary_|_summary$", shown)], made), c("fallible_result", "default", "result_parts"))
+  schemas <- ls(asNamespace("fallible"), pattern = "^schema_of[.]")
+  schemas <- sub("schema_of.", "", schemas, fixed = TRUE)
+  setdiff(
+    c(shown[!grepl("^summary_|_summary$", shown)], schemas),
+    c("fallible_result", "default", "result_parts")
+  )
 }
 
 # Names of the tables of a result.

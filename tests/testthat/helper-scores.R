@@ -14,11 +14,11 @@ scored_panel <- function(n = 300, raters = c(0.8, 0.75, 0.7), base = c(0.6, 0.4)
     case = rep(x$cases, length(base)), system = "s", category = rep(x$categories, each = n),
     score = as.vector(values)
   )
-  said <- data.frame(
+  scored <- data.frame(
     case = x$cases, system = "s", prediction = x$categories[max.col(values, "first")]
   )
   y <- ratings(
-    as.data.frame(x), case = case, rater = rater, rating = rating, systems = said,
+    as.data.frame(x), case = case, rater = rater, rating = rating, systems = scored,
     categories = x$categories, scores = if (scores) long, ...
   )
   list(x = y, truth = truth(x), scores = values, long = long)

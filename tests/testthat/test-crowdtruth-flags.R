@@ -91,7 +91,7 @@ test_that("held-out scores come from rules without the worker", {
 test_that("glance has the measures of held-out scores", {
   low <- c(TRUE, TRUE, TRUE, FALSE, FALSE, FALSE, FALSE, NA)
   score <- c(1, 2, -1, -2, 0.5, -3, -4, 9)
-  found <- score_quality(score, low)
+  found <- flag_performance(score, low)
   expect_equal(found$known, 7)
   expect_equal(found$accuracy, 5 / 7)
   expect_equal(found$precision, 2 / 3)

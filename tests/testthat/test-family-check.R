@@ -1,7 +1,7 @@
 test_that("a family is an alternative that checks can find", {
   skip_unless_nightly()
   withr::local_seed(1)
-  x <- ratings(draw_glad(500)$said, categories = 1:3)
+  x <- ratings(draw_glad(500)$answers, categories = 1:3)
   check <- check_k_properties(
     x, "one category", resampling = list(replicates = 79),
     alternative = list(GLAD = glad(3), "distance" = rater_model("rater", "distance"))

@@ -4,10 +4,10 @@ glad_panel <- function(n = 60, seed = 3) {
 
 test_that("GLAD is at the top of its likelihood, and nowhere else", {
   panel <- glad_panel()
-  fit <- fit_raters(ratings(panel$said, categories = 1:3), glad(5))
+  fit <- fit_raters(ratings(panel$answers, categories = 1:3), glad(5))
   skill <- coef(fit)[paste("skill of", fit$x$raters)]
   likelihood <- function(p) glad_likelihood(p[1:5], exp(c(0, p[6:7])) / sum(exp(c(0, p[6:7]))),
-    panel$said, 3, 5)
+    panel$answers, 3, 5)
   rates <- rates_of(fit)
   top <- c(skill, log(rates[-1] / rates[1]))
   expect_equal(likelihood(top), as.numeric(logLik(fit)), tolerance = 1e-10)
@@ -69,7 +69,7 @@ test_that("a model that the package has is the same as a family", {
 })
 
 test_that("errors say that user-defined models have no draws and no tests", {
-  fit <- fit_raters(ratings(glad_panel()$said, categories = 1:3), glad(5))
+  fit <- fit_raters(ratings(glad_panel()$answers, categories = 1:3), glad(5))
   for (refuse in list(draws, check_fit, compare_models, test_accuracy)) {
     error <- tryCatch(refuse(fit), error = conditionMessage)
     expect_match(error, "[Uu]ser-defined models")
@@ -154,7 +154,7 @@ test_that("parameters that nothing tells apart are NA", {
 
 test_that("what a family cannot have is refused", {
   panel <- glad_panel()
-  x <- ratings(cbind(panel$said, s = panel$truth), systems = s, categories = 1:3)
+  x <- ratings(cbind(panel$answers, s = panel$truth), systems = s, categories = 1:3)
   refused <- function(...) expect_error(..., class = "fallible_error_argument")
   refused(fit_raters(x, glad(3), "pairs"))
   refused(fit_raters(x, glad(3), known_raters = list(r1 = 0.7)))
@@ -175,7 +175,7 @@ test_that("what a family cannot have is refused", {
 
 test_that("panels are drawn from a family, and known of again", {
   panel <- glad_panel(400)
-  fit <- fit_raters(ratings(panel$said, categories = 1:3), glad(5))
+  fit <- fit_raters(ratings(panel$answers, categories = 1:3), glad(5))
   again <- simulate(fit, seed = 1)[[1]]
   expect_equal(
     colMeans(fit$matrices[, 1, 1, drop = FALSE]), colMeans(fit_raters(again, glad(5))$matrices[
@@ -188,7 +188,7 @@ test_that("panels are drawn from a family, and known of again", {
 
 test_that("they are told in words", {
   panel <- glad_panel(200)
-  fit <- fit_raters(ratings(panel$said, categories = 1:3), glad(5))
+  fit <- fit_raters(ratings(panel$answers, categories = 1:3), glad(5))
   expect_snapshot({
     glad(5)
     fit

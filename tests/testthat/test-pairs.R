@@ -134,7 +134,7 @@ walk_features <- function(p, of_ratings, verbs = pairs_of_verbs, tell = NULL, st
             drawn <- grepl("combined", deparse1(make(p)$interval), fixed = TRUE)
             replicated <- a$drew || verb != "ground_truth" # standard errors, at least
             off <- b$wrong %||% walk_compare(
-              a, b, most = if (drawn) 0.03 else 1e-8,
+              a, b, limit = if (drawn) 0.03 else 1e-8,
               only = if (replicated) c("estimate", "probability")
             )
           }

@@ -39,7 +39,7 @@ test_that("systems that are left out before or after a fit leave the others as t
       after <- call(whole, systems = fewer$systems)
       before <- call(part)
       off <- after$wrong %||% walk_compare(
-        before, after, most = if (drawn) 0.03 else 1e-8, only = "estimate"
+        before, after, limit = if (drawn) 0.03 else 1e-8, only = "estimate"
       )
       if (!is.null(off)) failures <- c(failures, paste(kind, method, off, sep = " : "))
     }

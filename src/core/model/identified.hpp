@@ -13,7 +13,8 @@ namespace fallible {
 // be identified, while other judges and the base rates are.
 struct IdentifiedJudges {
   bool all = false;  // true if all parameters are identified
-  // True if base rates, at least three judges and the joined system (if any) are identified.
+  // True if the data identify the base rates, at least three judges, and the system that is fitted
+  // like a rater (if any).
   bool model = false;
   std::vector<bool> judge;
 };

@@ -32,7 +32,7 @@ std::unique_ptr<Estimator> fit(const Panel& panel, const std::vector<double>& we
 
 }  // namespace
 
-TEST_CASE("the gamma function's logarithm and derivative") {
+TEST_CASE("the log gamma function and its derivative equal known values") {
   for (const double x : {0.01, 0.5, 1.0, 3.7, 8.0, 123.4, 1e6}) {
     CHECK(log_gamma(x) == Approx(std::lgamma(x)).epsilon(1e-12));
     CHECK(digamma(x + 1) == Approx(digamma(x) + 1 / x).epsilon(1e-12));
@@ -42,7 +42,7 @@ TEST_CASE("the gamma function's logarithm and derivative") {
   CHECK(digamma(1) == Approx(-0.57721566490153286).epsilon(1e-13));
 }
 
-TEST_CASE("what a member of the family needs comes before it") {
+TEST_CASE("members of the family come after the members that they need") {
   const Panel panel = three_raters();
   LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   const auto check = [](const Family& family, std::size_t size, double prior, bool ordered) {
@@ -79,7 +79,7 @@ TEST_CASE("what a member of the family needs comes before it") {
   check(make_family(rows, true), 2 * 4 + 1, 2 + 1, false);  // two categories have only one distance
 }
 
-TEST_CASE("members have names for what they let go of") {
+TEST_CASE("names of members contain the assumptions that they relax") {
   const auto label = [](const Member& member) { return member.result().label; };
   const MemberLabel k_model = label(OneCoin({false, false, 0}));
   CHECK(k_model.accuracy == "common");
@@ -98,7 +98,7 @@ TEST_CASE("members have names for what they let go of") {
   CHECK(label(Matrices(&equal, false)).errors == "matrix");
 }
 
-TEST_CASE("averages have weights, and known truths and other weights count") {
+TEST_CASE("weights of an average depend on known truths and on weights of cases") {
   const Panel panel = three_raters();
   const auto weight = panel.weights();
   const auto average = fit(panel, weight, {});
@@ -128,7 +128,7 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
   CHECK(fit(panel, weight, known)->systems().front().average->independent == Approx(1.0 / 22));
 }
 
-TEST_CASE("one case is enough for an average, none is not") {
+TEST_CASE("an average needs at least one case") {
   const Panel panel({"ABAB", "ABBB", "ABAB"}, {"A...", "...."}, 2);
   const auto average = fit(panel, panel.weights(), {});
   const double independent = average->systems()[0].average->independent;
@@ -137,7 +137,7 @@ TEST_CASE("one case is enough for an average, none is not") {
   CHECK(!average->systems()[1].average);
 }
 
-TEST_CASE("with other weights the evidence of members that are not fitted anew counts no more") {
+TEST_CASE("with new weights, members that are not refitted do not affect the average") {
   const Panel panel = three_raters();
   std::vector<double> few = panel.weights(), many(few);
   for (double& w : few) w *= 20;
@@ -151,7 +151,7 @@ TEST_CASE("with other weights the evidence of members that are not fitted anew c
         Approx(repeated->systems().front().estimate).epsilon(1e-4));
 }
 
-TEST_CASE("members that will not matter are not polished, but where something on them may matter") {
+TEST_CASE("members with little weight are not polished, unless others depend on them") {
   const Panel panel = three_raters();
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 500;
@@ -176,7 +176,7 @@ TEST_CASE("members that will not matter are not polished, but where something on
   CHECK(given_up.result().log_evidence < on_hard.result().log_evidence + 1);
 }
 
-TEST_CASE("the error of an average is that within its members and that between them") {
+TEST_CASE("the variance of an average is the sum of those within and between its members") {
   const Panel panel = three_raters();
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 20;
@@ -191,7 +191,7 @@ TEST_CASE("the error of an average is that within its members and that between t
   CHECK(found.std_error == Approx(std::sqrt(square - mean * mean)).epsilon(1e-9));
 }
 
-TEST_CASE("where truth is known nothing is taken back, however much raters have in common") {
+TEST_CASE("with known truths there is no correction for shared errors") {
   const Panel panel({"AABAABBA", "ABAABABA"}, {"AAABBBAB"}, 2);
   const std::vector<int> truth{1, 1, 1, 2, 2, 2, 2, 2};
   std::vector<int> known(panel.view().patterns);
@@ -203,7 +203,7 @@ TEST_CASE("where truth is known nothing is taken back, however much raters have 
   CHECK(average->systems().front().estimate == Approx(found.independent).epsilon(1e-12));
 }
 
-TEST_CASE("a member is ruled out where raters would be worse than chance in hard cases") {
+TEST_CASE("a member is excluded if raters would be worse than chance on difficult cases") {
   const Panel panel({"AAABBBABAB", "AABBBBABBA", "ABABBAABBB"}, {"AAABBBABAB"}, 2);
   const JointData data({panel.view(), panel.weights(), {}, nullptr}, 0);
   const auto ruled_out = [&](double shift) {

@@ -69,7 +69,7 @@ void compare(const Blend& found, const Blend& expected) {
 
 }  // namespace
 
-TEST_CASE("a blended share is that of the integral over its prior") {
+TEST_CASE("a blended share equals the integral over its prior") {
   const auto arcsine = [](double x) { return 1 / (pi * std::sqrt(x * (1 - x))); };
   for (const double share : {0.6, 0.83, 1.0, 0.0}) {
     for (const double size : {4.0, 35.5}) {
@@ -87,7 +87,7 @@ TEST_CASE("a blended share is that of the integral over its prior") {
   }
 }
 
-TEST_CASE("a blended difference is that of the integral, for normal and for t errors") {
+TEST_CASE("a blended difference equals the integral, for normal and for t errors") {
   for (const double end : {1.0, 0.6}) {
     const auto uniform = [&](double) { return 1 / (2 * end); };
     for (const double value : {-0.2, 0.05, 0.5}) {

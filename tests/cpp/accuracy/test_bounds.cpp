@@ -29,7 +29,7 @@ std::vector<double> posterior(const PatternView& view, double agreed, double spl
 
 }  // namespace
 
-TEST_CASE("bounds are the two sums over patterns") {
+TEST_CASE("lower and upper bounds are sums over patterns") {
   const PatternView view = panel.view();
   const auto weight = panel.weights();
   const auto p = posterior(view, 0.9, 0.5);
@@ -47,7 +47,7 @@ TEST_CASE("bounds are the two sums over patterns") {
   CHECK(bounds.difference(0, 1).highest == Approx(0));
 }
 
-TEST_CASE("joined patterns count categories by rank, and only widen") {
+TEST_CASE("merged patterns count categories by rank, and never narrow the bounds") {
   const PatternView view = panel.view();
   const auto weight = panel.weights();
   const auto p = posterior(view, 0.9, 0.2);
@@ -61,7 +61,7 @@ TEST_CASE("joined patterns count categories by rank, and only widen") {
   CHECK(joined.system(0).lowest <= apart.system(0).lowest);
 }
 
-TEST_CASE("bounds of differences are those where two systems do not say the same") {
+TEST_CASE("bounds of differences use only cases on which two systems differ") {
   const Panel other({"AAAAAABB", "AAAAAAAA"}, {"AAABBBAB", "ABBAB.BB"}, 2);
   const PatternView view = other.view();
   const auto weight = other.weights();
@@ -80,7 +80,7 @@ TEST_CASE("bounds of differences are those where two systems do not say the same
                        .lowest));
 }
 
-TEST_CASE("small groups of ratings join by their highest probability until they are large enough") {
+TEST_CASE("small groups are merged by highest probability until they are large enough") {
   const Panel mixed({"AAAABBCCA", "AABCBBCCC"}, {"ABCCBABCB"}, 3);
   const PatternView view = mixed.view();
   const auto weight = mixed.weights();
@@ -112,7 +112,7 @@ TEST_CASE("small groups of ratings join by their highest probability until they 
   CHECK(range.lowest == Approx(std::max(0.0, first + truth - 9) / 9));
 }
 
-TEST_CASE("where truth is known accuracy is known") {
+TEST_CASE("if all truths are known, the bounds equal the accuracy") {
   const PatternView view = panel.view();
   const auto weight = panel.weights();
   std::vector<double> p(2 * view.patterns, 0.0);
@@ -131,7 +131,7 @@ TEST_CASE("a system without a case has no range") {
   CHECK(std::isnan(AccuracyBounds(view, {}, weight, p.data(), 1).system(0).lowest));
 }
 
-TEST_CASE("categories that differ by rounding alone share their rank") {
+TEST_CASE("categories whose probabilities differ only by rounding have the same rank") {
   const Panel one({"AAAA"}, {"AAAA"}, 2);
   const auto highest = [&](double more) {
     const std::vector<double> p{0.5 + more / 2, 0.5 - more / 2};

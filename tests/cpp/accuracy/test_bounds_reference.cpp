@@ -182,7 +182,7 @@ Range right(const Margins& m, const std::vector<double>& given) {
 
 }  // namespace
 
-TEST_CASE("bounds are those of plain loops over groups of ratings") {
+TEST_CASE("bounds equal plain loops over groups of ratings") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Data data;
     const int categories = 2 + static_cast<int>(seed % 3);
@@ -279,7 +279,7 @@ TEST_CASE("leading categories have the kappa of their pairs of ratings") {
   }
 }
 
-TEST_CASE("the range over base rates is that of the possible accuracies") {
+TEST_CASE("the range over base rates equals the range of possible accuracies") {
   for (const double share : {0.3, 0.55, 0.8}) {
     for (const double kappa : {0.05, 0.4, 1.0}) {
       for (const double answers : {0.2, 0.7, 1.0}) {

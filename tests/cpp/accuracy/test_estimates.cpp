@@ -45,7 +45,7 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-TEST_CASE("the worked example") {
+TEST_CASE("the worked example gives the published numbers") {
   const Panel panel = lehner();
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -70,7 +70,7 @@ TEST_CASE("the worked example") {
   CHECK(estimate(panel, options) == Approx(0.892854).epsilon(1e-6));
 }
 
-TEST_CASE("fits that are not identified say why") {
+TEST_CASE("fits that are not identified give a reason") {
   const Panel chance({"AABB", "ABAB"}, {"AAAA"}, 2);
   const Tallies tallies = chance.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -90,7 +90,7 @@ TEST_CASE("fits that are not identified say why") {
   CHECK(std::string(name(Identified::yes)) == "yes");
 }
 
-TEST_CASE("raters who are never wrong leave no doubt, and divide nothing by zero") {
+TEST_CASE("raters without errors give posteriors of 0 or 1, without division by zero") {
   const Panel panel({"ABA", "ABA"}, {"ABB"}, 3);
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -103,7 +103,7 @@ TEST_CASE("raters who are never wrong leave no doubt, and divide nothing by zero
   CHECK(estimate(panel, binned()) == Approx(2.0 / 3));
 }
 
-TEST_CASE("a case with one rating counts, one without does not") {
+TEST_CASE("cases with one rating are counted, cases without ratings are not") {
   const Panel panel({"ABAB...", "ABBBAB."}, {"ABABABA"}, 2);
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -111,7 +111,7 @@ TEST_CASE("a case with one rating counts, one without does not") {
   CHECK(judged(tallies, fit)[0].algebra->cases == 6);
 }
 
-TEST_CASE("tied categories share the credit") {
+TEST_CASE("categories with the same probability share the credit") {
   // Base rates are equal. In the last two cases both categories are equally probable.
   const Panel panel({"AAABBBAB", "AAABBBBA"}, {"AAABBBAA"}, 2);
   const Tallies tallies = panel.tallies();
@@ -123,7 +123,7 @@ TEST_CASE("tied categories share the credit") {
   CHECK(system.algebra->cases == 8);
 }
 
-TEST_CASE("edges belong to the bin below, whatever rounding does") {
+TEST_CASE("edges belong to the bin below, in spite of rounding errors") {
   const Panel panel = lehner();
   Tallies tallies = panel.tallies();
   KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -145,7 +145,7 @@ TEST_CASE("edges belong to the bin below, whatever rounding does") {
   CHECK(judged(tallies, fit)[0].algebra->bins[0].upper == 1);
 }
 
-TEST_CASE("unbinned estimates are equation 7 of all cases at once") {
+TEST_CASE("unbinned estimates follow equation 7, with all cases in one bin") {
   // The second system is wrong more often than by chance.
   const std::vector<std::string> raters{"CBCBACAADA", "DDCBBBADBD", "CCDDBDABAA", "CCCDBAACAB"};
   for (const std::string answers : {"ACCBBAACDB", "AABCDBDDCC"}) {
@@ -169,7 +169,7 @@ TEST_CASE("unbinned estimates are equation 7 of all cases at once") {
   }
 }
 
-TEST_CASE("what a posterior says of a system and of raters is summed over judged cases") {
+TEST_CASE("accuracies of systems and raters are sums of posteriors over answered cases") {
   const Panel panel({"ABAB.", "AABB.", "ABBA."}, {"ABB.A"}, 2);
   // With few cases, the lower limit of the information applies.
   for (const double times : {1.0, 50.0}) {
@@ -204,7 +204,7 @@ TEST_CASE("what a posterior says of a system and of raters is summed over judged
   }
 }
 
-TEST_CASE("a search that was cut short has not converged") {
+TEST_CASE("a search that reaches its limit of iterations has not converged") {
   EstimatorOptions options;
   options.optimiser.iterations = 1;
   for (const Method method : {Method::joint, Method::shared}) {
@@ -213,7 +213,7 @@ TEST_CASE("a search that was cut short has not converged") {
   }
 }
 
-TEST_CASE("cases that nobody rated are in cells without cases, and nobody is judged by them") {
+TEST_CASE("cases without ratings are in cells with count zero, and are not used for accuracies") {
   const Panel panel({"AB.A", "AB.B", "AA.B"}, {"ABA."}, 2);
   const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
   CHECK(JointData(ratings, 0).cases() == 2);
@@ -227,7 +227,7 @@ TEST_CASE("cases that nobody rated are in cells without cases, and nobody is jud
   }
 }
 
-TEST_CASE("linear replicates are the slopes of estimates along what is drawn") {
+TEST_CASE("linear replicates are slopes of estimates times changes of weights") {
   const Panel panel({"AABBABABCCABC", "AABBBAABCCACB", "AABBABBACBCBC", "AABABBABCABBC"},
                     {"AABBAABACCABC", "ABBB..BACCAAC", "............."}, 3);
   EstimatorOptions options;
@@ -268,7 +268,7 @@ TEST_CASE("linear replicates are the slopes of estimates along what is drawn") {
   }
 }
 
-TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {
+TEST_CASE("the bootstrap of every estimator does not depend on the number of threads") {
   const Panel panel = lehner();
   BootstrapOptions how;
   how.replicates = 20;
@@ -290,7 +290,7 @@ TEST_CASE("the bootstrap does not depend on threads, whatever is estimated") {
   }
 }
 
-TEST_CASE("estimators give at the weights of the data what they gave at first") {
+TEST_CASE("estimators with the weights of the data return the original estimate") {
   const Panel panel({"AABBABABCC", "AABBBAABCC", "AABBABBACB", "AABBABABCA"}, {"AABBAABACC"}, 3);
   for (const Method method : {Method::binned, Method::unbinned, Method::joint, Method::shared}) {
     EstimatorOptions options;
@@ -311,7 +311,7 @@ TEST_CASE("estimators give at the weights of the data what they gave at first") 
   }
 }
 
-TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of threads") {
+TEST_CASE("the shared and joint methods have replicates that do not depend on threads") {
   Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC", "..CABCABBA"}, 3);
   EstimatorOptions options;
   options.model.by_rater = true;
@@ -335,7 +335,7 @@ TEST_CASE("accuracy is judged at both ends, and resampled alike on any number of
   }
 }
 
-TEST_CASE("cases that are the same but for what is known of them are resampled apart") {
+TEST_CASE("cases that differ only in their known truth are resampled separately") {
   Panel panel({"ABCABCABBC", "ABCABCACBA", "ABCBBCABCC"}, {"ABCABBABBC"}, 3);
   // Each pattern occurs twice, once with a known truth.
   Patterns twice = panel.patterns;

@@ -13,7 +13,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("percentile intervals interpolate, and say why there is none") {
+TEST_CASE("percentile intervals interpolate, and give a reason if there is none") {
   const double nan = std::nan("");
   const std::vector<double> x{0.5, nan, 0.1, 0.4, 0.2, 0.3};
   const auto found = percentile_interval(x.data(), x.size(), 0.9);
@@ -50,7 +50,7 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(std::isnan(stuck.high));
 }
 
-TEST_CASE("a robust interval adds what could be hidden, if dependence has weight") {
+TEST_CASE("a robust interval contains the hidden error if the dependence weight is positive") {
   const auto people = [](ErrorParts parts) { return robust_error(0.7, parts, RaterKind::people); };
   const RobustError found = people({0.03, 0.2, 0.5, 0.3, 0.4, 0.5});
   const double range = 0.4 / std::sqrt(12);
@@ -90,7 +90,7 @@ TEST_CASE("a robust interval adds what could be hidden, if dependence has weight
   CHECK(std::isnan(interval.high));
 }
 
-TEST_CASE("what raters typically have in common depends on the number of categories") {
+TEST_CASE("the typical share of common errors depends on the number of categories") {
   CHECK(typical_share(0.6, 2) == Approx(0.6));
   CHECK(typical_share(0.6, 3) == Approx(0.6 / std::sqrt(2)));
   CHECK(typical_share(0.6, 5) == Approx(0.3));
@@ -102,7 +102,7 @@ TEST_CASE("what raters typically have in common depends on the number of categor
   CHECK(dependence_weight(0.7, 0.46, 4) == 0);
 }
 
-TEST_CASE("estimate and interval are those of the published oracles") {
+TEST_CASE("estimate and interval equal those of reference implementations") {
   struct Oracle {
     double independent, shared, dependence, rater_error, sampling;
     int categories;
@@ -151,7 +151,7 @@ TEST_CASE("estimate and interval are those of the published oracles") {
   }
 }
 
-TEST_CASE("the range over base rates is that of the pairs of ratings") {
+TEST_CASE("the range over base rates is computed from pairs of ratings") {
   PatternBuilder builder(1);
   const int cases[6][4] = {{1, 1, 1, 1}, {1, 1, 2, 1}, {1, 2, 2, 2},
                            {2, 2, 2, 2}, {1, 1, 1, 1}, {1, 1, 2, 2}};
@@ -175,7 +175,7 @@ TEST_CASE("the range over base rates is that of the pairs of ratings") {
   CHECK(base_rate_range(view, weight, 0, leans) == Approx(.3394097).epsilon(1e-6));
 }
 
-TEST_CASE("a profile ends where the log posterior has fallen by half the deviance") {
+TEST_CASE("profile limits are where the log posterior is half the deviance below its maximum") {
   const Panel panel = lehner();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   for (const bool strata : {false, true}) {
@@ -199,7 +199,7 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
   }
 }
 
-TEST_CASE("what gold and ratings say is blended by what each is worth") {
+TEST_CASE("estimates from gold cases and ratings are blended by their precision") {
   // Without the flat part, and far from the ends of the range, prior and likelihood are normal.
   // Their precisions then add up.
   const BlendPrior prior{0.5, 0.02, 0};
@@ -215,7 +215,7 @@ TEST_CASE("what gold and ratings say is blended by what each is worth") {
   CHECK(flat.flat == Approx(1));
 }
 
-TEST_CASE("differences of replicates have intervals, and a share in which one is ahead") {
+TEST_CASE("differences of replicates have intervals, and the share in which one system is better") {
   const std::vector<double> first{3, 1, 2, 5}, second{1, 1, 4, 2}, apart{2, 0, -2, 3};
   const auto found = difference_interval(first.data(), second.data(), 4, 0.9);
   const auto expected = percentile_interval(apart.data(), 4, 0.9);

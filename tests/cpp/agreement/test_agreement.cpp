@@ -40,7 +40,7 @@ const char* of_two_raters[] = {"bangdiwala_b", "yule_y", "information_agreement"
 
 }  // namespace
 
-TEST_CASE("rows are the same whatever the order of raters and cases, where these do not matter") {
+TEST_CASE("rows do not depend on the order of raters and cases, if the measure does not") {
   const Panel one({"AABC.", "ABBC.", "CBAC."}, {}, 3), two({".CABC", ".CBBA", ".CBAA"}, {}, 3);
   const RatedRows x = select_rows(one.view(), one.weights(), all_of(one, true));
   const RatedRows y = select_rows(two.view(), two.weights(), all_of(two, true));
@@ -50,7 +50,7 @@ TEST_CASE("rows are the same whatever the order of raters and cases, where these
   CHECK(select_rows(one.view(), one.weights(), all_of(one, false)).size() == 4);
 }
 
-TEST_CASE("systems can be judges, and categories be joined") {
+TEST_CASE("systems can be judges, and categories can be merged") {
   const Panel panel({"AABC", "ABBC"}, {"AAAA"}, 3);
   Selection selection = all_of(panel, false, 2);
   selection.rater = {1, 0};
@@ -70,7 +70,7 @@ TEST_CASE("cases with too few judges are left out") {
   CHECK(select_rows(panel.view(), panel.weights(), all_of(panel, false, 1)).size() == 4);
 }
 
-TEST_CASE("influences sum to zero, and nearly to what leaving a case out changes") {
+TEST_CASE("influences sum to zero, and are close to the change if a case is left out") {
   const Panel panel({"AABCABCCABBCAABC", "AABBABCCCBBCAACC", "AABCACCCABACBABC"}, {}, 3);
   for (const char* name : many) {
     CAPTURE(name);
@@ -105,7 +105,7 @@ TEST_CASE("measures of two raters have influences too") {
   }
 }
 
-TEST_CASE("undefined is not a number, with the reason") {
+TEST_CASE("undefined values are NaN, with the reason") {
   const Panel alone({"A.", ".B"}, {}, 2), same({"AA", "AA"}, {}, 2);
   const auto ask = [](const Panel& panel, const char* measure, int least) {
     const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, false, least));
@@ -123,7 +123,7 @@ TEST_CASE("undefined is not a number, with the reason") {
   CHECK_THROWS_AS(ask(same, "kappa", 1), std::invalid_argument);
 }
 
-TEST_CASE("a jackknife that is undefined once is none") {
+TEST_CASE("a jackknife is missing if the measure is undefined without one of the cases") {
   const Panel panel({"AAAB", "AAAB"}, {}, 2);  // without the last case, only one category is left
   const RatedRows rows = select_rows(panel.view(), panel.weights(), all_of(panel, true));
   const auto kernel = make_kernel(rows, nominal("fleiss_kappa", 2));

@@ -84,7 +84,7 @@ struct Slow {
 
 }  // namespace
 
-TEST_CASE("measures that count are sums over pairs of ratings by different judges") {
+TEST_CASE("measures of counts are sums over pairs of ratings by different judges") {
   const RatedRows rows = ratings();
   for (const std::string name :
        {"percent_agreement", "chance_kappa", "fleiss_kappa", "gwet_ac", "specific_agreement"}) {
@@ -109,7 +109,7 @@ TEST_CASE("measures that count are sums over pairs of ratings by different judge
   }
 }
 
-TEST_CASE("the error without agreement beyond chance is that of all ways to rate at random") {
+TEST_CASE("the error without agreement beyond chance is that of random ratings") {
   // Two cases of two ratings each form one row. One case has three ratings.
   RatedRows rows;
   rows.judges = 3;

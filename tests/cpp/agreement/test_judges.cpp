@@ -145,7 +145,7 @@ void compare(const std::string& name, const RatedRows& rows, const Measure& slow
 
 }  // namespace
 
-TEST_CASE("kappas of raters and alphas are what their definitions say") {
+TEST_CASE("kappas of raters and alphas equal their definitions") {
   RatedRows rows = ratings();
   const auto with_rows = [&](auto measure, auto... more) {
     return
@@ -161,7 +161,7 @@ TEST_CASE("kappas of raters and alphas are what their definitions say") {
   compare("light_kappa", rows, with_rows(light), with_rows(light));
 }
 
-TEST_CASE("the error of two raters without agreement beyond chance is that of all ways to rate") {
+TEST_CASE("the error of two raters without agreement beyond chance is that of random ratings") {
   // Both judges rated three cases, two of them with the same category. Each rated one further case.
   RatedRows rows;
   rows.judges = 2;
@@ -195,7 +195,7 @@ TEST_CASE("the error of two raters without agreement beyond chance is that of al
                        ->null_error(ratings().weight)));
 }
 
-TEST_CASE("measures of a table of two raters") {
+TEST_CASE("measures of a table of two raters equal their definitions") {
   // Table of the two raters: the first row is 4 2, the second 1 3.
   RatedRows rows;
   rows.judges = rows.categories = 2;

@@ -65,7 +65,7 @@ void check_equal(double found, double expected) {
 
 }  // namespace
 
-TEST_CASE("pairs of judges have the numbers of plain loops") {
+TEST_CASE("counts of pairs of judges equal plain loops") {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Drawn drawn(seed, seed < 15 ? 24 : 5);
@@ -137,7 +137,7 @@ TEST_CASE("pairs of judges have the numbers of plain loops") {
   CHECK(compared > 200);
 }
 
-TEST_CASE("nearer answers have the signs of plain loops") {
+TEST_CASE("signs of nearer answers equal plain loops") {
   const std::vector<double> closeness{1,   0.4, 0.1, 0,   0.4, 1,   0.5, 0.1,
                                       0.1, 0.5, 1,   0.4, 0,   0.1, 0.4, 1};
   for (std::uint64_t seed = 31; seed <= 40; ++seed) {

@@ -9,7 +9,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("pairs have what a count by hand has") {
+TEST_CASE("counts of pairs equal a count by hand") {
   const Panel panel({"AABB..", "ABAB..", "....CC"}, {"AAAB.."}, 3);
   const auto view = panel.view();
   std::vector<Cell> cells;
@@ -48,7 +48,7 @@ TEST_CASE("wrong answers coincide more or less often than by chance") {
   CHECK(pairs[0].surplus == Approx(2. / 3 - 4. / 9));
 }
 
-TEST_CASE("cells without weight and work that nobody wants count for nothing") {
+TEST_CASE("cells with weight zero are ignored, and a cancelled computation throws") {
   const Panel panel({"AB", "AB"}, {}, 2);
   CHECK(shared_pairs(panel.view(), {{0, 1, 0}, {1, 1, 0}}, Host()).empty());
   const Watch unwanted([] { return false; });
@@ -56,7 +56,7 @@ TEST_CASE("cells without weight and work that nobody wants count for nothing") {
   CHECK_THROWS_AS(shared_pairs(panel.view(), many, Host()), Interrupted);
 }
 
-TEST_CASE("the nearer answer is told for each rating") {
+TEST_CASE("the nearer answer is returned for each rating") {
   const Panel panel({"AAB", "ABA", "AB."}, {"AB."}, 2);
   const std::vector<double> same{1, 0, 0, 1};
   const auto view = panel.view();

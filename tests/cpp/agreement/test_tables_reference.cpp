@@ -47,7 +47,7 @@ void check_influence(const std::string& name, const std::vector<double>& cell, i
 
 }  // namespace
 
-TEST_CASE("influences of measures of a table are derivatives, where there are any") {
+TEST_CASE("influences of measures of a table are derivatives, if these exist") {
   const std::vector<double> full{5, 1, 2, 1, 4, 1, 3, 2, 6};
   const std::vector<double> two_columns{5, 1, 0, 1, 4, 0, 3, 2, 0};
   const std::vector<double> two_rows{5, 1, 2, 0, 0, 0, 3, 2, 6};
@@ -73,7 +73,7 @@ TEST_CASE("influences of measures of a table are derivatives, where there are an
   check_influence("yule_y", {3, 0, 2, 4}, 2, false);
 }
 
-TEST_CASE("influences are zero where both raters always agree") {
+TEST_CASE("influences are zero if both raters always agree") {
   const std::vector<double> diagonal{5, 0, 0, 0, 4, 0, 0, 0, 3};
   const RatedRows rows = table(diagonal, 3);
   const std::vector<double> unused(9, 0.0);

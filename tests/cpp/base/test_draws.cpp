@@ -12,7 +12,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("binomial draws are those that were recorded") {
+TEST_CASE("binomial draws equal the recorded draws") {
   struct Recorded {
     int trials;
     double probability;
@@ -34,7 +34,7 @@ TEST_CASE("binomial draws are those that were recorded") {
   }
 }
 
-TEST_CASE("uniform, normal and gamma draws are those that were recorded") {
+TEST_CASE("uniform, normal and gamma draws equal the recorded draws") {
   Stream stream(5, 6, 7);
   for (const double x : {0.051335375668569161, 0.84407743858711681, 0.7781007410008981}) {
     CHECK(stream.uniform() == x);
@@ -89,7 +89,7 @@ TEST_CASE("normal and log gamma draws have the moments of their distributions") 
   }
 }
 
-TEST_CASE("draws without a choice take no random number") {
+TEST_CASE("draws with only one possible value use no random number") {
   Stream used(4, 4), fresh(4, 4);
   CHECK(used.binomial(0, 0.3) == 0);
   CHECK(used.binomial(-1, 0.3) == 0);
@@ -106,7 +106,7 @@ TEST_CASE("draws without a choice take no random number") {
   CHECK(used.uniform() == fresh.uniform());
 }
 
-TEST_CASE("one trial needs one number, whatever its probability") {
+TEST_CASE("one trial uses one random number, for any probability") {
   for (const double p : {0.2, 0.5, 0.8}) {
     Stream used(4, 5), fresh(4, 5);
     for (int i = 0; i < 200; ++i) {

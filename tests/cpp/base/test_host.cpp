@@ -17,7 +17,7 @@ TEST_CASE("every item is done once, on any number of threads") {
   }
 }
 
-TEST_CASE("the error of the lowest failed item arrives") {
+TEST_CASE("the error of the first failed item is thrown") {
   for (const int threads : {1, 4}) {
     CAPTURE(threads);
     std::string message;
@@ -33,7 +33,7 @@ TEST_CASE("the error of the lowest failed item arrives") {
   }
 }
 
-TEST_CASE("a host that says stop is obeyed") {
+TEST_CASE("the computation stops when the host requests it") {
   for (const int threads : {1, 2}) {
     Host host;
     std::size_t reported = 0;
@@ -53,7 +53,7 @@ TEST_CASE("a host that says stop is obeyed") {
   }
 }
 
-TEST_CASE("what the host throws arrives after the workers have stopped") {
+TEST_CASE("an exception of the host is rethrown after all threads have stopped") {
   for (const int threads : {1, 2}) {
     Host host;
     host.tick = [](std::size_t) -> bool { throw std::domain_error("host"); };
@@ -65,7 +65,7 @@ TEST_CASE("what the host throws arrives after the workers have stopped") {
   }
 }
 
-TEST_CASE("nothing to do is done at once") {
+TEST_CASE("zero items finish at once") {
   for (const int threads : {1, 4}) {
     bool called = false;
     for_each_item(0, threads, Host(), [&](std::size_t) { called = true; });
@@ -73,7 +73,7 @@ TEST_CASE("nothing to do is done at once") {
   }
 }
 
-TEST_CASE("long work within an item stops when it is no longer wanted") {
+TEST_CASE("a long computation within an item stops when it is cancelled") {
   for (const int threads : {1, 2}) {
     const auto begin = std::chrono::steady_clock::now();
     Host host;
@@ -88,7 +88,7 @@ TEST_CASE("long work within an item stops when it is no longer wanted") {
   }
 }
 
-TEST_CASE("whoever wants work that others are part of is asked within it, the error being theirs") {
+TEST_CASE("the host of a nested computation is asked within it, and its exception is thrown") {
   for (const int threads : {1, 2}) {
     const Watch watch([]() -> bool { throw std::domain_error("outer"); });
     CHECK_THROWS_AS(for_each_item(2, threads, Host(),

@@ -49,7 +49,7 @@ TEST_CASE("a search ends after three small gains in a row") {
   }
 }
 
-TEST_CASE("a search is given up where thirty times the larger of two gains would not do") {
+TEST_CASE("a search is abandoned if thirty times the larger of two gains is not enough") {
   const Eigen::VectorXd start = Eigen::Vector3d(3, -2, 0.5);
   OptimiserOptions options;
   const auto value = path(flat_top, start, options, 20);
@@ -62,7 +62,7 @@ TEST_CASE("a search is given up where thirty times the larger of two gains would
   CHECK(found.iterations == last);
 }
 
-TEST_CASE("no value ever falls, and what is not a number is no way up") {
+TEST_CASE("values never decrease, and steps to NaN are rejected") {
   const auto cliff = [](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
     if (gradient) *gradient = (1 / x.array() - 1).matrix();
     return (x.array().log() - x.array()).sum();  // NaN for negative x

@@ -6,7 +6,7 @@
 
 using namespace fallible;
 
-TEST_CASE("rows of different lengths stand one after the other") {
+TEST_CASE("rows of different lengths are stored one after the other") {
   const Ragged by_length({2, 0, 1});
   Ragged by_ends;
   CHECK(by_ends.rows() == 0);

@@ -10,7 +10,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("a stream is given by seed and item alone") {
+TEST_CASE("a stream depends only on seed and item") {
   Stream a(1, 2), b(1, 2), other_item(1, 3), other_seed(2, 2);
   for (int i = 0; i < 10; ++i) {
     const double u = a.uniform();
@@ -22,7 +22,7 @@ TEST_CASE("a stream is given by seed and item alone") {
   }
 }
 
-TEST_CASE("streams of neighbouring items share nothing, and all of the seed matters") {
+TEST_CASE("streams of neighbouring items are independent, and all bits of the seed are used") {
   std::vector<double> a, b, c;
   Stream first(5, 0), second(5, 1), high_word((std::uint64_t{1} << 32) | 5, 0);
   for (int i = 0; i < 1000; ++i) {
@@ -74,7 +74,7 @@ TEST_CASE("binomial numbers follow their distribution") {
   }
 }
 
-TEST_CASE("a rare event of very many trials is found, and soon") {
+TEST_CASE("rare events in very many trials are drawn correctly and fast") {
   const auto trials = static_cast<std::int64_t>(8e12);
   const double p = 1.3e-13, mean = static_cast<double>(trials) * p;
   const int draws = 20000;
@@ -89,7 +89,7 @@ TEST_CASE("a rare event of very many trials is found, and soon") {
   CHECK(std::fabs(none / draws - std::exp(-mean)) < 4 * std::sqrt(0.25 / draws));
 }
 
-TEST_CASE("binomial numbers at the ends") {
+TEST_CASE("binomial numbers with probability 0 or 1 are exact") {
   Stream stream(1, 1);
   CHECK(stream.binomial(10, 0) == 0);
   CHECK(stream.binomial(10, 1) == 10);
@@ -100,7 +100,7 @@ TEST_CASE("binomial numbers at the ends") {
   }
 }
 
-TEST_CASE("multinomial counts add up and skip what has no weight") {
+TEST_CASE("multinomial counts have the correct sum, and are zero for weight zero") {
   Stream stream(3, 3);
   std::vector<double> count, mean(5, 0.0);
   const std::vector<double> weight{0, 1, 2, 0, 7};

@@ -8,7 +8,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("resamples have as many cases, and those of no weight never come") {
+TEST_CASE("resamples have the same number of cases, and no cases of weight zero") {
   const Resampler resampler({3, 0, 5, 2}, {}, {});
   double mean = 0;
   for (int i = 0; i < 400; ++i) {
@@ -24,7 +24,7 @@ TEST_CASE("resamples have as many cases, and those of no weight never come") {
   CHECK(mean == Approx(5).epsilon(0.05));
 }
 
-TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
+TEST_CASE("clusters of one case are resampled like cases, larger clusters as a whole") {
   const std::vector<double> cases{2, 1, 3};
   const std::vector<int> pattern{0, 0, 1, 2, 2, 2}, cell{0, 1, 2};
   const std::vector<double> once(6, 1.0);
@@ -54,7 +54,7 @@ TEST_CASE("clusters of one case are cases, and larger ones stay whole") {
   }
 }
 
-TEST_CASE("a resample is the multinomial draw of cells, or of kinds of clusters") {
+TEST_CASE("a resample is a multinomial draw of cells or of kinds of clusters") {
   const std::vector<double> cases{3, 0, 5, 2};
   const Resampler resampler(cases, {}, {});
   // Two clusters have two cases in cell 0 and one in cell 2; one cluster has two cases in cell 3.

@@ -30,7 +30,7 @@ TEST_CASE("rows are numbered by first appearance, and found again after growth")
   CHECK(rows.row(7)[1] == -7);
 }
 
-TEST_CASE("rows are sorted as words are, however long and whatever is in them") {
+TEST_CASE("rows of any length and content are sorted lexicographically") {
   const int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
   std::vector<std::vector<int>> words{{},           {0},     {0, least}, {0, most},
                                       {0, most, 1}, {least}, {most}};
@@ -48,7 +48,7 @@ TEST_CASE("rows are sorted as words are, however long and whatever is in them") 
   CHECK(found == words);
 }
 
-TEST_CASE("rows with common beginnings, long tails and many bits are sorted") {
+TEST_CASE("rows with shared prefixes, long tails and many bits are sorted") {
   // All rows begin with the same values. They differ after more values than 64 bits hold, or only
   // in length.
   for (const int wide : {1, 3, 1000, 70000, 2000000000}) {

@@ -100,7 +100,7 @@ TEST_CASE("a step that gains too little becomes 0.4 times as long, at most thirt
   CHECK(none.x.norm() == 0);
 }
 
-TEST_CASE("a gain must be at least one ten-thousandth of that by the slope") {
+TEST_CASE("a gain must be at least one ten-thousandth of the gain predicted by the slope") {
   for (const double share : {0.9e-4, 1.1e-4}) {
     // The function increases by this share of the increase that its gradient (1) predicts.
     Recorder seen{[share](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
@@ -210,7 +210,7 @@ TEST_CASE("polishing takes Newton steps of at most a half along each eigenvector
   CHECK(top.value == 0);
 }
 
-TEST_CASE("polishing keeps the best point, and stops after three steps in vain") {
+TEST_CASE("polishing keeps the best point, and stops after three steps without gain") {
   Optimum top;
   top.x = Eigen::Vector2d(0.98, 0.97);
   top.value = valley(top.x, nullptr);
@@ -252,7 +252,7 @@ TEST_CASE("polishing keeps the best point, and stops after three steps in vain")
   CHECK(start.value == Approx(-0.5 * std::pow(0.9, 30)));
 }
 
-TEST_CASE("polishing gives up where the value falls") {
+TEST_CASE("polishing stops if the value decreases") {
   // The Hessian is wrong, so the step crosses the maximum and decreases the value.
   const auto wrong = [](const Eigen::VectorXd&) -> Eigen::MatrixXd {
     return Eigen::MatrixXd::Constant(1, 1, -0.1);

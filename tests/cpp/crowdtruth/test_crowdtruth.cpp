@@ -27,7 +27,7 @@ double cosine(const Judgements& x, int a, int b, const std::vector<double>& q) {
 
 }  // namespace
 
-TEST_CASE("judgements keep what was said, by unit and by worker") {
+TEST_CASE("judgements are stored by unit and by worker") {
   Rows rows;
   rows.add(1, 1, 1);
   rows.add(1, 1, 3);
@@ -62,7 +62,7 @@ TEST_CASE("rows out of order or out of range are refused") {
   CHECK_THROWS_AS(refuse({1}, {1}, {3}), std::out_of_range);
 }
 
-TEST_CASE("nothing at all is measured as nothing") {
+TEST_CASE("without judgements all measures are empty") {
   const Judgements x = Rows().judgements(2, 2, 2);
   CHECK(x.size() == 0);
   CHECK(unit_annotation_scores(count_votes(x)).empty());
@@ -75,7 +75,7 @@ TEST_CASE("nothing at all is measured as nothing") {
   CHECK(quality.annotation[0] == quality_floor);
 }
 
-TEST_CASE("a worker's own votes are taken off") {
+TEST_CASE("a worker's votes are subtracted from those of the unit") {
   Rows rows;  // eleven votes for label 1, one for label 2
   for (int i = 1; i <= 11; ++i) rows.add(1, i, 1);
   rows.add(1, 12, 2);
@@ -87,7 +87,7 @@ TEST_CASE("a worker's own votes are taken off") {
   CHECK(workers.unit_disagreement[11] == 1);
 }
 
-TEST_CASE("causal power is undefined where an annotation is on all units or on none") {
+TEST_CASE("causal power is undefined if an annotation is on all units or on no unit") {
   Rows rows;
   rows.add(1, 1, 1);
   rows.add(1, 1, 2);
@@ -100,7 +100,7 @@ TEST_CASE("causal power is undefined where an annotation is on all units or on n
   CHECK(std::isnan(similarity[0 * 3 + 2]));
 }
 
-TEST_CASE("a step of version 2.0 is what pairs of workers give") {
+TEST_CASE("a step of version 2.0 equals sums over pairs of workers") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Judgements x = random_rows(6, 7, 4, seed).judgements(6, 7, 4);
     QualityOptions options;
@@ -165,7 +165,7 @@ TEST_CASE("open tasks leave the quality of annotations at one") {
   CHECK(crowd_quality(x, options, Host()).annotation == std::vector<double>(4, 1.0));
 }
 
-TEST_CASE("a host can stop the work") {
+TEST_CASE("a host can stop the computation") {
   const Judgements x = random_rows(10, 8, 4, 3).judgements(10, 8, 4);
   Host host;
   std::size_t progress = 0;
@@ -174,7 +174,7 @@ TEST_CASE("a host can stop the work") {
   CHECK(progress == 2);
 }
 
-TEST_CASE("there are no more steps than are allowed") {
+TEST_CASE("the number of steps does not exceed its limit") {
   const Judgements x = random_rows(10, 8, 4, 3).judgements(10, 8, 4);
   QualityOptions options;
   options.tolerance = 0;

@@ -199,7 +199,7 @@ const Setting settings[] = {
 
 }  // namespace
 
-TEST_CASE("all scores of version 1 are those of their definitions") {
+TEST_CASE("all scores of version 1 equal their definitions") {
   for (const Setting& s : settings) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       const Rows rows = random_rows(s.units, s.workers, s.labels, seed, s.judged);
@@ -260,7 +260,7 @@ TEST_CASE("all scores of version 1 are those of their definitions") {
   }
 }
 
-TEST_CASE("causal power is that of the shares of units with both labels") {
+TEST_CASE("causal power equals the formula with shares of units that have both labels") {
   for (const Setting& s : settings) {
     for (std::uint64_t seed = 21; seed <= 30; ++seed) {
       const Rows rows = random_rows(s.units, s.workers, s.labels, seed, s.judged);
@@ -288,7 +288,7 @@ TEST_CASE("causal power is that of the shares of units with both labels") {
   }
 }
 
-TEST_CASE("each step of version 2.0 is that of its definition") {
+TEST_CASE("each step of version 2.0 equals its definition") {
   int floored = 0;
   for (const Setting& s : settings) {
     for (std::uint64_t seed = 41; seed <= 50; ++seed) {
@@ -352,7 +352,7 @@ TEST_CASE("the qualities before the first step are one, or not a number without 
   check_all(start.unit_annotation, {0.5, 0.5});
 }
 
-TEST_CASE("the host is told each finished step, within a step too") {
+TEST_CASE("the host is notified of each finished step, and within steps") {
   const Judgements x = random_rows(10, 8, 4, 3).judgements(10, 8, 4);
   Host host;
   std::vector<std::size_t> finished;

@@ -11,7 +11,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("equations 2 and 5, with what is negative set to zero") {
+TEST_CASE("estimates follow equations 2 and 5, with negative values set to zero") {
   // Each case has three ratings. Only one rating is D.
   const Panel panel({"AAABBBCCAA", "AAABBBCCAB", "AABBBACCDC"}, {}, 4);
   const Tallies tallies = panel.tallies();
@@ -45,7 +45,7 @@ TEST_CASE("equations 2 and 5, with what is negative set to zero") {
   }
 }
 
-TEST_CASE("agreement is better than chance where it is above that of equal categories") {
+TEST_CASE("agreement is above chance if it exceeds that of equally frequent categories") {
   const auto identified = [](const Panel& panel) {
     return fit_algebraic(panel.tallies(), panel.tallies().weight).identified;
   };
@@ -54,7 +54,7 @@ TEST_CASE("agreement is better than chance where it is above that of equal categ
   CHECK(identified(Panel({"AABB", "AABA"}, {}, 2)) == Identified::yes);
 }
 
-TEST_CASE("a category that cannot be true stays out, however often it is named") {
+TEST_CASE("a category with base rate zero stays excluded, however often raters give it") {
   const Panel panel({"AC", "AC"}, {"AA"}, 3);
   Tallies tallies = panel.tallies();
   KFit fit = fit_algebraic(tallies, tallies.weight);
@@ -78,7 +78,7 @@ TEST_CASE("covariances of base rates cancel, and vanish at the boundary") {
   CHECK(covariance(tallies, clamped)(0, 0) == v(0, 0));
 }
 
-TEST_CASE("the covariance is what one case more or less moves") {
+TEST_CASE("the covariance equals that from changes by one case more or less") {
   // Some cases are equal, one case has no rating, and one has only one rating. No base rate is
   // zero.
   const Panel panel({"CBCBACAADADD..", "DDCBBBADBDDD..", "CCDDBDABAADDA.", "CCCDBAACABDD.."}, {},

@@ -25,7 +25,7 @@ bool near(double x, double y) { return std::fabs(x - y) < 1e-6; }
 
 }  // namespace
 
-TEST_CASE("answering probabilities around a centre of one coin are those of two other programs") {
+TEST_CASE("answering probabilities of the one-coin model equal those of two other programs") {
   const LatentRows rows = three_tests().rows();
   const PooledFit found = fit(rows, true);
   CHECK(near(found.centre.c, 19.7456238));
@@ -41,7 +41,7 @@ TEST_CASE("answering probabilities around a centre of one coin are those of two 
   CHECK(near(sources.rates[1], 0.4475942));
 }
 
-TEST_CASE("answers of constant judges are no part of what is predicted") {
+TEST_CASE("answers of constant judges are not used in predictions") {
   const LatentRows rows = four_sources().rows();
   CHECK(near(fit(rows, false, true).log_answers, 0));
   CHECK(near(fit(rows, false).log_answers, -0.394575));
@@ -67,7 +67,7 @@ TEST_CASE("judges who never abstain always answer") {
   CHECK(near(plain.log_answers, plain.log_likelihood));
 }
 
-TEST_CASE("agreement of replies beyond chance is that of two other programs") {
+TEST_CASE("chance-corrected agreement of replies equals that of two other programs") {
   const ReplyAssociation tests = reply_association(three_tests().rows());
   CHECK(near(tests.by_chance, 0.580554591));
   CHECK(near(tests.excess, 122.985044));

@@ -160,7 +160,7 @@ struct Draws {
 
 }  // namespace
 
-TEST_CASE("log densities of centre and answers are those of slow formulas") {
+TEST_CASE("log densities of the centre and of answers equal slow formulas") {
   for_each_fit([](const Fitted& of) {
     Centre centre = of.panel.centre();
     Answering answering = of.panel.answering();
@@ -187,7 +187,7 @@ TEST_CASE("log densities of centre and answers are those of slow formulas") {
   });
 }
 
-TEST_CASE("at the end of a fit each parameter of the centre solves its equation") {
+TEST_CASE("after a fit, each parameter of the centre solves its equation") {
   for_each_fit([](const Fitted& of) {
     REQUIRE(of.panel.converged());
     const CentreCounts& n = of.panel.counts();
@@ -254,7 +254,7 @@ TEST_CASE("at the end of a fit each parameter of the centre solves its equation"
   });
 }
 
-TEST_CASE("at the end of a fit each parameter of the abstentions solves its equation") {
+TEST_CASE("after a fit, each parameter of the abstentions solves its equation") {
   for_each_fit([](const Fitted& of) {
     const Answering& x = of.panel.answering();
     if (x.used_judges.empty()) return;
@@ -356,7 +356,7 @@ TEST_CASE("posteriors, log likelihood and log density of a fit are sums over tru
   });
 }
 
-TEST_CASE("parameters survive the way to the real line and back") {
+TEST_CASE("parameters are unchanged after transformation to the real line and back") {
   for_each_fit([](const Fitted& of) {
     const Centre& x = of.panel.centre();
     std::vector<double> numbers;

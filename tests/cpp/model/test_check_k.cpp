@@ -44,7 +44,7 @@ std::vector<KTest> all_tests() {
 
 }  // namespace
 
-TEST_CASE("drawn panels have the ratings missing that the data have") {
+TEST_CASE("drawn panels have the same missing ratings as the data") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
@@ -58,7 +58,7 @@ TEST_CASE("drawn panels have the ratings missing that the data have") {
   }
 }
 
-TEST_CASE("answers are drawn with the model's probabilities, one by one or by their numbers") {
+TEST_CASE("answers have the model's probabilities, whether drawn singly or as counts") {
   const Panel panel({"ABAABBAB", "ABBABAAB"}, {}, 2);
   LatentRows rows = rows_of(panel, -1);
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
@@ -92,7 +92,7 @@ TEST_CASE("answers are drawn with the model's probabilities, one by one or by th
   }
 }
 
-TEST_CASE("a law is that of the confusion matrices, and classes sum to one") {
+TEST_CASE("probabilities of answers equal the confusion matrices, and classes sum to one") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   const LatentClass latent(rows, {true, Errors::distance, true, true}, LatentPrior());
@@ -117,7 +117,7 @@ TEST_CASE("a law is that of the confusion matrices, and classes sum to one") {
   }
 }
 
-TEST_CASE("what pairs are expected to do is what a slow sum over all of them says") {
+TEST_CASE("expected agreement of pairs equals a slow sum over all pairs") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
@@ -169,14 +169,14 @@ TEST_CASE("what pairs are expected to do is what a slow sum over all of them say
   CHECK(pair_agreement(rows, law, 15).size() < pairs.size());
 }
 
-TEST_CASE("pairs that are not expected have no part in the distance") {
+TEST_CASE("pairs with expected number zero do not contribute to the distance") {
   DisagreeingPairs pairs;
   pairs.observed = {3, 0, 5};
   pairs.expected = {2, 0, 6};
   CHECK(pairs.distance() == Approx(1.0 / 2 + 1.0 / 6));
 }
 
-TEST_CASE("the lowest base rate is that of the algebra, before clipping") {
+TEST_CASE("the lowest base rate equals the algebraic solution before clipping") {
   const Panel panel = lehner();
   const auto fit = fit_algebraic(panel.tallies(), panel.tallies().weight);
   CHECK(lowest_base_rate(rows_of(panel, 0)) ==
@@ -185,7 +185,7 @@ TEST_CASE("the lowest base rate is that of the algebra, before clipping") {
   CHECK(lowest_base_rate(rows_of(chance, -1)) == -std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("a richer model starts from what a simpler one says") {
+TEST_CASE("a model with more parameters starts at the fit of a simpler model") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   const LatentPrior prior;
@@ -202,7 +202,7 @@ TEST_CASE("a richer model starts from what a simpler one says") {
   }
 }
 
-TEST_CASE("checks are the same on any number of threads, and each statistic is asked for") {
+TEST_CASE("checks do not depend on threads, and compute only the requested statistics") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   std::vector<KTester> testers;

@@ -37,7 +37,7 @@ Eigen::MatrixXd complete_hessian(const Layout& layout, const Eigen::VectorXd& x,
 
 }  // namespace
 
-TEST_CASE("if classes are seen the curvature is inverted in closed form") {
+TEST_CASE("if all classes are known, the curvature is inverted in closed form") {
   for (const int system : {-1, 0}) {
     const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
     for (const LatentModel& model : all_models()) {
@@ -62,7 +62,7 @@ TEST_CASE("if classes are seen the curvature is inverted in closed form") {
   }
 }
 
-TEST_CASE("a metric is a way to the top, not another top") {
+TEST_CASE("a metric changes the path of the search, but not its optimum") {
   const LatentRows rows = latent_rows(three.view(), three.weights(), -1, {});
   for (const LatentModel& model : all_models()) {
     const LatentClass latent(rows, model, LatentPrior());
@@ -77,7 +77,7 @@ TEST_CASE("a metric is a way to the top, not another top") {
   }
 }
 
-TEST_CASE("directions together bend as their parameters do") {
+TEST_CASE("curvature along directions equals the curvature of their parameters") {
   const LatentRows rows = latent_rows(three.view(), three.weights(), 0, {});
   for (const LatentModel& model : all_models()) {
     const LatentClass latent(rows, model, LatentPrior());
@@ -96,7 +96,7 @@ TEST_CASE("directions together bend as their parameters do") {
   }
 }
 
-TEST_CASE("variances alone are those of the covariance if truth is known") {
+TEST_CASE("if the truth is known, approximate variances equal the diagonal of the covariance") {
   // Random answers. Each rater and the system give every answer to some cases of each true
   // category.
   std::vector<std::string> raters(3), system(1);
@@ -132,7 +132,7 @@ TEST_CASE("variances alone are those of the covariance if truth is known") {
   }
 }
 
-TEST_CASE("the variance of difficulty alone is one by what answers tell of it") {
+TEST_CASE("the approximate variance of difficulty is one divided by its information") {
   for (const int system : {-1, 0}) {
     const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
     for (const LatentPrior& prior : {LatentPrior(), flat()}) {

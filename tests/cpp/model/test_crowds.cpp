@@ -43,7 +43,7 @@ Panel crowd(int raters, int cases, int categories, int gap, const std::string& s
 
 }  // namespace
 
-TEST_CASE("names are those of the best of all permutations") {
+TEST_CASE("category names are assigned by the permutation that fits the ratings best") {
   Stream stream(5, 5);
   for (int i = 0; i < 60; ++i) {
     const int K = 2 + i % 4, judges = 1 + i % 3;
@@ -71,7 +71,7 @@ TEST_CASE("names are those of the best of all permutations") {
   CHECK(names_by_majority({0.5, 0.5, 0.5, 0.5}, {3}, 2) == std::vector<int>{0, 1});
 }
 
-TEST_CASE("of cases with many replies only those of the busiest hundred judges count") {
+TEST_CASE("for cases with many replies, only the replies of the hundred busiest judges are used") {
   // The last five judges rated fewer cases than the others.
   Panel all = crowd(105, 6, 3, 1000);
   std::vector<std::string> columns;
@@ -101,7 +101,7 @@ TEST_CASE("of cases with many replies only those of the busiest hundred judges c
   CHECK(reply_association(rows).pairs == 100 * 99 / 2);
 }
 
-TEST_CASE("the evidence of many raters integrates each rater, and then their mean") {
+TEST_CASE("with many raters, the evidence integrates over each rater, then over their mean") {
   const Panel panel = crowd(40, 9, 2, 4, "ABABABBBA");
   for (const int system : {-1, 0}) {
     const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});

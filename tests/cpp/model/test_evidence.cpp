@@ -25,7 +25,7 @@ LatentRows binary_rows() {
 
 }  // namespace
 
-TEST_CASE("a held shift is the model with that shift, and held errors are its errors") {
+TEST_CASE("fixing the shift or the errors gives the model with these values") {
   const LatentRows rows = binary_rows();
   LatentModel settings;
   settings.strata = true;
@@ -77,7 +77,7 @@ TEST_CASE("evidence is the integral over the parameters") {
   }
 }
 
-TEST_CASE("evidence is by all curvature along its directions, with the ridge on it") {
+TEST_CASE("the evidence uses the full curvature along its directions, plus the ridge") {
   const Panel panel = three_raters();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   const int system = 0, rates = 2;
@@ -126,7 +126,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
   }
 }
 
-TEST_CASE("it does not matter to evidence which category is called the last") {
+TEST_CASE("the evidence does not depend on which category is the last") {
   // Few cases, so that the ridge has an effect.
   const Panel panel({"AAAABBBCCD", "AAABBBACCD", "AABABBDCCC"}, {"AAABBBBCDD"}, 4);
   const Panel turned({"DDDDCCCBBA", "DDDCCCDBBA", "DDCDCCABBB"}, {"DDDCCCCBAA"}, 4);
@@ -147,7 +147,7 @@ TEST_CASE("it does not matter to evidence which category is called the last") {
   }
 }
 
-TEST_CASE("the evidence of a crowd is near that of the same raters as a panel") {
+TEST_CASE("the evidence of a crowd is close to that of the same raters as a panel") {
   // Many raters, but only three have ratings. The others add no information.
   LatentRows rows = binary_rows(), crowd = rows;
   const int more = 40;
@@ -165,7 +165,7 @@ TEST_CASE("the evidence of a crowd is near that of the same raters as a panel") 
   CHECK(by_rater.std_error == Approx(dense.std_error).epsilon(0.25));
 }
 
-TEST_CASE("variational bounds never fall, and meet where matrices have no freedom") {
+TEST_CASE("variational bounds never decrease, and are equal if no matrix is free") {
   const Panel panel = three_raters();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   LatentModel settings;
@@ -193,14 +193,15 @@ TEST_CASE("variational bounds never fall, and meet where matrices have no freedo
   CHECK(stiff.accuracy[3] == Approx(limit.accuracy[3]).epsilon(1e-3));
 }
 
-TEST_CASE("errors of their own gain on the model without them only where they are free") {
+TEST_CASE("separate errors improve the fit only if they are free parameters") {
   const Panel panel = three_raters();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   LatentModel settings;
   settings.errors = Errors::distance;
   const LatentClass model(rows, settings, LatentPrior(), {0, nullptr});
   const LatentFit base = fit_latent(model, model.start(), OptimiserOptions());
-  const SeparateErrors stiff = fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
+  const SeparateErrors stiff =
+      fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 1e8, {});
   CHECK(stiff.bound == Approx(base.value).epsilon(1e-5));
   const SeparateErrors free = fit_separate_errors(rows, settings, LatentPrior(), 0, base.x, 8, {});
   CHECK(free.bound != Approx(base.value).epsilon(1e-5));

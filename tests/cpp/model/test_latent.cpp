@@ -85,7 +85,7 @@ double joint(const LatentRows& rows, const LatentModel& model) {
 
 }  // namespace
 
-TEST_CASE("derivatives are those of the log posterior, scores those of the likelihood") {
+TEST_CASE("gradients are derivatives of the log posterior, scores those of the likelihood") {
   const Panel panel = lehner();
   for (const int setting : {0, 1, 2}) {
     const int system = setting == 0 ? -1 : 0;
@@ -141,7 +141,7 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
   }
 }
 
-TEST_CASE("the likelihood of a case is right however many ratings it has") {
+TEST_CASE("the likelihood of a case is correct for any number of ratings") {
   for (const int ratings : {1, 3, 40, 5000}) {
     LatentRows rows;
     rows.categories = 5;
@@ -177,7 +177,7 @@ TEST_CASE("the likelihood of a case is right however many ratings it has") {
   }
 }
 
-TEST_CASE("joint maximum likelihood of the generator's own model finds the truth") {
+TEST_CASE("joint maximum likelihood recovers the parameters that generated the data") {
   const Errors uniform = Errors::uniform, distance = Errors::distance;
   CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, 0, 1, 0), {false, uniform, false, false}) ==
         Approx(.9).epsilon(1e-5));
@@ -200,7 +200,7 @@ TEST_CASE("joint maximum likelihood of the generator's own model finds the truth
         Approx(.8818).epsilon(1e-4));
 }
 
-TEST_CASE("models are nested: a step along an axis never fits worse") {
+TEST_CASE("models are nested: a model with one more feature never fits worse") {
   const Panel panel = lehner();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});
   const auto best = [&](const LatentModel& model) {
@@ -228,7 +228,7 @@ TEST_CASE("known truths are kept, and rows do not depend on the order of cases")
   }
 }
 
-TEST_CASE("what raters cannot tell apart is known") {
+TEST_CASE("a model is identified if the ratings determine its parameters") {
   const auto identified = [](const std::vector<std::string>& raters, int categories,
                              const LatentModel& model) {
     const Panel panel(raters, {}, categories);
@@ -265,7 +265,7 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(identified_judges(rows, {true, free, false, false}, flat()).all);
 }
 
-TEST_CASE("two raters are known in two populations with different base rates, not in one") {
+TEST_CASE("two raters are identified in two populations with different base rates, not in one") {
   const Panel panel({"AABBAABB", "ABABABAB"}, {}, 2);
   // Patterns are not distinct here: each combination of answers occurs in both populations.
   PatternView view = panel.view();
@@ -309,7 +309,7 @@ TEST_CASE("two raters are known in two populations with different base rates, no
   }
 }
 
-TEST_CASE("one rater is known where truth is known, whichever it is") {
+TEST_CASE("one rater is identified if all truths are known, even if they are all the same") {
   const Panel panel({"ABB"}, {}, 2);
   const LatentModel model{false, Errors::uniform, false, false};
   for (const int truth : {0, 1, 2}) {  // 0: unknown
@@ -319,7 +319,7 @@ TEST_CASE("one rater is known where truth is known, whichever it is") {
   }
 }
 
-TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
+TEST_CASE("gradients for pairs of ratings are finite differences of their closeness") {
   const Panel panel = lehner();
   for (const int system : {-1, 0}) {
     Known known;
@@ -365,7 +365,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
   }
 }
 
-TEST_CASE("known raters have no parameters, and their ratings count as given") {
+TEST_CASE("known raters have no parameters, and their matrices are used as given") {
   const Panel panel = lehner();
   Known known;
   known.matrix.resize(4);
@@ -399,7 +399,7 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
   }
 }
 
-TEST_CASE("in a crowd cases of every known truth count, whichever case is the busiest") {
+TEST_CASE("in a crowd, cases of all known truths are used, whichever case has most ratings") {
   const auto identified = [](int first) {  // known truth of the busiest case
     LatentRows rows;
     rows.categories = 2;

@@ -72,7 +72,7 @@ std::vector<double> slow_ratings(const LatentRows& rows, const std::vector<doubl
 
 }  // namespace
 
-TEST_CASE("each parameter has its place") {
+TEST_CASE("each parameter has a separate position in the parameter vector") {
   LatentPrior prior;
   const std::vector<double> errors(6 * N * N, 0.0);
   for (const std::vector<int>& known : {std::vector<int>{}, {1}, {0, 1, 2, 3, 4}}) {
@@ -103,7 +103,7 @@ TEST_CASE("each parameter has its place") {
   }
 }
 
-TEST_CASE("the prior's constant is that of its densities") {
+TEST_CASE("the constant of the prior is the sum of the constants of its densities") {
   const auto normals = [](int count, double sd) {
     return -count * std::log(sd * std::sqrt(2 * 3.14159265358979324));
   };
@@ -128,7 +128,7 @@ TEST_CASE("the prior's constant is that of its densities") {
   }
 }
 
-TEST_CASE("ratings are expected where the posterior has their truths") {
+TEST_CASE("expected numbers of ratings are sums of posterior probabilities of the truth") {
   const LatentRows rows = rows_of(0);
   for (const LatentModel& model : all_models()) {
     const LatentClass latent(rows, model, LatentPrior());
@@ -139,7 +139,7 @@ TEST_CASE("ratings are expected where the posterior has their truths") {
   }
 }
 
-TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from the votes") {
+TEST_CASE("free matrices start at the result of thirty Dawid-Skene steps from vote shares") {
   Known known;
   known.truth.assign(panel.view().patterns, 0);
   known.truth[3] = 2;
@@ -177,7 +177,7 @@ TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from t
   }
 }
 
-TEST_CASE("more raters start from those of before, and the others from their mean") {
+TEST_CASE("old raters start at their earlier parameters, and new raters at the mean") {
   for (const bool one_is_known : {false, true}) {
     const Known known = one_is_known ? with_known({1, 3}) : Known();
     const LatentRows rows = rows_of(-1, known);
@@ -232,7 +232,7 @@ TEST_CASE("more raters start from those of before, and the others from their mea
   CHECK(rest.warm_start(Eigen::VectorXd::Zero(N - 1), 3).size() == 0);
 }
 
-TEST_CASE("a known truth counts as much as raters who all say so") {
+TEST_CASE("a known truth has the same effect as many raters who give this category") {
   const Panel mixed({"AABCBC", "AABCAC", "AABCCB"}, {}, N);
   Known known;
   known.truth.assign(mixed.view().patterns, 0);
@@ -247,7 +247,7 @@ TEST_CASE("a known truth counts as much as raters who all say so") {
   }
 }
 
-TEST_CASE("patterns have what their row has, or the mean over cases where there is none") {
+TEST_CASE("patterns get the values of their row, or the mean over cases if they have no row") {
   const Panel mixed({"AAAB.", "AAAB."}, {}, 2);
   const LatentRows rows = latent_rows(mixed.view(), mixed.weights(), -1, {});
   REQUIRE(rows.of_pattern == std::vector<int>{0, 1, -1});

@@ -50,7 +50,7 @@ auto slope_of(const Value& value, const Eigen::VectorXd& x, Eigen::Index i) -> d
 
 }  // namespace
 
-TEST_CASE("derivatives of ordinal errors and of confidence are those of the log posterior") {
+TEST_CASE("gradients for ordinal errors and confidence are derivatives of the log posterior") {
   for (const bool by_rater : {false, true}) {
     for (const Errors errors : {Errors::uniform, Errors::free, Errors::ordinal}) {
       for (const int system : {-1, 0}) {
@@ -94,7 +94,7 @@ TEST_CASE("derivatives of ordinal errors and of confidence are those of the log 
   }
 }
 
-TEST_CASE("ordinal errors are normal signals that are cut") {
+TEST_CASE("ordinal error probabilities are those of a normal signal between thresholds") {
   const double theta[] = {1.5, 0.3, -0.4, 0.2};
   const OrdinalLaw law(theta, 4);
   const double middle = 0.3, limits[] = {middle - std::exp(-0.4), middle, middle + std::exp(0.2)};
@@ -115,7 +115,7 @@ TEST_CASE("ordinal errors are normal signals that are cut") {
   CHECK(std::log(matrix[2]) == Approx(-224.465715831).epsilon(1e-8));
 }
 
-TEST_CASE("levels of confidence are the more frequent the more often answers are right") {
+TEST_CASE("higher confidence levels are more frequent if answers are more often correct") {
   const double theta[] = {0.5, -0.2, -1, 0.4};
   const LevelLaw law(theta, 3);
   for (const bool right : {false, true}) {
@@ -146,7 +146,7 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   }
 }
 
-TEST_CASE("the profile of an accuracy that is no parameter ends where it must") {
+TEST_CASE("the profile of an accuracy that is a function of parameters has the correct limits") {
   const LatentRows rows = bare_rows(0);
   for (const LatentModel& model : {LatentModel{true, Errors::free, false, false},
                                    LatentModel{true, Errors::ordinal, false, false}}) {
@@ -176,7 +176,7 @@ TEST_CASE("the profile of an accuracy that is no parameter ends where it must") 
   }
 }
 
-TEST_CASE("ordinal errors start with thresholds half way between the means of the signals") {
+TEST_CASE("thresholds of ordinal errors start halfway between the means of the signals") {
   for (const int N : {2, 3, 4, 5, 6}) {
     std::vector<double> x(N);
     OrdinalLaw::start(x.data(), N);
@@ -204,7 +204,7 @@ TEST_CASE("ordinal errors start with thresholds half way between the means of th
   }
 }
 
-TEST_CASE("levels start with the logits of their numbers") {
+TEST_CASE("confidence levels start at the logits of their frequencies") {
   // Numbers of wrong and right answers with each of three levels.
   const std::vector<double> seen{6, 4, 3, 7, 1, 20};
   double x[4];

@@ -50,7 +50,7 @@ OptimiserOptions careful() {
 
 }  // namespace
 
-TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness their squares") {
+TEST_CASE("pair frequencies count all pairs of ratings, and closeness is a sum of squares") {
   for (const int system : {-1, 0}) {
     const LatentRows rows = rows_of(system);
     for (const bool by_rater : {false, true}) {
@@ -89,7 +89,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
   }
 }
 
-TEST_CASE("the covariance of a fit to pairs is what one case more or less moves") {
+TEST_CASE("the covariance of a fit to pairs equals that from changes by one case more or less") {
   LatentRows rows = rows_of(0);
   for (const bool by_rater : {false, true}) {
     const LatentModel model{by_rater, Errors::uniform, false, false};

@@ -103,7 +103,7 @@ void compare_with_slow(const LatentRows& rows, const LatentModel& model) {
 
 }  // namespace
 
-TEST_CASE("a pass over rows with common beginnings is a pass row by row") {
+TEST_CASE("a pass over rows with shared prefixes gives the same result as a pass row by row") {
   for (int categories = 2; categories <= 10; ++categories) {
     LatentRows rows = crowd(categories, categories);
     CHECK(rows.longest_prefix > 0);
@@ -116,7 +116,7 @@ TEST_CASE("a pass over rows with common beginnings is a pass row by row") {
   }
 }
 
-TEST_CASE("rows so unlikely that their probability is no number are passed by logarithms") {
+TEST_CASE("rows whose probability underflows are computed with logarithms") {
   LatentRows rows;
   rows.categories = 3;
   rows.raters = rows.judges = 900;
@@ -134,7 +134,7 @@ TEST_CASE("rows so unlikely that their probability is no number are passed by lo
   compare_with_slow(rows, settings(Errors::uniform, true, true));
 }
 
-TEST_CASE("a row that ends where it repeats itself begins no later than the row before it") {
+TEST_CASE("shared prefixes are found in rows with repeated ratings") {
   LatentRows rows;
   rows.categories = 2;
   rows.raters = rows.judges = 2;
@@ -150,7 +150,7 @@ TEST_CASE("a row that ends where it repeats itself begins no later than the row 
   compare_with_slow(rows, settings(Errors::free, false, true));
 }
 
-TEST_CASE("where raters are exchangeable, rows that differ by who rated are one") {
+TEST_CASE("if raters are exchangeable, rows that differ only in the raters are merged") {
   const LatentRows rows = crowd(3, 9);
   const ExchangeableRows alike = regardless_of_rater(rows);
   CHECK(alike.rows.size() < rows.size());
@@ -172,7 +172,7 @@ TEST_CASE("where raters are exchangeable, rows that differ by who rated are one"
   CHECK(cases == rows.size());
 }
 
-TEST_CASE("a search ends where what is useful is out of reach, and only there") {
+TEST_CASE("a search stops only if it cannot reach a useful value") {
   const auto hill = [](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
     const double value = -x.squaredNorm() - 0.01 * std::pow(x[0], 4);
     if (gradient) {

@@ -28,7 +28,7 @@ PooledFit fit(const LatentRows& rows, bool one_coin) {
 
 }  // namespace
 
-TEST_CASE("derivatives of the log gamma function are those of differences") {
+TEST_CASE("derivatives of the log gamma function equal finite differences") {
   for (const double x : {0.01, 0.7, 3.2, 8.0, 250.0}) {
     const double step = 1e-5 * x;
     CHECK(Polygamma(x).first == Approx(digamma(x)).epsilon(1e-12));
@@ -37,7 +37,7 @@ TEST_CASE("derivatives of the log gamma function are those of differences") {
   }
 }
 
-TEST_CASE("names follow the majority of ratings") {
+TEST_CASE("category names follow the majority of ratings") {
   const std::vector<double> swapped{0.1, 0.9, 0.8, 0.2}, straight{0.9, 0.1, 0.2, 0.8};
   std::vector<double> both(swapped);
   both.insert(both.end(), straight.begin(), straight.end());
@@ -45,7 +45,7 @@ TEST_CASE("names follow the majority of ratings") {
   CHECK(names_by_majority(both, {1, 10}, 2) == std::vector<int>{0, 1});
 }
 
-TEST_CASE("association is that of the table of two raters") {
+TEST_CASE("the association equals that of the table of two raters") {
   // Table of the two raters. Rows: 3 1 1, 0 2 1 and 1 0 3.
   const Panel panel({"AAAAABBBCCCC", "AAABCBBCACCC"}, {}, 3);
   const Association found = association(latent_rows(panel.view(), panel.weights(), -1, {}));
@@ -64,7 +64,7 @@ TEST_CASE("association is that of the table of two raters") {
   CHECK(found.df == 4);
 }
 
-TEST_CASE("the skill of a judge is where its numbers are most probable") {
+TEST_CASE("the estimated skill of a judge maximises the probability of its counts") {
   Centre centre(2, 3, false);
   centre.u = {0.8, 0.2, 1.1};
   centre.w = {0, 0.7, 0.3, 0.4, 0, 0.6, 0.5, 0.5, 0};
@@ -85,7 +85,7 @@ TEST_CASE("the skill of a judge is where its numbers are most probable") {
   CHECK(std::fabs(density(skill + 1e-4) - density(skill - 1e-4)) / 2e-4 < 1e-5);
 }
 
-TEST_CASE("a fit around a centre is the mode of the free model given it") {
+TEST_CASE("a fit around a centre is the posterior mode of the free model, given the centre") {
   const Panel panel = twelve_cases();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   LatentModel model;
@@ -110,7 +110,7 @@ TEST_CASE("a fit around a centre is the mode of the free model given it") {
   }
 }
 
-TEST_CASE("one coin has errors alike") {
+TEST_CASE("in the one-coin model all errors are equally probable") {
   const Panel panel = twelve_cases();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   const PooledFit found = fit(rows, true);
@@ -122,7 +122,7 @@ TEST_CASE("one coin has errors alike") {
   }
 }
 
-TEST_CASE("what extrapolation reaches is where plain rounds stay") {
+TEST_CASE("extrapolation converges to a fixed point of plain rounds") {
   const Panel panel = twelve_cases();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   PooledOptions exact;

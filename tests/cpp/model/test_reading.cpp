@@ -14,7 +14,7 @@
 using namespace fallible;
 using doctest::Approx;
 
-TEST_CASE("what is estimated has its name, once") {
+TEST_CASE("each estimated parameter has a unique name") {
   const Panel panel = lehner();
   for (const int system : {-1, 0}) {
     const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {});
@@ -40,7 +40,7 @@ TEST_CASE("what is estimated has its name, once") {
   }
 }
 
-TEST_CASE("base rates are numbers, however far apart their logits") {
+TEST_CASE("base rates are finite for any distance between their logits") {
   const Panel panel = lehner();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});
   const LatentClass latent(rows, LatentModel(), LatentPrior());
@@ -53,7 +53,7 @@ TEST_CASE("base rates are numbers, however far apart their logits") {
   CHECK(rates[3] == 0);
 }
 
-TEST_CASE("where curvature would take very long there are variances alone") {
+TEST_CASE("if the full curvature would be too slow, only variances are computed") {
   std::vector<std::string> crowd(2100, "..........");
   for (std::size_t j = 0; j < crowd.size(); ++j) {
     for (std::size_t i = j % 3; i < 10; i += 3) crowd[j][i] = i % 2 == j % 5 % 2 ? 'A' : 'B';

@@ -31,7 +31,7 @@ TableRows agreeing() {
 
 }  // namespace
 
-TEST_CASE("sources that agree tell the truth, and keep the names that the start gives") {
+TEST_CASE("sources that agree identify the truth, and keep the names of the start") {
   const auto fit = fallible::fit_tables(agreeing(), {30, 10}, {.6, .4, .4, .6}, 0.1, 500);
   CHECK(fit.converged);
   CHECK(fit.posterior[0] > 0.99);
@@ -40,7 +40,7 @@ TEST_CASE("sources that agree tell the truth, and keep the names that the start 
   CHECK(fit.table[2][0] == 1);
 }
 
-TEST_CASE("known truths stay, and rows without weight do not count") {
+TEST_CASE("known truths stay fixed, and rows with weight zero are ignored") {
   TableRows rows = agreeing();
   rows.truth = {1, -1};
   const auto fit = fallible::fit_tables(rows, {30, 0}, {0, 1, .5, .5}, 0, 500);

@@ -44,7 +44,7 @@ std::vector<double> shares(int truth, double dispersion) {
 
 }  // namespace
 
-TEST_CASE("a step of the variational approximation is what its equations say") {
+TEST_CASE("a step of the variational approximation follows its equations") {
   const Panel panel({"ABCABCABBCABCABCABBC", "ABCABCACBAABCBBCA.CC", "ABCBBCABCCABAABCABCC"},
                     {"ABCABBABBCABCABCABBC"}, N);
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), 0, {});

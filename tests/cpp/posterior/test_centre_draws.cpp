@@ -106,7 +106,7 @@ TEST_CASE("draws of the centre have the moments of its density") {
   }
 }
 
-TEST_CASE("in order, each answer stays most probable under its truth") {
+TEST_CASE("with an order constraint, each answer is most probable under its truth") {
   // Without the condition these counts would exchange the first two categories.
   const Counts counts{{{2, 9, 0, 8, 3, 1, 0, 1, 6}, {1, 5, 0, 4, 1, 1, 0, 0, 44}}, 3};
   CentreDraws centre(3);

@@ -129,7 +129,7 @@ TEST_CASE("two tests without a gold standard have the exact posterior") {
 
 // If all truths are known, sweeps draw from Dirichlet distributions. The test draws from them
 // directly with the same stream and compares the numbers.
-TEST_CASE("with all truths known the posterior is that of counts") {
+TEST_CASE("if all truths are known, the posterior is computed from counts") {
   const PosteriorRows rows = strongyloides.rows(false, {2, 2, 1, 1});
   ChainOptions one = options(50);
   one.chains = one.thin = 1;
@@ -153,7 +153,7 @@ TEST_CASE("with all truths known the posterior is that of counts") {
 }
 
 // Expected values are sums over all 4^10 combinations of truths.
-TEST_CASE("a system joins the raters, or is judged by them alone") {
+TEST_CASE("a system is used like a rater, or only evaluated by the raters") {
   for (const bool joined : {true, false}) {
     const PosteriorRows rows = lehner.rows(joined);
     const PosteriorPrior prior = lehner_prior(joined);
@@ -190,7 +190,7 @@ TEST_CASE("draws do not depend on threads, and a seed repeats them") {
   CHECK(first[0].draws.size() == 50u * posterior_parameters(rows, prior));
 }
 
-TEST_CASE("a missing rating leaves the others as they are") {
+TEST_CASE("a missing rating does not change the effect of the others") {
   const Panel panel({"BB.", "BA.", "AB.", "AA."}, {38, 2, 87, 35}, 3, 2);
   PosteriorPrior prior = two_tests();
   prior.matrix_of = {0, 1, 2};
@@ -202,7 +202,7 @@ TEST_CASE("a missing rating leaves the others as they are") {
   check_mean(chains, p, 0.7, [](const double* d) { return d[10]; });
 }
 
-TEST_CASE("a known matrix stays, and matrices in order stay in order") {
+TEST_CASE("a known matrix stays fixed, and ordered matrices stay ordered") {
   PosteriorPrior prior = two_tests();
   prior.matrix[0].fixed = {0.9, 0.1, 0.3, 0.7};
   prior.order = ClassOrder::each;
@@ -214,7 +214,7 @@ TEST_CASE("a known matrix stays, and matrices in order stay in order") {
   }
 }
 
-TEST_CASE("rows with shared errors have the probabilities of a distribution") {
+TEST_CASE("probabilities of rows with shared errors sum to one") {
   const PosteriorRows rows = strongyloides.rows();
   for (const Dependence dependence : {Dependence::easy, Dependence::pairs}) {
     PosteriorPrior prior = two_tests();

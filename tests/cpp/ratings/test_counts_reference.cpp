@@ -158,7 +158,7 @@ TEST_CASE("tallies have the numbers of each category, pairs and answers of their
   }
 }
 
-TEST_CASE("constant raters gave one category so often that it is no chance") {
+TEST_CASE("constant raters gave one category more often than chance explains") {
   for (const int cases : {2, 4, 5, 6, 7, 8, 9, 10, 12, 30}) {
     PatternBuilder builder(0);
     std::vector<double> weight;

@@ -14,7 +14,7 @@
 
 using namespace fallible;
 
-TEST_CASE("equal cases share a pattern; missing ratings take no room") {
+TEST_CASE("equal cases share a pattern, and missing ratings are not stored") {
   const Panel panel({"AAB.", "BBB."}, {"AAAB"}, 2);
   CHECK(panel.patterns.index == std::vector<int>{1, 1, 2, 3});
   CHECK(panel.patterns.start == std::vector<int>{0, 2, 4, 4});
@@ -39,7 +39,7 @@ TEST_CASE("long data in any order give the patterns of wide data") {
   CHECK(x.category == wide.patterns.category);
 }
 
-TEST_CASE("counts become slots") {
+TEST_CASE("counts are converted to slots") {
   const std::vector<int> a{2, 0}, b{1, 0};
   const Patterns x = patterns_from_counts({a.data(), b.data()}, {}, 2);
   CHECK(x.rater == std::vector<int>{1, 2, 3});
@@ -62,7 +62,7 @@ TEST_CASE("weights add up by pattern") {
   CHECK(pattern_weights(index.data(), nullptr, 3, 2) == std::vector<double>{1, 2});
 }
 
-TEST_CASE("tallies forget who rated, and do not depend on order") {
+TEST_CASE("tallies do not depend on raters or on order") {
   const Panel panel({"ABA", "BAA", "AAB"}, {"AAA"}, 2);
   const Tallies x = panel.tallies();
   CHECK(x.size() == 1);
@@ -76,7 +76,7 @@ TEST_CASE("tallies forget who rated, and do not depend on order") {
   CHECK(reversed.tallies().count == x.count);
 }
 
-TEST_CASE("patterns with the same key are one row, in an order of its own") {
+TEST_CASE("patterns with the same key are merged into one row") {
   const std::vector<std::vector<int>> keys{{7, 1, 0}, {7, 0, 2, 1, 1}, {}, {7, 1, 0}};
   const RowGroups groups(4, [&](int p, std::vector<int>& key) {
     key = keys[p];
@@ -94,7 +94,7 @@ TEST_CASE("patterns with the same key are one row, in an order of its own") {
   CHECK(rows.of_pattern == groups.of_pattern());
 }
 
-TEST_CASE("repeats are ratings, but not pairs of raters") {
+TEST_CASE("repeated ratings are ratings, but do not form pairs of raters") {
   // Ratings of one case: A, A, B by rater 1 and A by rater 2.
   const std::vector<int> which{1, 1, 1, 1}, rater{1, 1, 1, 2}, category{1, 1, 2, 1};
   const Patterns x = patterns_from_long(which.data(), rater.data(), category.data(), 4, {}, 1);
@@ -116,7 +116,7 @@ TEST_CASE("repeats are ratings, but not pairs of raters") {
   CHECK(counts.agreeing == std::vector<double>{4, 4});
 }
 
-TEST_CASE("too many ratings of one case are refused, not miscounted") {
+TEST_CASE("too many ratings of one case are an error") {
   const std::vector<int> a{46341};
   const Patterns x = patterns_from_counts({a.data()}, {}, 1);
   PatternView view;
@@ -141,7 +141,7 @@ TEST_CASE("pairs of raters and systems are counted on common cases") {
   CHECK(x.pairs[0] == 0);
 }
 
-TEST_CASE("raters are constant if that is improbable for ratings of the panel") {
+TEST_CASE("raters are constant if equal answers are improbable for ratings of the panel") {
   const auto who = [](const Panel& panel) {
     return constant_raters(panel.view(), panel.weights());
   };

@@ -37,7 +37,7 @@ Design simple(std::vector<double> raters, std::vector<double> systems) {
 
 }  // namespace
 
-TEST_CASE("errors are so many times likelier than those a step further away") {
+TEST_CASE("errors are `dispersion` times more probable than errors one step further away") {
   ConfusionOptions options;
   options.dispersion = 2;
   const auto x = matrix(0.4, fifths, options);
@@ -49,7 +49,7 @@ TEST_CASE("errors are so many times likelier than those a step further away") {
   }
 }
 
-TEST_CASE("the accuracy over base rates is kept, or that of each category") {
+TEST_CASE("normalisation keeps the mean accuracy or the accuracy of each category") {
   Stream stream(2, 0);
   bool sums = true, expected = true, rows = true, inside = true;
   for (int i = 0; i < 500; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("the accuracy over base rates is kept, or that of each category") {
   CHECK(inside);
 }
 
-TEST_CASE("extreme settings give probabilities") {
+TEST_CASE("extreme settings still give probabilities from 0 to 1") {
   for (const double dispersion : {1e-300, 1e-100, 1e100, 1e300}) {
     for (const double accuracy : {1e-12, 0.5, 1 - 1e-12, -0.3, 1.4}) {
       ConfusionOptions options;
@@ -120,7 +120,7 @@ TEST_CASE("base rates sum to one and have the means and variances of their law")
   }
 }
 
-TEST_CASE("a panel follows its matrices") {
+TEST_CASE("answers of a panel follow their confusion matrices") {
   Design design = simple({0.5, 0.6, 0.7}, {0.1, 0.9});
   design.confusion.dispersion = 2;
   design.confusion.error_range = 1;
@@ -164,7 +164,7 @@ TEST_CASE("a panel follows its matrices") {
   }
 }
 
-TEST_CASE("strata can have exactly their share") {
+TEST_CASE("strata can have exactly their expected share of cases") {
   Design design = simple({0.6, 0.6}, {});
   design.strata = {{-0.2, 1.0 / 3}, {0, 1.0 / 3}, {0.2, 1.0 / 3}};
   design.strata_drawn = false;
@@ -178,7 +178,7 @@ TEST_CASE("strata can have exactly their share") {
   }
 }
 
-TEST_CASE("copying counts in the expected accuracy") {
+TEST_CASE("the expected accuracy includes copied answers") {
   Design design = simple({0.9, 0.3}, {0.1, 0.8});
   design.copying = {{0, 1, 0.5}, {1, 2, 0.5}, {0, 3, 1}};
   Stream stream(7, 0);
@@ -221,7 +221,7 @@ double margin(std::size_t cases) { return 2 / std::sqrt(static_cast<double>(case
 
 }  // namespace
 
-TEST_CASE("loadings leave accuracies and make errors go together") {
+TEST_CASE("loadings correlate errors without changing accuracies") {
   Design design = simple({0.5, 0.5}, {0.5});
   design.categories = 2;
   design.loading = {0.8, 0.5, 0};
@@ -239,7 +239,7 @@ TEST_CASE("loadings leave accuracies and make errors go together") {
   CHECK(std::fabs(share(panel.answers[0], panel.answers[2], 0, cases) - 0.5) < margin(cases));
 }
 
-TEST_CASE("accuracy drifts along a line that is kept within 0 and 1") {
+TEST_CASE("accuracy drifts linearly and is limited to [0, 1]") {
   Design design = simple({0.6, 0.9}, {0.7, 1});
   design.drift = {-0.4, 0.4, 0, -0.5};
   Stream stream(11, 0);

@@ -79,7 +79,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 
 }  // namespace
 
-TEST_CASE("a run is the panel of its stream, fitted and judged") {
+TEST_CASE("a run simulates the panel of its stream, fits it and evaluates the systems") {
   const Design design = violated();
   const StudyOptions study = options(80, 5);
   const auto runs = run_study(design, study, Host());
@@ -120,7 +120,7 @@ TEST_CASE("a run is the panel of its stream, fitted and judged") {
   }
 }
 
-TEST_CASE("a study does not depend on the number of threads, nor on how it is cut") {
+TEST_CASE("a study does not depend on the number of threads or of blocks") {
   StudyOptions study = options(60, 40);
   const auto one = run_study(violated(), study, Host());
   const auto equal = [](const StudyRun& a, const StudyRun& b) {
@@ -145,7 +145,7 @@ TEST_CASE("a study does not depend on the number of threads, nor on how it is cu
   for (std::size_t r = 0; r < end.size(); ++r) CHECK(equal(one[30 + r], end[r]));
 }
 
-TEST_CASE("a method with more parameters than raters can tell apart estimates nothing") {
+TEST_CASE("a method with parameters that are not identified returns no estimate") {
   Design design;
   design.categories = 3;
   design.raters = {0.7, 0.7};
@@ -164,7 +164,7 @@ TEST_CASE("a method with more parameters than raters can tell apart estimates no
   }
 }
 
-TEST_CASE("robust intervals are made of the average, whatever is estimated") {
+TEST_CASE("robust intervals use quantities of the average for every method") {
   StudyOptions study = options(150, 2);
   for (StudyEstimator& estimator : study.estimators) estimator.interval = IntervalKind::bootstrap;
   study.estimators[0].replicates = 30;
@@ -213,13 +213,13 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
   }
 }
 
-TEST_CASE("a study stops when the host says so") {
+TEST_CASE("a study stops when the host requests it") {
   Host host;
   host.tick = [](std::size_t) { return false; };
   CHECK_THROWS_AS(run_study(violated(), options(5000, 200), host), Interrupted);
 }
 
-TEST_CASE("seeds of runs are whole numbers that differ, and leave the panels alone") {
+TEST_CASE("seeds of runs are distinct whole numbers, and do not change the panels") {
   std::set<int> seeds;
   for (std::uint64_t item = 0; item < 1000; ++item) seeds.insert(run_seed(1, item));
   CHECK(seeds.size() == 1000);
@@ -230,7 +230,7 @@ TEST_CASE("seeds of runs are whole numbers that differ, and leave the panels alo
   CHECK(run_seed(1, 5) != static_cast<int>(again.uniform() * 2147483647));
 }
 
-TEST_CASE("systems that are hidden are not judged, whoever copies them") {
+TEST_CASE("hidden systems are not evaluated, even if others copy them") {
   Design design = violated();
   design.copying = {{4, 0, 0.2}};
   StudyOptions study = options(60, 1);
