@@ -268,7 +268,8 @@ TEST_CASE("linear replicates are slopes of estimates times changes of weights") 
   }
 }
 
-TEST_CASE("the bootstrap of every estimator does not depend on the number of threads") {
+TEST_CASE("the bootstrap of every estimator does not depend on the number of threads" *
+          doctest::test_suite("slow")) {
   const Panel panel = lehner();
   BootstrapOptions how;
   how.replicates = 20;

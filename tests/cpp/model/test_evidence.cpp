@@ -52,7 +52,8 @@ TEST_CASE("fixing the shift or the errors gives the model with these values") {
   CHECK(counted == Approx(answers).epsilon(1e-12));
 }
 
-TEST_CASE("evidence is the integral over the parameters") {
+TEST_CASE("evidence is the integral over the parameters" *
+          doctest::test_suite("slow")) {
   const LatentRows rows = binary_rows();
   for (const double shift : {0.0, 0.1}) {
     LatentModel settings;

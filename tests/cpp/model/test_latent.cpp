@@ -85,7 +85,8 @@ double joint(const LatentRows& rows, const LatentModel& model) {
 
 }  // namespace
 
-TEST_CASE("gradients are derivatives of the log posterior, scores those of the likelihood") {
+TEST_CASE("gradients are derivatives of the log posterior, scores those of the likelihood" *
+          doctest::test_suite("slow")) {
   const Panel panel = lehner();
   for (const int setting : {0, 1, 2}) {
     const int system = setting == 0 ? -1 : 0;
@@ -319,7 +320,8 @@ TEST_CASE("one rater is identified if all truths are known, even if they are all
   }
 }
 
-TEST_CASE("gradients for pairs of ratings are finite differences of their closeness") {
+TEST_CASE("gradients for pairs of ratings are finite differences of their closeness" *
+          doctest::test_suite("slow")) {
   const Panel panel = lehner();
   for (const int system : {-1, 0}) {
     Known known;

@@ -114,7 +114,8 @@ PosteriorPrior lehner_prior(bool joined) {
 
 // Data of Joseph, Gyorkos and Coupal (1995). Expected values are sums over all true classes of
 // cases.
-TEST_CASE("two tests without a gold standard have the exact posterior") {
+TEST_CASE("two tests without a gold standard have the exact posterior" *
+          doctest::test_suite("slow")) {
   const PosteriorRows rows = strongyloides.rows();
   const PosteriorPrior prior = two_tests();
   const auto chains = draw_posterior(rows, prior, options(25000), {});
@@ -153,7 +154,8 @@ TEST_CASE("if all truths are known, the posterior is computed from counts") {
 }
 
 // Expected values are sums over all 4^10 combinations of truths.
-TEST_CASE("a system is used like a rater, or only evaluated by the raters") {
+TEST_CASE("a system is used like a rater, or only evaluated by the raters" *
+          doctest::test_suite("slow")) {
   for (const bool joined : {true, false}) {
     const PosteriorRows rows = lehner.rows(joined);
     const PosteriorPrior prior = lehner_prior(joined);
@@ -173,7 +175,8 @@ TEST_CASE("a system is used like a rater, or only evaluated by the raters") {
   }
 }
 
-TEST_CASE("draws do not depend on threads, and a seed repeats them") {
+TEST_CASE("draws do not depend on threads, and a seed repeats them" *
+          doctest::test_suite("slow")) {
   const PosteriorRows rows = lehner.rows(true);
   PosteriorPrior prior;
   prior.matrix_of = {0, 1, 2, 3, 4};

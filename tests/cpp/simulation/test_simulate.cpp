@@ -94,7 +94,8 @@ TEST_CASE("extreme settings still give probabilities from 0 to 1") {
   }
 }
 
-TEST_CASE("base rates sum to one and have the means and variances of their law") {
+TEST_CASE("base rates sum to one and have the means and variances of their distribution" *
+          doctest::test_suite("slow")) {
   for (const double concentration : {0.0, 0.001, 0.5, 1.0, 4.0}) {  // 0: uniform rates
     CAPTURE(concentration);
     Design design = simple({0.6, 0.6}, {});

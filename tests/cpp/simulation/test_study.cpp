@@ -120,7 +120,8 @@ TEST_CASE("a run simulates the panel of its stream, fits it and evaluates the sy
   }
 }
 
-TEST_CASE("a study does not depend on the number of threads or of blocks") {
+TEST_CASE("a study does not depend on the number of threads or of blocks" *
+          doctest::test_suite("slow")) {
   StudyOptions study = options(60, 40);
   const auto one = run_study(violated(), study, Host());
   const auto equal = [](const StudyRun& a, const StudyRun& b) {
