@@ -219,8 +219,8 @@ add_difference_note <- function(plans) {
 # Sentence on the power to detect a difference whose interval has the given half-width.
 power_note <- function(half_width, settings) {
   factor <- 1 + qnorm(0.8) / normal_quantile(settings$conf_level)
-  paste("With probability about .8, the interval excludes 0 if the true difference is",
-    format_decimals(half_width * factor))
+  paste0("A true difference of ", format_decimals(half_width * factor),
+    " is detected (interval without 0) with probability .8")
 }
 
 # Checks the argument `interval`. Combined intervals are available for accuracies only, because the

@@ -126,7 +126,7 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
 
 # Alternative annotator test.
 
-say_sentences.alt_test <- function(x) {
+say_sentences.alt_test <- function(x) { # nolint: object_name.
   table <- x$systems
   options <- x$options
   passed <- table$passed %in% TRUE
@@ -150,7 +150,7 @@ say_sentences.alt_test <- function(x) {
   ), table$system)
 }
 
-say_methods.alt_test <- function(x) {
+say_methods.alt_test <- function(x) { # nolint: object_name.
   options <- x$options
   fill(
     "Whether a system can replace a rater was tested with the R package fallible by the alternative
@@ -185,10 +185,11 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
       if (!binary) paste(" for", tests$category)),
     paste0("the base rate of ", rates$truth, unless_missing(rates$population, " in %s"))
   )
+  decimals <- lapply(table[numbers[-1L]], format_decimals)
   estimates <- sprintf(
-    "%s, %s is estimated at %s.", basis_words(list(fit = x), sum(weights_of_cases(x$x))), quantity,
-    sub("interval", "credible interval", fixed = TRUE,
-      estimate_words(table, default_conf_level(), format_decimals))
+    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s).",
+    basis_words(list(fit = x), sum(weights_of_cases(x$x))), quantity, decimals[[1L]],
+    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]]
   )
   mixed <- has_mixed(worst_mixing(x))
   prior_driven <- prior_driven_terms(terms)

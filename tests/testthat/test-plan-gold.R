@@ -573,7 +573,7 @@ test_that("a difference of groups is planned, labelled and compared", {
   difference <- tidy(compare_systems(estimate))
   expect_lt((difference$conf.high - difference$conf.low) / 2, 0.12)
   expect_output(print(plan), "half-width 0.120")
-  expect_output(print(plan), "excludes 0 if the true difference is 0.181")
+  expect_output(print(plan), "A true difference of 0.181 is detected")
 
   # A pilot, and a fixed number of labels.
   pilot <- estimate_accuracy(of$x,
@@ -595,5 +595,5 @@ test_that("a difference of groups is planned, labelled and compared", {
 test_that("the power of a planned difference is that of a normal interval", {
   plan <- planned(half_width = 0.08, of = "difference", conf_level = 0.95)
   detected <- tidy(plan)$half_width[[2]] * (1 + stats::qnorm(0.8) / stats::qnorm(0.975))
-  expect_output(print(plan), paste("true difference is", format_decimals(detected)))
+  expect_output(print(plan), paste("difference of", format_decimals(detected), "is detected"))
 })

@@ -58,7 +58,7 @@ test_that("a plan of a difference is that of a study's differences", {
   expect_equal(answer$probability, mean(error <= 0.1))
   expect_equal(answer$lowest, min(rowMeans(error <= 0.1)))
   expect_equal(answer$half_width, sort(error)[[180]])
-  expect_output(print(plan), "true difference is 0.151")
+  expect_output(print(plan), "true difference of 0.151 is detected")
   expect_identical(update(plan, of = "accuracy")$settings$of, "accuracy")
   expect_error(quick(of = "difference"), class = "fallible_error_argument")
   expect_error(quick(of = "recall"), class = "fallible_error_argument")
