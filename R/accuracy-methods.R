@@ -185,7 +185,7 @@ accuracy_notes <- function(x, record) {
     if (has_range) {
       note(paste(c(
         "Range: from errors shared with the raters to independent errors (not bounds).", assumption
-      ), collapse = " "), "assumption", report = NULL)
+      ), collapse = " "), "assumption", report = assumption)
     } else {
       assumption
     },

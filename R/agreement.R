@@ -129,11 +129,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
       i = "Select a variable: {.code x[[\"{names(x)[[1L]]}\"]]}.")
     return(map_variables(x))
   }
-  if (has_groups) {
-    x <- as_ratings(x)
-    groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
-    return(map_variables(lapply(groups, function(at) x[at, ]), "group"))
-  }
+  if (has_groups) return(map_variables(split_by(x, by), "group"))
   counts <- rlang::enquo(counts)
   abort_argument_if(missing(x) && quo_is_null(counts), "x", "must be given.")
   if (!quo_is_null(counts)) x <- read_counts(x, counts)

@@ -24,7 +24,8 @@
 #' @param epsilon Largest lead of a rater, in \[0, 1\], at which the cheaper system is still
 #'   preferred; by default 0.2. The authors suggest 0.2 for experts, 0.15 for skilled raters and 0.1
 #'   for crowds.
-#' @param score Score of an answer: `"accuracy"` (the default) or `"neg_rmse"`, see *Method*.
+#' @param score Score of an answer: `"accuracy"` (the default) or, for ordered or numeric
+#'   categories, `"neg_rmse"`, with which near misses count less; see *Method*.
 #' @param q False discovery rate, in (0, 1); by default 0.05.
 #' @param min_raters Smallest number of ratings of a case. Cases with fewer ratings are left out. A
 #'   whole number, at least and by default 2.

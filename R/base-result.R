@@ -377,6 +377,9 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
 }
 
 #' @export
+augment.result_parts <- function(x, ...) bind_parts(x, augment, ...)
+
+#' @export
 format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))
 
 #' @export

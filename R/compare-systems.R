@@ -28,6 +28,8 @@
 #' of ranks are shares of replicates; equal systems share a rank. Both then allow for sampling error
 #' only.
 #'
+#' Replicates are random. To repeat a comparison exactly, call [set.seed()] before it.
+#'
 #' @section Order of systems:
 #' If the estimate and the agreement with the plurality of raters (the most frequent rating of a
 #' case) order two systems differently, the estimate is often wrong: in 14 public data sources, it

@@ -60,7 +60,7 @@ data_check <- function(x, ...) {
     unequal = at_chance && shows_unequal_raters(x)
   )
   checks <- rbind(
-    look_at_cases(x), look_at_raters(x), look_at_agreement(agreement_facts), look_at_constant(x),
+    look_at_cases(x), look_at_raters(x), look_at_agreement(agreement_facts, x), look_at_constant(x),
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems(x),
     look_at_kind(x)
   )
@@ -98,7 +98,7 @@ look_at_raters <- function(x) {
 
 as_sentence <- function(words) paste0(capitalised(words), ".")
 
-look_at_agreement <- function(agreement_facts) {
+look_at_agreement <- function(agreement_facts, x) {
   kappa <- agreement_facts$kappa
   if (is.na(kappa)) return(finding("agreement", "Agreement is not defined for these ratings",
     "Agreement needs at least two categories, and a case with two ratings."))
@@ -110,7 +110,8 @@ look_at_agreement <- function(agreement_facts) {
     paste("Agreement is no better than by chance, given how often raters use each category:",
       "only cases with known truth can help.")
   } else {
-    "Weak agreement: sharpen the instructions, or take more cases and raters."
+    paste("Weak agreement: sharpen the instructions, or", if (panel_kind(x) == "machines")
+      "label cases. More machines rarely help." else "take more cases and raters.")
   }
   finding("agreement",
     paste0(
@@ -204,7 +205,7 @@ panel_problems <- function(fit) {
     at_chance = fit$identified != "yes"
   )
   checks <- rbind(
-    if (!agreement_facts$at_chance) look_at_agreement(agreement_facts), look_at_constant(x),
+    if (!agreement_facts$at_chance) look_at_agreement(agreement_facts, x), look_at_constant(x),
     look_at_copies(x)
   )
   is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &

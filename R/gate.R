@@ -10,7 +10,7 @@
 #' undecided. R exits with status 1 after an error, such as a refused estimate. In a shell:
 #'
 #' ```sh
-#' Rscript -e 'e <- readRDS("estimate.rds"); quit(status = fallible::gate(e, 0.7)$status)'
+#' Rscript -e 'print(g <- fallible::gate(readRDS("estimate.rds"), 0.7)); quit(status = g$status)'
 #' ```
 #'
 #' @section Error rates: A system whose accuracy is exactly `at_least` passes with probability (1 -

@@ -117,7 +117,7 @@ gold_caption <- function(settings) {
       sprintf("%s of \"%s\"", capitalised(settings$of), as_label(settings$category_label))
     ),
     settings$target,
-    if (is.null(settings$gold)) paste("within", format(settings$half_width)) else
+    if (is.null(settings$gold)) paste("within", format(settings$half_width, digits = 3L)) else
       paste("with", count_noun(settings$gold, "gold case")),
     interval_title(settings$conf_level)
   )
@@ -172,7 +172,8 @@ gold_plan_notes <- function(x, settled) {
         "gold cases are enough to contradict them"
       )
     },
-    if (settings$of == "difference") "Only cases on which the systems differ need a label",
+    if (settings$of == "difference") c("Only cases on which the systems differ need a label",
+      if (!is.na(settled$gold)) power_note(settled$half_width, settings)),
     if (n_drawn > 0L) paste0(
       "Cases to label: ", number_of(n_drawn), if (settled$labelled > 0) " more", ", drawn ",
       switch(settings$choice, random = "at random",

@@ -81,12 +81,22 @@
 #' different answers are drawn; for precision, only cases with the answer `category`. These cases
 #' cannot be used to estimate the accuracy of a system.
 #'
+#' @section Groups:
+#' For the result of [estimate_accuracy()] with `by`, and for ratings with `by`, the result has a
+#' plan per group. With `of = "difference"`, each group is planned with `half_width / sqrt(2)`. The
+#' interval of the difference of two groups (see [compare_systems()]) then has `half_width`. It is
+#' narrower if clusters are paired.
+#'
+#' @section Power:
+#' The interval of a difference of 1.51 `half_width` excludes 0 with probability .8 if `conf_level`
+#' is .9 (1.43 if it is .95). To detect a difference of 10 points, use `half_width = 0.1 / 1.51`.
+#'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()], preferably
 #'   with some gold cases (a pilot).
 #' @param half_width Half the width of the interval, in (0, 0.5); by default 0.05.
 #' @param of Quantity to measure: the `"accuracy"` of each system (the default), the `"difference"`
-#'   of the accuracies of two systems, or the `"recall"` or `"precision"` of each system for one
-#'   `category`.
+#'   of the accuracies of two systems (or of groups, see *Groups*), or the `"recall"` or
+#'   `"precision"` of each system for one `category`.
 #' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
 #'   difference). The same cases are labelled for all systems.
 #' @param category The category of `"recall"` or `"precision"`, a string.
@@ -107,12 +117,13 @@
 #'   `NULL`, no costs. The plan then reports whether one more rater for every case costs less than
 #'   the labels that it saves. For an accuracy, it also reports the cheapest numbers of labels and
 #'   ratings (Angelopoulos et al. 2025).
-#' @param ... Not used.
-#' @return An object of class `gold_plan`. [tidy()][tidy.gold_plan] returns a row per system and
-#'   kind of interval, with `gold` (total number of gold cases), `more` (number still to label) and
-#'   `half_width`. [glance()][tidy.gold_plan] returns these numbers for the system that needs most
-#'   gold cases, and [augment()][tidy.gold_plan] the cases to label.
-#'   [autoplot()][autoplot.gold_plan] draws half-widths against numbers of gold cases.
+#' @param ... `by`: groups of cases, as in [estimate_accuracy()], if `x` is ratings. See *Groups*.
+#' @return An object of class `gold_plan`, or a list of them (see *Groups*).
+#'   [tidy()][tidy.gold_plan] returns a row per system and kind of interval, with `gold` (total
+#'   number of gold cases), `more` (number still to label) and `half_width`.
+#'   [glance()][tidy.gold_plan] returns these numbers for the system that needs most gold cases, and
+#'   [augment()][tidy.gold_plan] the cases to label. [autoplot()][autoplot.gold_plan] draws
+#'   half-widths against numbers of gold cases.
 #' @family estimation
 #' @seealso [plan_cases()] for the number of cases and raters in studies without gold cases.
 #' @references Angelopoulos, A. N., Eisenstein, J., Berant, J., Agarwal, A. and Fisch, A. (2025).
@@ -131,6 +142,8 @@
 #' plan
 #' if (requireNamespace("ggplot2", quietly = TRUE)) plot(plan)
 #' augment(plan)
+#' # Labels for the difference between two groups of cases
+#' plan_gold(x, half_width = 0.1, of = "difference", by = rep(c("old", "new"), 500))
 #' @export
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
                       systems = NULL, category = NULL, gold = NULL,
@@ -138,18 +151,26 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
                       conf_level = default_conf_level(),
                       choice = c("stratified", "active", "random"),
                       cost = NULL, ...) {
-  check_call()
+  check_call(dots = "by")
+  of <- check_choice(of)
+  check_number(half_width, "half_width", 0, 0.5, open_min = TRUE, open_max = TRUE)
+  by <- enquos(...)$by
+  if (!is.null(by)) x <- split_by(x, by)
+  if (!is.null(by) || inherits(x, "accuracy_by_group")) {
+    if (of != "difference") return(map_variables(unclass(x), "group"))
+    return(add_difference_note(map_variables(lapply(x, function(x) {
+      list(x = x, of = "accuracy", interval = "corrected", half_width = half_width / sqrt(2))
+    }), "group")))
+  }
   estimate <- as_planned_estimate(x)
   if (missing(target)) target <- estimate$gold$settings$target %||% "population"
   x <- estimate$fit$x
-  of <- check_choice(of)
   uses_category <- of %in% c("recall", "precision")
   category_number <- if (length(category) == 1L) match(as_label(category), x$categories)
   abort_argument_if(uses_category && !isTRUE(category_number > 0L), "category",
     "must be one of {.val {x$categories}}.", not = category)
   settings <- list(
-    half_width = check_number(half_width, "half_width", 0, 0.5, open_min = TRUE, open_max = TRUE),
-    of = of, systems = check_planned_systems(systems, x, of),
+    half_width = half_width, of = of, systems = check_planned_systems(systems, x, of),
     category = if (uses_category) category_number,
     category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
@@ -175,13 +196,31 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 as_planned_estimate <- function(x) {
   if (inherits(x, "accuracy_estimate")) return(x)
   abort_argument_if(!inherits(x, "ratings"), "x",
-    "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x,
-    i = "Plan each group of an estimate by itself. Differences between groups cannot be planned.")
+    "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x)
   votes <- with_votes(x)
   # The accuracy of one rater is not identified without gold cases, so there is no estimate. The
   # ratings still predict the truth of cases.
   if (n_raters(votes) == 1L) return(list(fit = list(x = votes)))
   without_warnings(estimate_accuracy(x))
+}
+
+# Adds a note on the difference of the two groups with the widest intervals to the plans of groups,
+# unless a plan does not reach its half-width.
+add_difference_note <- function(plans) {
+  half_widths <- vapply(plans, function(plan) glance(plan)$half_width, 0)
+  half_width <- sqrt(sum(sort(half_widths, TRUE, na.last = FALSE)[1:2]^2))
+  if (is.na(half_width)) return(plans)
+  structure(plans, note = c(
+    paste0("Difference of two groups: half-width ", format_decimals(half_width),
+      " if errors of groups are independent"), power_note(half_width, plans[[1L]]$settings)
+  ))
+}
+
+# Sentence on the power to detect a difference whose interval has the given half-width.
+power_note <- function(half_width, settings) {
+  factor <- 1 + qnorm(0.8) / normal_quantile(settings$conf_level)
+  paste0("A true difference of ", format_decimals(half_width * factor),
+    " is detected (interval without 0) with probability .8")
 }
 
 # Checks the argument `interval`. Combined intervals are available for accuracies only, because the

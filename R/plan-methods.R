@@ -43,7 +43,7 @@
 update.case_plan <- function(object, ...) {
   new_arguments <- list(...)
   arguments <- object$arguments
-  unknown <- setdiff(names2(new_arguments), c(names(arguments), "agreement"))
+  unknown <- setdiff(names2(new_arguments), c(names(arguments), "agreement", "of"))
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
     i = "It has {.arg {names(arguments)}}.")
@@ -80,8 +80,12 @@ show_case_plan <- function(parts, settings, arguments, seed) {
     table[c("lowest", "half_width")], ratings = count(table$ratings), cost = number_of(table$cost)
   )
   answer <- format_answer(x)
-  caption <- sprintf("Estimates within %s of true accuracy with probability %s",
-    format(settings$half_width), format(settings$conf_level))
+  is_difference <- settings$of == "difference"
+  caption <- sprintf(
+    if (is_difference) "Differences of systems within %s of the true ones with probability %s" else
+      "Estimates within %s of true accuracy with probability %s",
+    format(settings$half_width), format(settings$conf_level)
+  )
   new_result("case_plan",
     tables = x[c("answer", "curve")], settings = settings, arguments = arguments, seed = seed,
     facts = c(
@@ -100,7 +104,10 @@ show_case_plan <- function(parts, settings, arguments, seed) {
       `half-width` = "half_width", "bias", "ratings",
       if (costs_differ(settings)) "cost"
     ), left = integer(), most = Inf),
-    notes = c(answer, plan_notes(x), format_advice(x)), more = "tidy(), glance(), update(), plot()"
+    notes = c(
+      answer, plan_notes(x),
+      if (is_difference) power_note(settings$half_width, settings) else format_advice(x)
+    ), more = "tidy(), glance(), update(), plot()"
   )
 }
 

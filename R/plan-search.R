@@ -26,7 +26,8 @@ simulated_parts <- function(settings, seed) {
   }, settings$designs, settings$raters)
 }
 
-# Simulates panels of a design with `n` cases. Returns a list: `near`, for each panel, the share of
+# Simulates panels of a design with `n` cases. For differences, the error of each system is replaced
+# by that of the first system minus its own. Returns a list: `near`, for each panel, the share of
 # systems whose estimate is within the required half-width; `error`, errors of all estimates (NA
 # without an estimate), and `run`, their panels; `of_system` and `bias`, for each system, the share
 # of panels with an estimate within the half-width, and the mean error.
@@ -39,7 +40,15 @@ plan_panels <- function(settings, design, n, seed) {
     "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
     x = escape_braces(rows$reason[[1L]]),
     parent = rows$condition[[1L]])
-  error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
+  rows$error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
+  if (settings$of == "difference") {
+    is_first <- rows$system == rows$system[[1L]]
+    first_error <- rows$error[is_first]
+    first_run <- rows$run[is_first]
+    rows <- rows[!is_first, ]
+    rows$error <- first_error[match(rows$run, first_run)] - rows$error
+  }
+  error <- rows$error
   near <- !is.na(error) & abs(error) <= settings$half_width + 1e-9
   means <- function(x, by) as.vector(tapply(x, by, mean, na.rm = TRUE))
   list(

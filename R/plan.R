@@ -83,10 +83,12 @@
 #' @param runs Number of simulated panels (sets of ratings and answers) for each number of cases, at
 #'   least 20, by default 500. All systems are evaluated on the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
-#' @param ... `agreement`: the name of a measure of [measures()], such as `"krippendorff_alpha"`.
-#'   The plan then reports the number of cases for which the interval of this measure has the given
-#'   `half_width`. `design` must be ratings, and the only other arguments used are `conf_level`,
-#'   `cases` and `runs`. See *Plans for a measure of agreement*.
+#' @param ... `of`: `"accuracy"` (the default), or `"difference"` for the difference of accuracies
+#'   between the first system and each other system on the same cases. For groups of different
+#'   cases, use [plan_gold()]. `agreement`: the name of a measure of [measures()], such as
+#'   `"krippendorff_alpha"`. The plan then reports the number of cases for which the interval of
+#'   this measure has the given `half_width`. `design` must be ratings, and the only other arguments
+#'   used are `conf_level`, `cases` and `runs`. See *Plans for a measure of agreement*.
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
 #' @family simulation
@@ -107,7 +109,7 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_con
   extra_arguments <- list(...)
   abort_argument_if("margin" %in% names(extra_arguments), "margin",
     "{.arg margin} does not exist; its new name is {.arg half_width}.")
-  check_call(dots = "agreement")
+  check_call(dots = c("agreement", "of"))
   arguments <- c(mget(setdiff(names(formals()), "...")), extra_arguments)
   if (!is.null(extra_arguments$agreement)) return(plan_agreement(arguments))
   settings <- plan_settings(arguments)
@@ -118,14 +120,18 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_con
 # Checks the arguments of plan_cases() and returns the settings of a plan. Properties of raters and
 # systems that are not given are those of the design.
 plan_settings <- function(x) {
-  c(
+  settings <- c(
     list(
+      of = check_choice(x$of %||% "accuracy", c("accuracy", "difference"), "of"),
       half_width = check_number(x$half_width, "half_width", 1e-6, 1, open_max = TRUE),
       conf_level = check_level(x$conf_level), cost = check_cost(x$cost),
       runs = check_count(x$runs, "runs", 20L, 1000000L), threads = check_threads(x$threads)
     ),
     check_cases(x$cases), list(estimator = as_estimator(x$estimator)), plan_design(x)
   )
+  abort_argument_if(settings$of == "difference" && length(settings$systems) < 2L, "system_accuracy",
+    "must have at least two accuracies for a {.val difference}.")
+  settings
 }
 
 # Checks the argument `cases`. Returns a list: `cases`, the fixed number or NULL; `least_cases` and

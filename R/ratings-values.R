@@ -69,6 +69,13 @@ by_of_cases <- function(by, x) {
   check_case_values(value, x, "by")
 }
 
+# Returns the ratings of each group of cases, a list. `by`: see by_of_cases().
+split_by <- function(x, by) {
+  x <- as_ratings(x)
+  groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
+  lapply(groups, function(at) x[at, ])
+}
+
 case_values_hint <- function(arg) {
   escape_braces("For example `", arg, " = \"site\"`, if `site` is one of the `covariates` of ",
     "ratings(), or `", arg, " = data[c(\"case\", \"site\")]`.")

@@ -124,6 +124,96 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
   )
 }
 
+# Alternative annotator test.
+
+say_sentences.alt_test <- function(x) { # nolint: object_name.
+  table <- x$systems
+  options <- x$options
+  passed <- table$passed %in% TRUE
+  supported <- ifelse(
+    is.na(table$passed),
+    sprintf("These ratings do not show whether %s can replace a rater: %s.", table$system,
+      table$reason),
+    sprintf(
+      "On %s, %s wins against %.0f of %s (epsilon %s), so it %s the alternative annotator test.",
+      cases_words(table$cases), table$system, table$winning_rate * table$raters,
+      map_chr(table$raters, count_noun, "rater"), format(options$epsilon),
+      ifelse(passed, "passes", "does not pass")
+    )
+  )
+  sentence_table(table$system, supported, c(
+    sprintf(ifelse(passed, "%s is right as often as the raters.", "%s is worse than the raters."),
+      table$system),
+    if (any(passed)) "A system that passes can replace all raters.",
+    if (nrow(table) > 1L) "The system with the highest winning rate is the most accurate.",
+    "The same holds for other raters, or for other cases."
+  ), table$system)
+}
+
+say_methods.alt_test <- function(x) { # nolint: object_name.
+  options <- x$options
+  fill(
+    "Whether a system can replace a rater was tested with the R package fallible by the alternative
+    annotator test (Calderon et al. 2025). Each of %s in turn was compared with the system by %s, on
+    cases with at least %s; raters with fewer than %s were left out. One-sided t-tests examined
+    whether the lead of the rater is below epsilon = %s, with a false discovery rate of %s
+    (Benjamini and Yekutieli 2001). A system passes if it wins against at least half of the
+    raters.",
+    count_noun(glance(x)$raters, "rater"),
+    if (options$score == "accuracy") "the share of the other raters with the same answer" else
+      "the root mean squared difference from the answers of the other raters",
+    count_noun(options$min_raters, "rating"), cases_words(options$min_cases),
+    format(options$epsilon), format(options$q)
+  )
+}
+
+# Sentences about a Bayesian fit: sensitivities of raters, with two categories also specificities,
+# and base rates. Without convergence they are not supported.
+say_sentences.draws_fit <- function(x) { # nolint: object_name.
+  categories <- x$x$categories
+  binary <- length(categories) == 2L
+  shown <- if (binary) categories[[2L]] else categories
+  tests <- test_accuracy(x)
+  tests <- tests[tests$category %in% shown & !is.na(tests$rater) & tests$measure %in%
+    c("sensitivity", if (binary) "specificity"), ]
+  terms <- tidy(x)
+  rates <- terms[startsWith(terms$term, "base_rate") & terms$truth %in% shown, ]
+  numbers <- c("rater", "estimate", limit_columns)
+  table <- rbind(tests[numbers], rates[numbers])
+  quantity <- c(
+    paste0("the ", tests$measure, " of ", tests$rater,
+      if (!binary) paste(" for", tests$category)),
+    paste0("the base rate of ", rates$truth, unless_missing(rates$population, " in %s"))
+  )
+  decimals <- lapply(table[numbers[-1L]], format_decimals)
+  estimates <- sprintf(
+    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s).",
+    basis_words(list(fit = x), sum(weights_of_cases(x$x))), quantity, decimals[[1L]],
+    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]]
+  )
+  mixed <- has_mixed(worst_mixing(x))
+  prior_driven <- prior_driven_terms(terms)
+  sentence_table(
+    if (mixed) table$rater else NA,
+    if (mixed) estimates else "The chains have not mixed, so the draws support no estimate.",
+    c(
+      if (!mixed) estimates,
+      if (length(prior_driven) > 0L) sprintf(
+        "The ratings, and not the priors, determine %s.", join_words(prior_driven)
+      ),
+      if (cases_of_known_truth(list(fit = x)) == 0) "Raters were compared with a gold standard.",
+      "The latent class is the condition that a reference test defines.",
+      if (dependence_type(x$model) == "none") "Raters err independently, given the latent class.",
+      "Predictive values are the same where categories are more or less frequent."
+    )
+  )
+}
+
+say_sentences.fit_check <- function(x) say_sentences(x$fit) # nolint: object_name.
+
+# Parameters whose estimates depend mostly on their priors. `table`: tidy() of a Bayesian fit.
+prior_driven_terms <- function(table) table$term[which(table$contraction < min_contraction)]
+
 # Methods of say_methods() for a Bayesian fit. The paragraph contains the items that STARD-BLCM, a
 # reporting standard for Bayesian latent class models, asks for.
 
@@ -135,8 +225,7 @@ say_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
 
 say_draws <- function(fit, checks = NULL) {
   facts <- glance(fit)
-  table <- tidy(fit)
-  prior_driven <- table$term[table$contraction < min_contraction & !is.na(table$contraction)]
+  prior_driven <- prior_driven_terms(tidy(fit))
   sampling <- fit$sampling
   populations <- rownames(fit$prior$base_rates)
   fill(
@@ -213,7 +302,8 @@ shift_sentence <- function(checks) {
 #' or a web page, of the package \pkg{flextable}. The table has the rows that `print()` shows, a
 #' title, and the notes as a footer. `report::report()`, of the package \pkg{report}, returns the
 #' sentences of [may_say()] that a result supports, and the paragraph on the method. It accepts the
-#' results of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] and [agreement()].
+#' results of [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and
+#' [alt_test()].
 #'
 #' @name as_flextable
 #' @return `as_flextable()` returns a `flextable`. `report()` returns a string of class
@@ -227,6 +317,7 @@ shift_sentence <- function(checks) {
 #' @rawNamespace S3method(report::report,system_comparison,report_result)
 #' @rawNamespace S3method(report::report,metric_estimate,report_result)
 #' @rawNamespace S3method(report::report,agreement,report_result)
+#' @rawNamespace S3method(report::report,alt_test,report_result)
 NULL
 
 flextable_result <- function(x, ...) {

@@ -8,17 +8,17 @@
 #' (Kostoulas et al., 2017): the priors (item 14a), the sensitivity of results to the priors (14b),
 #' and a statement that the target condition is the latent class.
 #'
-#' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
-#'   [agreement()]. For `"sentences"`, the result may have several groups or variables. For
-#'   `"methods"`, `x` may also be a [fit_raters()] result with `method = "bayes"`, or the result of
-#'   [check_fit()] for such a fit, which adds the sensitivity to the priors.
+#' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
+#'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
+#'   [check_fit()] of such a fit, which adds the sensitivity to the priors to `"methods"`. For
+#'   `"sentences"`, the result may have several groups or variables.
 #' @param what `"sentences"` (the default) or `"methods"`.
 #' @param ... Not used; catches misspelt arguments.
 #' @return For `"sentences"`, a tibble with a row per sentence:
 #'
 #'   * `group` or `variable`: only if the result has several groups or variables.
-#'   * `system`: name of the system; a pair `"a - b"` for a difference; `NA` for sentences about all
-#'     systems.
+#'   * `system`: name of the system (for a fit, of the rater); a pair `"a - b"` for a difference;
+#'     `NA` for sentences about all systems.
 #'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that it does
 #'     not support.
 #'   * `sentence`: the sentence.
@@ -39,20 +39,17 @@
 may_say <- function(x, what = c("sentences", "methods"), ...) {
   check_call()
   what <- check_choice(what)
-  fit_classes <- c("draws_fit", "fit_check")
   supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement",
-    if (what == "methods") fit_classes)
+    "alt_test", "draws_fit", "fit_check")
   first_result <- if (what == "sentences") first_single_result(x) else x
   abort_argument_if(!inherits(first_result, supported_classes), "x",
-    "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
-        or {.fun agreement}.", not = x,
-    i = if (inherits(x, fit_classes)) "{.code may_say(x, \"methods\")} describes this fit." else
-      c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
+    "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics},
+        {.fun agreement} or {.fun alt_test}.", not = x,
+    i = c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
           numbers of this object.", if (inherits(x, c("rater_fit", "model_comparison")))
-        "A methods paragraph exists for fits by {.code method = \"bayes\"}, by
-         {.code may_say(fit, \"methods\")}. {.help rater_model} has references for all models." else
-        "For example {.code may_say(estimate_accuracy(x))}, or without systems
-         {.code may_say(agreement(x))}.")
+        "{.code may_say(fit)} exists for fits by {.code method = \"bayes\"}.
+         {.help rater_model} has references for all models." else "For example
+          {.code may_say(estimate_accuracy(x))}, or without systems {.code may_say(agreement(x))}.")
   )
   if (what == "sentences") return(say_sentences(x))
   paragraph <- say_methods(x)
@@ -104,6 +101,12 @@ references <- c(
   "Angelopoulos et al. 2023" = "Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and
     Zrnic, T. (2023). Prediction-powered inference. Science, 382, 669-674.
     doi:10.1126/science.adi6000",
+  "Benjamini and Yekutieli 2001" = "Benjamini, Y. and Yekutieli, D. (2001). The control of the false
+    discovery rate in multiple testing under dependency. Annals of Statistics, 29(4), 1165-1188.
+    doi:10.1214/aos/1013699998",
+  "Calderon et al. 2025" = "Calderon, N., Reichart, R. and Dror, R. (2025). The alternative
+    annotator test for LLM-as-a-judge: How to statistically justify replacing human annotators with
+    LLMs. Proceedings of ACL 2025. doi:10.48550/arXiv.2501.10970",
   "Dawid and Skene 1979" = "Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of
     observer error-rates using the EM algorithm. Applied Statistics, 28(1), 20-28.
     doi:10.2307/2346806",

@@ -195,11 +195,12 @@ report_format <- function(file) {
 #' @param most Largest number of cases to list; by default 15.
 #' @return A tibble with a row per case. Columns: `case`; `.fitted`, the label; `.probability`, the
 #'   posterior probability of the label; `.votes`, the number of ratings per category, as a string;
-#'   and a column for each rater and each system. Raters have no columns if they are not identified
-#'   or rate a case more than once. `print()` leaves out the columns of raters and systems if there
-#'   are more than eight. Cases with fewer than two ratings are left out, and so are cases on which
-#'   all raters agree. If the ratings do not identify labels, labels are `NA`. The first case is
-#'   then the one whose most frequent category has the smallest share of the ratings.
+#'   and a column for each rater (reruns are one vote) and each system. Raters have no columns if
+#'   they are not identified or rate a case more than once. `print()` leaves out the columns of
+#'   raters and systems if there are more than eight. Cases with fewer than two ratings and cases on
+#'   which all raters agree are left out. If the ratings do not identify labels, labels are
+#'   `NA`. The first case is then the one whose most frequent category has the smallest share of the
+#'   ratings.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
@@ -217,10 +218,11 @@ disputed_cases <- function(x, most = 15L, ...) {
   best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
-  raters_shown <- raters_with_one_answer(x)
-  codes <- if (is.null(raters_shown)) pattern_answers(x) else answers_by_pattern(x)
+  voted <- merge_reruns(x)
+  raters_shown <- raters_with_one_answer(voted)
+  codes <- if (is.null(raters_shown)) pattern_answers(voted) else answers_by_pattern(voted)
   codes <- split_columns(
-    codes[pattern_of_case(x)[shown_cases], , drop = FALSE], c(raters_shown, x$systems)
+    codes[pattern_of_case(voted)[shown_cases], , drop = FALSE], c(raters_shown, x$systems)
   )
   answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.

@@ -165,3 +165,25 @@ test_that("the score is printed if it is not accuracy", {
   x <- quiet(ratings(as.data.frame(matrix(sample(5, 400, TRUE), 100)), raters = 1:3, systems = 4))
   expect_output(print(alt_test(x, score = "neg_rmse")), "3 raters, neg_rmse", fixed = TRUE)
 })
+
+test_that("sentences and a paragraph on the test cite its authors", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
+  test <- alt_test(x)
+  said <- may_say(test)
+  expect_identical(said$sentence[said$may], paste0(
+    "On 100 cases, ", c("good wins against 3", "poor wins against 0"),
+    " of 3 raters (epsilon 0.2), so it ", c("passes", "does not pass"),
+    " the alternative annotator test."
+  ))
+  expect_identical(said$system[3:4], c("good", "poor"))
+  expect_match(said$sentence[[3]], "good is right as often as the raters")
+  expect_match(said$sentence[[4]], "poor is worse than the raters")
+  few <- may_say(alt_test(x[1:20, ], systems = "good"))
+  expect_match(few$sentence[[1]], "do not show whether good can replace a rater: all raters have")
+  expect_no_match(few$sentence, "can replace all raters|highest winning rate")
+  words <- may_say(alt_test(x, score = "neg_rmse", epsilon = 0.1), "methods")
+  expect_match(words[[1]], "Each of 3 raters .* root mean squared difference .* epsilon = 0.1")
+  expect_match(words[-1], "^(Benjamini|Calderon)")
+  expect_length(words, 3)
+})

@@ -161,5 +161,29 @@ test_that("a paper is told the priors and what others would say", {
   # Every chain keeps every sweep: the paragraph has no words on thinning.
   fit$sampling$thin <- 1L
   expect_no_match(may_say(fit, "methods")[[1]], "sweeps kept")
-  expect_error(may_say(fit), class = "fallible_error_argument")
+})
+
+test_that("sentences about a Bayesian fit have credible intervals", {
+  set.seed(1)
+  fit <- drawn_tests()
+  said <- may_say(fit)
+  expect_identical(said$system[said$may], c(rep(fit$x$raters, each = 2), NA))
+  row <- tidy(fit)[tidy(fit)$term == "sens[stool]", ]
+  words <- sprintf(
+    "sensitivity of stool is estimated at %s (posterior median; 90%% credible interval %s to %s).",
+    format_decimals(row$estimate), format_decimals(row$conf.low), format_decimals(row$conf.high)
+  )
+  expect_match(said$sentence, words, fixed = TRUE, all = FALSE)
+  expect_match(said$sentence, "base rate of [+] is estimated", all = FALSE)
+  expect_match(said$sentence[!said$may], "determine spec.stool. and spec.serology.", all = FALSE)
+  expect_match(said$sentence[!said$may], "gold standard", all = FALSE)
+  expect_identical(may_say(check_fit(fit))$sentence, said$sentence)
+  # With more than two categories, each has a sensitivity. Without convergence, none is supported.
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), categories = 3, n = 40))
+  short <- quiet(fit_raters(x, dawid_skene(), method = "bayes",
+    sampling = list(draws = 20, thin = 1)))
+  said <- may_say(short)
+  expect_match(said$sentence[said$may], "not mixed")
+  expect_length(grep("sensitivity of rater1 for [123]", said$sentence[!said$may]), 3)
+  expect_no_match(said$sentence, "specificity")
 })

@@ -242,3 +242,14 @@ test_that("variants of labels, and missing answers of several systems, are point
   expect_identical(one$status[[2]], "ok")
   expect_identical(look(c("s", "t"))$status[[2]], "doubt")
 })
+
+test_that("weak agreement of machines does not ask for more of them", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.6, 0.6, 0.6), c(a = 0.8), 3, n = 100)))
+  advice <- function(kind) {
+    x$rater_kind <- kind
+    table <- tidy(data_check(x))
+    table$advice[table$check == "agreement"]
+  }
+  expect_match(advice("crowd"), "Weak agreement: .* take more cases and raters")
+  expect_match(advice("model"), "Weak agreement: .* label cases. More machines rarely help")
+})

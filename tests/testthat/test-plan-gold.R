@@ -540,3 +540,60 @@ test_that("a plan has the target of the estimate", {
   )
   expect_identical(glance(quiet(plan_gold(estimate)))$target, "cases")
 })
+
+# Two versions with 300 cases each, rated by one judge.
+versions_example <- function() {
+  set.seed(4)
+  data <- data.frame(
+    id = 1:600, version = rep(c("new", "old"), each = 300),
+    right = stats::runif(600) < rep(c(0.85, 0.7), each = 300)
+  )
+  data$judge <- ifelse(stats::runif(600) < 0.9, data$right, !data$right)
+  list(truth = data[c("id", "right")], x = ratings(data,
+    raters = judge, case = id, systems = c(app = "TRUE"), covariates = version,
+    rater_kind = "model"
+  ))
+}
+
+test_that("a difference of groups is planned, labelled and compared", {
+  of <- versions_example()
+  labels_of <- function(sheet) {
+    data.frame(case = sheet$case, truth = of$truth$right[match(sheet$case, of$truth$id)])
+  }
+  set.seed(1)
+  plan <- plan_gold(of$x, 0.12, of = "difference", by = version)
+  expect_identical(unique(tidy(plan)$group), c("new", "old"))
+  single <- plan_gold(of$x[1:300, ], 0.12 / sqrt(2), interval = "corrected")
+  expect_identical(plan$new$answer, single$answer)
+  sheet <- augment(plan)
+  expect_equal(as.vector(table(sheet$group)), tidy(plan)$more[c(2, 4)])
+  estimate <- estimate_accuracy(of$x,
+    by = version, known_truth = labels_of(sheet), gold_sample = "random"
+  )
+  difference <- tidy(compare_systems(estimate))
+  expect_lt((difference$conf.high - difference$conf.low) / 2, 0.12)
+  expect_output(print(plan), "half-width 0.120")
+  expect_output(print(plan), "A true difference of 0.181 is detected")
+
+  # A pilot, and a fixed number of labels.
+  pilot <- estimate_accuracy(of$x,
+    by = version, known_truth = labels_of(sheet[c(1:30, nrow(sheet) - 0:29), ]),
+    gold_sample = "random"
+  )
+  more <- plan_gold(pilot, 0.1, of = "difference")
+  expect_identical(unique(tidy(more)$labelled), 30)
+  expect_true(all(tidy(more)$half_width <= 0.1 / sqrt(2)))
+  fixed <- plan_gold(pilot, of = "difference", gold = 60)
+  half_widths <- vapply(fixed, function(plan) glance(plan)$half_width, 0)
+  expect_output(print(fixed), format(round(sqrt(sum(half_widths^2)), 3)))
+  # Accuracies of groups keep the half-width.
+  expect_identical(plan_gold(pilot, 0.1)$old$settings$half_width, 0.1)
+  expect_error(plan_gold(pilot, by = version), class = "fallible_error_argument")
+  expect_error(plan_gold(of$x, by = nothing), class = "fallible_error_argument")
+})
+
+test_that("the power of a planned difference is that of a normal interval", {
+  plan <- planned(half_width = 0.08, of = "difference", conf_level = 0.95)
+  detected <- tidy(plan)$half_width[[2]] * (1 + stats::qnorm(0.8) / stats::qnorm(0.975))
+  expect_output(print(plan), paste("difference of", format_decimals(detected), "is detected"))
+})

@@ -44,6 +44,26 @@ test_that("what is kept of panels is what a study says of them", {
   expect_equal(answer$half_width, sort(error)[[90]])
 })
 
+test_that("a plan of a difference is that of a study's differences", {
+  plan <- quick(cases = 40, half_width = 0.1, system_accuracy = c(0.8, 0.7, 0.6), of = "difference")
+  set.seed(1)
+  study <- simulation_study(
+    rater_design(rep(0.7, 3), c(`system 0.8` = 0.8, `system 0.7` = 0.7, `system 0.6` = 0.6)),
+    "unbinned", runs = 100, n = 40, panels = "same"
+  )
+  runs <- tidy(study, "estimates")
+  error <- matrix(runs$estimate - runs$expected, 3)
+  error <- abs(sweep(-error[-1, ], 2, error[1, ], `+`))
+  answer <- tidy(plan)
+  expect_equal(answer$probability, mean(error <= 0.1))
+  expect_equal(answer$lowest, min(rowMeans(error <= 0.1)))
+  expect_equal(answer$half_width, sort(error)[[180]])
+  expect_output(print(plan), "true difference of 0.151 is detected")
+  expect_identical(update(plan, of = "accuracy")$settings$of, "accuracy")
+  expect_error(quick(of = "difference"), class = "fallible_error_argument")
+  expect_error(quick(of = "recall"), class = "fallible_error_argument")
+})
+
 test_that("plans are monotone in margin, probability, accuracy and numbers of cases", {
   fewer <- function(x) expect_true(all(diff(x) < 0))
   at <- function(what, ...) tidy(quick(cases = 50, ...))[[what]]

@@ -57,7 +57,8 @@ test_that("where models judge, the report has what concerns them", {
   accuracy_report(x, file, title = "Judges: \"a\" and b", date = NULL)
   words <- words_of(file)
   for (part in c(
-    "Judges", "Shared errors", "independent ones", "alternative annotator test",
+    "ratings cannot test this", "is little evidence of accuracy", "Judges", "Shared errors",
+    "independent ones", "alternative annotator test",
     "Disagreements to read", "Calderon"
   )) {
     expect_match(words, part, fixed = TRUE)
@@ -238,6 +239,16 @@ test_that("cases to read are those on which raters are divided, with what was sa
   counted <- quiet(ratings(fleiss1971, case = case, counts = depression:other))
   expect_named(disputed_cases(counted), c("case", ".fitted", ".probability", ".votes"))
   expect_error(disputed_cases(x, 0), class = "fallible_error_argument")
+  # Reruns of a rater are one vote; a tie is none.
+  rerun <- data.frame(
+    case = rep(c("a", "b"), c(5, 4)), rater = c("r1", "r1", "r1", "r2", "s", "r1", "r1", "r2", "s"),
+    rating = c("y", "y", "n", "n", "y", "y", "n", "n", "n")
+  )
+  votes <- disputed_cases(quiet(ratings(rerun,
+    case = case, rater = rater, rating = rating, systems = "s", repeats = "reruns"
+  )))
+  expect_named(votes, c("case", ".fitted", ".probability", ".votes", "r1", "r2", "s"))
+  expect_identical(votes$r1, c("y", NA)[match(votes$case, c("a", "b"))])
   # A rater who is nearly always right weighs more than two who guess.
   crowd <- withr::with_seed(1, simulate_ratings(rater_design(c(0.95, 0.9, 0.4, 0.4), NULL, 3, 300)))
   some <- disputed_cases(crowd, 400)
