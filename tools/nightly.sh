@@ -1,9 +1,9 @@
 #!/bin/sh
 # Checks that take too long for every change. They are: ten times the random panels of the long
-# tests, coverage, clang-tidy, all sanitizers, ten minutes of fuzzing, and a hundred runs that are
-# killed. Also every page of the site in a browser, comparisons with other packages, and all
-# commands on newer releases of Debian. All parts run, even if some fail; the last line counts
-# failures.
+# tests, lintr on all files, coverage, clang-tidy, all sanitizers, ten minutes of fuzzing, and a
+# hundred runs that are killed. Also every page of the site in a browser, comparisons with other
+# packages, and all commands on newer releases of Debian. All parts run, even if some fail; the last
+# line counts failures.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
@@ -36,6 +36,7 @@ export R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}"
 part short env TEST_SECONDS=15 sh tools/test.sh
 part tests env FALLIBLE_EXTENDED_TESTS=nightly sh tools/test.sh
 part imports without_suggested
+part lint Rscript tools/lint.R
 part coverage sh tools/coverage.sh
 part tidy sh tools/tidy.sh
 part address sh tools/sanitize.sh address
