@@ -314,8 +314,8 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   columns <- setdiff(names(covariates), "weight")
   reserved <- intersect(columns, reserved_names)
-  ok <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
-    !all(columns %in% judges) && length(reserved) == 0L
+  ok <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
+    length(reserved) == 0L
   abort_argument_if(!ok, "covariates",
     "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
         probabilities of the kinds, which sum to one; covariates; and columns named by a rater or

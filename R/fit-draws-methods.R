@@ -88,15 +88,15 @@ tidy_draws <- function(x, ..., conf_level = default_conf_level()) {
 # Returns the table of parameters for tidy(). `mixing`: convergence diagnostics of diagnose_all().
 parameter_table <- function(fit, conf_level, mixing) {
   draws <- unname(fit$draws)
-  quantiles <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
-  mixing <- unname(mixing)
+  quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
+  mixing <- as.data.frame(mixing)
   tibble::tibble(
     fit$terms[c("term", "rater", "truth", "rating", "population")],
-    estimate = quantiles[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = quantiles[1L, ],
-    conf.high = quantiles[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
-    rhat = mixing[, 1L], ess_bulk = mixing[, 2L], ess_tail = mixing[, 3L],
+    estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
+    conf.high = quantiles[3L, ], mean = colMeans(draws),
+    mixing[c("mcse", "rhat", "ess_bulk", "ess_tail")],
     contraction = unname(contraction(fit)),
-    reason = ifelse(is.na(mixing[, 1L]), "the same in all draws", NA_character_)
+    reason = ifelse(is.na(mixing$rhat), "the same in all draws", NA_character_)
   )
 }
 
@@ -116,8 +116,8 @@ draws_to_print <- function(fit) {
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.
   is_small <- ncol(fit$draws) <= 2000L
   list(
-    covariance = if (is_small) unname(stats::cov(fit$draws)),
-    variance = unname(apply(fit$draws, 2L, stats::var))
+    covariance = if (is_small) unname(cov(fit$draws)),
+    variance = unname(apply(fit$draws, 2L, var))
   )
 }
 
@@ -126,7 +126,7 @@ covariance_of.draws_fit <- function(fit) { # nolint: object_name.
 contraction <- function(fit) {
   a <- fit$terms$a
   total <- fit$terms$total
-  1 - apply(fit$draws, 2L, stats::var) / (a * (total - a) / (total^2 * (total + 1)))
+  1 - apply(fit$draws, 2L, var) / (a * (total - a) / (total^2 * (total + 1)))
 }
 
 # Parameters with a smaller contraction() are printed with the remark "mostly prior".
@@ -139,7 +139,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     tables = list(parameters = tidy_draws),
     facts = c(facts_of_fit(x), list(
       draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
-      worst_rhat = worst[[1L]], worst_ess = worst[[2L]], switched = x$switched
+      worst_rhat = worst$rhat, worst_ess = worst$size, switched = x$switched
     )),
     line = line_of_fit(x),
     head = paste0(
@@ -272,8 +272,8 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group) { # nolint: ob
   combined <- add_combined_tests(matrices, both, joint_of_draws(fit, laws, both))
   measures <- back_transform(test_numbers(combined, base_rates, rates))
   over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
-  quantiles <- function(level) over_draws(stats::quantile, level, na.rm = TRUE, names = FALSE)
-  error <- over_draws(stats::sd)
+  quantiles <- function(level) over_draws(quantile, level, na.rm = TRUE, names = FALSE)
+  error <- over_draws(sd)
   error[is_ratio(dim(error))] <- NA # a few draws near the boundary would determine it
   list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))

@@ -174,7 +174,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     drawn$diagnostics <- diagnose_all(
       drawn$kept[, is_watched(task$terms), drop = FALSE], sampling$chains
     )
-    smallest_size <- worst_mixing(drawn)[[2L]]
+    smallest_size <- worst_mixing(drawn)$size
     # Thinning is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to
     # increase in proportion.
     factor <- 2^max(1, ceiling(log2(required_size / smallest_size)))
@@ -300,7 +300,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = apply(drawn$kept, 2L, stats::median), draws = drawn$kept, terms = task$terms,
+    coefficients = apply(drawn$kept, 2L, median), draws = drawn$kept, terms = task$terms,
     diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
     # Field `systems` contains draws of the share of correct answers of each system on the fitted
@@ -310,7 +310,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
     switched = drawn$switched, stuck = drawn$stuck,
-    converged = worst_mixing(drawn)[[1L]] <= 1.01
+    converged = worst_mixing(drawn)$rhat <= 1.01
   )
   fit$shown <- draws_to_print(fit)
   fit
@@ -344,25 +344,25 @@ on_diagonal <- function(size) seq(1L, size^2, size + 1L)
 # Returns the largest Rhat and the smallest effective sample size of the parameters whose
 # convergence is checked.
 worst_mixing <- function(fit) {
-  c(
-    max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
-    min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+  list(
+    rhat = max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
+    size = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
   )
 }
 
-has_mixed <- function(worst) worst[[1L]] <= 1.01 && worst[[2L]] >= 400
+has_mixed <- function(worst) worst$rhat <= 1.01 && worst$size >= 400
 
 format_mixing <- function(fit) {
   worst <- worst_mixing(fit)
-  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(worst[[1L]]),
-    number(round(worst[[2L]])))
+  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(worst$rhat),
+    number(round(worst$size)))
 }
 
 warn_mixing <- function(fit) {
   worst <- worst_mixing(fit)
   warn_if(!has_mixed(worst), "no_convergence",
-    "Chains have not mixed: Rhat {format_decimals(worst[[1L]], 3L)}, effective sample size
-        {round(worst[[2L]])}.",
+    "Chains have not mixed: Rhat {format_decimals(worst$rhat, 3L)}, effective sample size
+        {round(worst$size)}.",
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
   # If all raters have informative priors, the priors distinguish the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",

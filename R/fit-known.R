@@ -59,8 +59,7 @@ check_known_matrix <- function(matrix, rater, categories) {
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     return(matrix_with_equal_errors(check_number(matrix, paste0("known_raters$", rater), 0, 1), n))
   }
-  has_shape <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
-    all(matrix >= 0)
+  has_shape <- is_square_matrix(matrix, n)
   is_count_table <- has_shape && are_counts(matrix)
   is_valid <- is_count_table || has_shape && all(abs(rowSums(matrix) - 1) < 1e-6)
   abort_argument_if(!is_valid, "known_raters",
@@ -218,8 +217,7 @@ case_truth <- function(truth, x) {
 
 check_expected <- function(expected, systems) {
   expected <- expected %||% rep(NA_real_, length(systems))
-  ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
-    length(expected) == length(systems) && all(is.na(expected) | (expected >= 0 & expected <= 1))
+  ok <- is_number_or_na(expected) && length(expected) == length(systems) && all(is.na(expected) | (expected >= 0 & expected <= 1))
   position <- match(systems, names(expected) %||% systems)
   abort_argument_if(!ok || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",

@@ -84,9 +84,7 @@ fit_core <- function(x, model, method, known, start, tick) {
     core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
   core <- fit(start)
-  has_free_errors <- model$accuracy == "rater" && model$errors == "free" &&
-    model$difficulty == "none"
-  if (!has_free_errors || has_known_values(known) || !core$identified) return(core)
+  if (!has_free_errors(model) || has_known_values(known) || !core$identified) return(core)
   # Each latent class should be named by the category that is most frequent among its ratings. If a
   # class is not, the model is refitted from starting values with the classes in this order. Without
   # priors, only the order of the classes changes.

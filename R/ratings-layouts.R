@@ -237,7 +237,7 @@ category_factor <- function(code, x) {
 summarise_ratings <- function(x) {
   votes <- merge_reruns(x)
   fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
-    core_fit_algebraic(votes$patterns, pattern_weights(votes))
+    agreement_in_core(votes)
   list(
     cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     systems = n_systems(x), patterns = n_patterns(x), agreement = fit$agreement,

@@ -54,12 +54,12 @@ NULL
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i))
     x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
-  x$confidence <- subset_case_entries(x$confidence, keep_case, new_rater)
-  x$abstained <- subset_case_entries(x$abstained, keep_case, new_rater)
+  for (field in c("confidence", "abstained", "empty")) {
+    x[[field]] <- subset_case_entries(x[[field]], keep_case, new_rater)
+  }
   x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  x$empty <- subset_case_entries(x$empty, keep_case, new_rater, TRUE)
   x
 }
 
@@ -187,9 +187,7 @@ summary_of_ratings <- function(x, systems) {
 }
 
 table_of_categories <- function(x) {
-  counts <- rowsum_codes(
-    rating_category(x), pattern_weights(x)[rating_pattern(x)], n_categories(x)
-  )
+  counts <- rowsum_codes(rating_category(x), rating_weights(x), n_categories(x))
   columns_tibble(category = x$categories, ratings = counts, share = counts / sum(counts))
 }
 

@@ -279,7 +279,7 @@ ratings_of_runs <- function(dots, rating, arg) {
   variable <- coded_variables(runs, rating)
   if (length(variable) > 1L) {
     return(lapply(setNames(nm = variable), function(run_names) {
-      ratings_of_runs(dots, rlang::quo(!!run_names), arg)
+      ratings_of_runs(dots, quo(!!run_names), arg)
     }))
   }
   run_facts <- stack_rows(runs, read_run)

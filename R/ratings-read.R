@@ -298,7 +298,7 @@ fill_mapping <- function(mapping, contents) {
           needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
         escape_braces(contents$notes)),
       path = contents$path)
-    mapping[[arg]] <- rlang::as_quosure(contents$map[[arg]], baseenv())
+    mapping[[arg]] <- as_quosure(contents$map[[arg]], baseenv())
   }
   mapping
 }
@@ -321,7 +321,7 @@ check_files <- function(contents, columns) {
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
   if (quo_is_call(quo, "list"))
-    quo <- rlang::quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
+    quo <- quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 

@@ -113,7 +113,7 @@ has_words <- function(text, pattern) {
 # three exist.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
-  list(table = table, map = if (all(columns %in% names(table))) columns, ...)
+  list(table = table, map = if (has_columns(table, columns)) columns, ...)
 }
 
 find_format <- function(input, id) {
@@ -181,7 +181,7 @@ note_missing <- function(...) left_out(..., verb = "Taken for missing")
 # is spelt in the same way in both tables. Converts counts from text to numbers.
 resolve_labels <- function(tables, columns, na, clean, na_given) {
   counts <- columns$counts
-  tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
+  tables$ratings[counts] <- lapply(tables$ratings[counts], type.convert, as.is = TRUE)
   label_columns <- list(
     ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE)
   )

@@ -194,7 +194,7 @@ misspelt_labels <- function(labels, columns) {
   frequency <- tabulate(unlist(lapply(columns, match, words)), length(words))
   folded <- fold_case(words)
   letters <- map_chr(folded, function(word) intToUtf8(sort(utf8ToInt(word))))
-  edits <- utils::adist(folded)
+  edits <- adist(folded)
   is_near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
   # A label with an additional letter in front is another word: symmetric, asymmetric.
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))

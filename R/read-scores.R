@@ -45,7 +45,7 @@ add_scores <- function(x, options, data, by_rating) {
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
   is_valid <- is.list(scores) && is_uniquely_named(scores) &&
-    all(map_lgl(scores, function(columns) is.character(columns) && rlang::is_named(columns)))
+    all(map_lgl(scores, function(columns) is.character(columns) && is_named(columns)))
   abort_argument_if(!is_valid, "scores",
     "must be a list with the systems as names, each a vector of columns with the categories as
         names.",

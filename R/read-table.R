@@ -133,7 +133,7 @@ skip_hint <- "If lines above the table are a title, skip them: `file = list(skip
 # and the line is reported as faulty.
 check_csv <- function(input, has_open_quote) {
   n_columns <- length(input$header)
-  n_fields <- utils::count.fields(
+  n_fields <- count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )

@@ -65,7 +65,7 @@ unzip_inspect <- function(input) {
   file_names <- input$entries$name
   # Unpacks all files in one call. To find each file by its name would take a time that grows with
   # the square of their number.
-  unzipped <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
+  unzipped <- or_null(unzip(input$plain, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
   abort_file_if(
     length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,

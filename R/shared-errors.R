@@ -186,7 +186,7 @@ new_pair_table <- function(pairs, judges, raters, conf_level) {
     rater1 = judges[pairs$one], rater2 = judges[pairs$two],
     kind = c("raters", "rater and system", "systems")[n_systems_in_pair + 1L],
     n = pairs$n, known = 0,
-    !!!rlang::rep_named(c(
+    !!!rep_named(c(
       "estimate", interval_columns, "lowest", "highest", "both_wrong", "coinciding", "expected",
       "surplus"
     ), NA_real_),
@@ -231,7 +231,7 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
       second = limits[table$two[[rows[[1L]]]], ], least_coinciding = least_coinciding
     )
     table[rows, c("lowest", "highest")] <- stack_rows(percents[rows], function(pair_percents) {
-      defined <- stats::na.omit(c(ranges[, match(pair_percents, needed_percents)]))
+      defined <- na.omit(c(ranges[, match(pair_percents, needed_percents)]))
       if (length(defined) > 0L) range(defined) else c(NA_real_, NA_real_)
     })
   }
@@ -345,7 +345,7 @@ mean_correlation <- function(pairs) {
 
 mean_of_known <- function(x, weight) {
   is_used <- !is.na(x) & weight > 0
-  na_real(stats::weighted.mean(x[is_used], weight[is_used]))
+  na_real(weighted.mean(x[is_used], weight[is_used]))
 }
 
 # Returns a list of results for all raters together: the mean correlation, the effective number of
