@@ -118,7 +118,7 @@ pair_checks <- function(fit, draws, weight) {
   codes <- pattern_codes(x)
   n <- n_raters(x)
   check_pair_numbers(n, 8)
-  population <- populations_in(fit$task, x)
+  population <- fit$task$population
   pair_row <- function(a, b) {
     common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
     cases <- rowsum_codes(population, common, nrow(draws[[1L]]$base_rates))
@@ -157,7 +157,7 @@ pattern_check <- function(fit, draws, weight) {
     return(predictive_row(0, 0)[0L, ])
   }
   populations <- seq_len(nrow(draws[[1L]]$base_rates))
-  population <- populations_in(fit$task, x)
+  population <- fit$task$population
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- rowsum_rows(row_number, weight * outer(population, populations, `==`),
     nrow(possible_rows))

@@ -88,8 +88,9 @@ warn_association_untested <- function(fit) {
   untestable <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
     uses_abstentions(fit$model) || length(unique(rating_rater(x))) != 2L
   if (untestable) return(invisible())
-  population <- population_of_patterns(x, fit$model)
-  if (length(population) > 0L) {
+  populations <- population_table(fit$model, x)
+  if (!is.null(populations)) {
+    population <- population_of(pattern_covariates(x), populations)
     pattern_table <- tapply(pattern_weights(x),
       list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x)))), sum, default = 0)
     p_value <- suppressWarnings(chisq.test(pattern_table, correct = FALSE)$p.value)

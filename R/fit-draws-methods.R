@@ -236,7 +236,6 @@ posterior_of_matrices <- function(rates, matrices, x) {
 # which is a row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
-  if (is.null(table)) return(rep(1L, nrow(values)))
   lacking <- setdiff(names(table), names(values))
   abort_if(lacking, "columns", "{.arg newdata} must have the covariates of the fit.",
     x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
@@ -253,9 +252,7 @@ rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates[population_in_fit(fit, data), , drop = FALSE]
 }
 
-rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
-  aperm(fit$matrices, c(2L, 3L, 1L))
-}
+rating_probabilities.draws_fit <- rating_probabilities.k_fit # nolint: object_name.
 
 # Computes measures of diagnostic tests, such as sensitivity, in each draw. The interval and the
 # estimate (median) are quantiles over draws.

@@ -127,16 +127,8 @@ sampler_task <- function(x, model, known, prior) {
 }
 
 # Returns the number of the population of each pattern of ratings: its row in population_table().
-# Returns an empty vector if there is only one population.
 population_of_patterns <- function(x, model) {
-  table <- population_table(model, x)
-  if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
-}
-
-# Returns the number of the population of each pattern of ratings, also if there is only one.
-# `task`: result of sampler_task().
-populations_in <- function(task, x) {
-  if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
+  population_of(pattern_covariates(x), population_table(model, x))
 }
 
 # Names of the elements of check_sampling() that the sampler in the core takes.
@@ -295,7 +287,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
   posterior <- drawn$posterior
   is_empty <- is.na(posterior[, 1L])
   population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
-  posterior[is_empty, ] <- population_rates[populations_in(task, x)[is_empty], ]
+  posterior[is_empty, ] <- population_rates[task$population[is_empty], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
@@ -329,7 +321,7 @@ mean_rates <- function(draws, x, task, populations) {
 
 # Returns the share of the cases that are in each population.
 population_shares <- function(task, x, populations) {
-  prop.table(rowsum_codes(populations_in(task, x), pattern_weights(x), populations))
+  prop.table(rowsum_codes(task$population, pattern_weights(x), populations))
 }
 
 # Returns the numbers of the columns of the core's draws that contain confusion matrix number `m`,

@@ -83,8 +83,9 @@ population_table <- function(model, x) {
 }
 
 # Returns, for each row of `values`, the number of the row of `table` with the same values; NA if
-# there is no such row. Both are data frames.
+# there is no such row. Both are data frames. If `table` is NULL, there is only population 1.
 population_of <- function(values, table) {
+  if (is.null(table)) return(rep(1L, nrow(values)))
   values <- values[names(table)]
   group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, values))
   match(group[-seq_len(nrow(table))], group[seq_len(nrow(table))])

@@ -123,18 +123,13 @@ known_sizes <- function(fit) {
 rests_on_known <- function(fit) any(is_known_pattern(fit)) || !is.null(fit$calibrated)
 
 # Returns TRUE for patterns of ratings whose true category is known.
-is_known_pattern <- function(fit) {
-  truth <- fit$known$truth
-  if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
-}
+is_known_pattern <- function(fit) seq_len(n_patterns(fit$x)) %in% which(fit$known$truth > 0L)
 
+# Returns TRUE for raters whose confusion matrix is known or, with field "counts", who have a
+# calibration sample (a table of counts).
 is_known_rater <- function(fit, field = "raters") {
-  known <- fit$known[[field]]
-  if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
+  seq_along(fit$x$raters) %in% which(lengths(fit$known[[field]]) > 0L)
 }
-
-# Returns TRUE for raters with a calibration sample (a table of counts).
-is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
 # Returns TRUE for patterns whose true category can be estimated, because they have ratings or a
 # known truth.

@@ -165,7 +165,7 @@ drop_undetermined <- function(fit, naturals) {
   fit$unsure <- which(on_boundary(fit$coefficients) & is_probability)
   if (fit$model$accuracy != "rater") return(fit)
   is_uninformed <- ratings_of_raters(fit$x) == 0 | !fit$informed & !is_pooled(fit$model)
-  unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_counted_rater(fit))
+  unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_known_rater(fit, "counts"))
   is_rater_term <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
   unknown_coefficients <- which(is_rater_term & naturals$of %in% unknown_raters)
   fit$coefficients[unknown_coefficients] <- NA_real_

@@ -136,7 +136,7 @@ format_known <- function(fit) {
   c(
     if (n_cases > 0L) paste("The truth of", count_noun(n_cases, "case"), "was given"),
     list_raters("Known raters:", is_known_rater(fit)),
-    list_raters("Calibration samples:", is_counted_rater(fit))
+    list_raters("Calibration samples:", is_known_rater(fit, "counts"))
   )
 }
 

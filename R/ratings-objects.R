@@ -118,7 +118,7 @@ as_ratings.crowdtruth <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.matrix <- function(x, ..., arg = "x") {
-  if (is.object(x)) return(as_ratings.default(x, arg = arg))
+  if (is.object(x)) return(NextMethod())
   if (!gives_column_roles(...)) warn_counts(x)
   ratings(x, ...)
 }
@@ -131,7 +131,7 @@ as_ratings.table <- function(x, ..., arg = "x") {
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x") {
   refuse_evaluatellm(x, arg)
-  if (inherits(x, classes_without_ratings)) return(as_ratings.default(x, arg = arg))
+  if (inherits(x, classes_without_ratings)) return(NextMethod())
   if (gives_column_roles(...)) return(ratings(x, ...))
   if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
   x <- plain_columns(x)
@@ -150,7 +150,7 @@ as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
 
 #' @export
 as_ratings.Task <- function(x, ..., arg = "x") {
-  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else as_ratings.default(x, arg = arg)
+  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else NextMethod()
 }
 
 #' @export

@@ -80,10 +80,7 @@ add_entries <- function(ratings, entries, category) {
 # a database has counted the cases, each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) {
-  if (is.null(x$times)) as.double(tabulate(x$index, n_patterns(x))) else
-    core_pattern_weights(x$index, x$times, n_patterns(x))
-}
+pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
@@ -236,12 +233,7 @@ first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
 # For each pattern of `x`, the number of the pattern of `from` that contains its first case. `x` and
 # `from` must have the same cases. It is used to apply numbers that were computed for the patterns
 # of `from` to those of `x`.
-matching_patterns <- function(from, x) {
-  abort_if(length(from$index) != length(x$index), "core",
-    "Values of patterns cannot be used for ratings of other cases.",
-    i = "This is a bug: please report it.")
-  from$index[first_cases(x)]
-}
+matching_patterns <- function(from, x) from$index[first_cases(x)]
 
 # Keeps the systems with the numbers `systems`. Patterns that are then equal are not joined.
 pick_systems <- function(patterns, systems) {

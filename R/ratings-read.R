@@ -384,7 +384,7 @@ blank_ids_to_na <- function(table, columns) {
   table[ids] <- lapply(table[ids], function(x) {
     values <- unique(x)
     empty <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
-    if (length(empty) > 0L) replace(x, x %in% empty, NA) else x
+    replace(x, x %in% empty, NA)
   })
   table
 }

@@ -95,8 +95,7 @@ drop_rows <- function(table, contents, columns) {
     left_out(is_copy, "row", "identical to another row")
   )
   warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
-  is_dropped <- is_empty | is_copy
-  if (any(is_dropped)) lapply(table, `[`, !is_dropped) else table
+  lapply(table, `[`, !(is_empty | is_copy))
 }
 
 # Drops empty columns without a name, and names the others without a name "...1", "...2" and so on,

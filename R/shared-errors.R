@@ -113,10 +113,11 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   } else {
     table <- add_open_range(table, pairs$agreeing, x, limits, least_coinciding)
   }
+  rater_pairs <- table[table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
   new_shared_errors(
-    pairs = table, raters = rater_table(table, x$raters, answers, mean_ratings),
-    about = panel_summary(table, answers, n_raters(x), mean_ratings),
+    pairs = table, raters = rater_table(rater_pairs, x$raters, answers, mean_ratings),
+    about = panel_summary(rater_pairs, answers, n_raters(x), mean_ratings),
     counts = list(
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x), known = sum(cells$weight)
     ),
@@ -310,10 +311,9 @@ effective_raters <- function(raters, correlation) {
 
 # The table of tidy(what = "raters"), with a row per rater. `effective`: effective number of raters
 # without this rater. `change`: its difference from the effective number with the rater.
-# `mean_ratings`: mean number of ratings per case.
-rater_table <- function(table, raters, answers, mean_ratings) {
+# `rater_pairs`: the rows of pairs of two raters. `mean_ratings`: mean number of ratings per case.
+rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
   n_raters <- length(raters)
-  rater_pairs <- table[table$kind == "raters", ]
   # For each rater: sums of `value` over the pairs with this rater, and over the other pairs.
   sum_with <- function(value) {
     core_pattern_weights(rater_pairs$one, value, n_raters) +
@@ -350,8 +350,7 @@ mean_of_known <- function(x, weight) {
 
 # Returns a list of results for all raters together: the mean correlation, the effective number of
 # raters, and their intervals or ranges. `mean_ratings`: mean number of ratings per case.
-panel_summary <- function(table, answers, raters, mean_ratings) {
-  rater_pairs <- table[table$kind == "raters", ]
+panel_summary <- function(rater_pairs, answers, raters, mean_ratings) {
   mean_rho <- mean_correlation(rater_pairs)
   interval <- mean_correlation_limits(rater_pairs, answers, raters, mean_rho)
   lowest <- mean_of_known(rater_pairs$lowest, rater_pairs$n)
