@@ -23,7 +23,7 @@ decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant <- constant_raters(x)
   answers <- without_constant_raters(without_abstentions(x))
-  n_used <- length(unique(rating_category(x)))
+  n_used <- n_distinct(rating_category(x))
   decision <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
     constant = constant)
   if (n_used == 1L && n_categories(x) != 2L) return(decision)
@@ -57,7 +57,7 @@ decide_abstain <- function(x) {
     "no_pairs"
   } else if (is_identified) {
     "replies"
-  } else if (n_used > 2L && length(unique(c(rating_rater(x), x$abstained$rater))) > 2L) {
+  } else if (n_used > 2L && n_distinct(c(rating_rater(x), x$abstained$rater)) > 2L) {
     "few_sources"
   } else {
     decision$identified

@@ -34,7 +34,7 @@ association_code <- function(x, identified) {
 # models need more than two raters.
 shows_unequal_raters <- function(x) {
   x <- with_votes(x)
-  length(unique(rater_identity(x)[rating_rater(x)])) > 2L &&
+  n_distinct(rater_identity(x)[rating_rater(x)]) > 2L &&
     association_code(x, "chance") == "yes"
 }
 
@@ -86,7 +86,7 @@ warn_weakly_identified <- function(fit) {
 warn_association_untested <- function(fit) {
   x <- without_constant_raters(fit$x)
   untestable <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
-    uses_abstentions(fit$model) || length(unique(rating_rater(x))) != 2L
+    uses_abstentions(fit$model) || n_distinct(rating_rater(x)) != 2L
   if (untestable) return(invisible())
   populations <- population_table(fit$model, x)
   if (!is.null(populations)) {
@@ -226,7 +226,7 @@ without_constant_raters <- function(x) {
 # categories, and an association between raters.
 lacks_information <- function(x) {
   agreement_in_core(x)$identified == "no_pairs" ||
-    length(unique(rating_category(x))) < 2L ||
+    n_distinct(rating_category(x)) < 2L ||
     (rater_association(x)$df == 0 && !agrees_beyond_chance(x))
 }
 

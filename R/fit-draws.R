@@ -88,7 +88,7 @@ check_sampling <- function(sampling) {
 # whom the user gave a prior.
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
-  is_identified <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
+  is_identified <- n_distinct(rating_rater(x)) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     has_counts(x) || model$accuracy == "common" || has_known_values(checked$known)
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
     "prior", "{.code others = \"partial\"} needs a model with free and independent errors.",

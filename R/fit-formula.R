@@ -113,7 +113,7 @@ formula_design <- function(formula, data, like = NULL) {
     {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
       is_text <- map_lgl(data, is.character)
-      data[is_text] <- lapply(data[is_text], function(v) factor(v, sort_strings(unique(v))))
+      data <- modify_fields(data, is_text, function(v) factor(v, sort_strings(unique(v))))
       frame <- model.frame(terms, data, xlev = like$xlev, na.action = na.pass)
       model_matrix <- model.matrix(terms, frame)
     },

@@ -263,6 +263,11 @@ pooled_prior <- list(pooled = TRUE)
 
 is_pooled <- function(model) isTRUE(model$prior$pooled)
 
+prior_name <- function(model) {
+  if (length(model$prior) == 0L) "none" else if (is_pooled(model)) "pooled" else
+    if (identical(model$prior, weak_prior)) "weak" else "own"
+}
+
 # Checks argument `prior` and returns a list with all parameters of the prior; an empty list if
 # there is no prior. `poolable`: does the model allow a pooled prior?
 check_prior <- function(prior, poolable = FALSE) {
@@ -365,15 +370,10 @@ model_lines.rater_model <- function(x) {
     paste0("<rater_model> ", format(x)),
     paste0("  ", format(c(names(value), "prior")), "  ", c(
       paste0(format(value), "  ", meaning[value]),
-      if (length(x$prior) == 0L) {
-        "none"
-      } else if (is_pooled(x)) {
-        "pooled  matrices vary around mean rows of the panel, which are also estimated"
-      } else if (identical(x$prior, weak_prior)) {
-        "weak"
-      } else {
+      switch(prior_name(x), none = "none", weak = "weak",
+        pooled = "pooled  matrices vary around mean rows of the panel, which are also estimated",
         paste(names(x$prior), map_chr(x$prior, toString), sep = " = ", collapse = "; ")
-      }
+      )
     )),
     if (uses_confidence(x)) {
       "  confidence  ratings with higher confidence are more often right"

@@ -212,7 +212,7 @@ tidy_differential <- function(x) {
   is_testable <- x$identified == "yes" && x$model$accuracy == "rater" &&
     !uses_confidence(x$model) &&
     length(x$model$prior) == 0L && weights_are_counts(x$x) &&
-    (length(unique(rating_rater(x$x))) > 2L || has_known_values(x$known))
+    (n_distinct(rating_rater(x$x)) > 2L || has_known_values(x$known))
   rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
   ratios <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, out$term))
   out$statistic <- ratios[, 1L]
@@ -243,7 +243,7 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
-  if (is.numeric(value) && length(unique(value)) > 2L) value <- upper_half(value, x)
+  if (is.numeric(value) && n_distinct(value) > 2L) value <- upper_half(value, x)
   rater <- rating_rater(x)
   # Groups in which the rater has no ratings are joined to the first group. This does not change the
   # likelihood.

@@ -41,7 +41,7 @@
 NULL
 
 # Is there a single rater, or a single group of raters?
-is_one_rater <- function(x) length(unique(x$rater_groups %||% x$raters)) < 2L
+is_one_rater <- function(x) n_distinct(x$rater_groups %||% x$raters) < 2L
 
 # Replaces the reruns of each rater on a case by one vote. Raters without a vote are kept.
 merge_reruns <- function(x) {
@@ -189,7 +189,7 @@ format_votes <- function(x) {
   groups <- x$voted$groups
   c(
     if (!is.null(groups)) paste("Raters of one group counted as one vote:",
-      count_noun(length(groups), "rater"), "in", count_noun(length(unique(groups)), "group")),
+      count_noun(length(groups), "rater"), "in", count_noun(n_distinct(groups), "group")),
     if (isTRUE(x$voted$reruns)) "Reruns of a rater counted as one vote"
   )
 }
@@ -280,7 +280,7 @@ resolve_kinds <- function(kind, x) {
     x = if (length(unknown) > 0L) "{.val {unknown}} {?is/are} neither a rater nor a group." else
       "It does not name {.val {unnamed}}.", rater = c(unknown, unnamed))
   kind <- kind[name_in_kind]
-  if (length(unique(kind)) == 1L) kind[[1L]] else setNames(kind, x$raters)
+  if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
 
 # Kind of each group: the kind of its first rater if all its raters are people or all are machines,

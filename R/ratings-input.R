@@ -82,7 +82,7 @@ selects_by_pattern <- function(quo) {
 take_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
   fields <- intersect(c("columns", "confidence", "abstained"), names(input))
-  input[fields] <- lapply(input[fields], lapply, `[`, rows)
+  input <- modify_fields(input, fields, lapply, `[`, rows)
   input$source <- rows
   input
 }

@@ -70,7 +70,7 @@ kind_of_column <- function(x, labels, other_labels, name) {
   if (grepl(identifier_names, name)) {
     if (!shares_labels || !name %in% c("item", "unit"))
       return(if (is_unique) "case" else "repeated")
-    if (is_unique || (is_numbering && length(unique(table(x))) == 1L)) return("unclear")
+    if (is_unique || (is_numbering && n_distinct(table(x)) == 1L)) return("unclear")
   } else if (is_numbering && name != "model") {
     return("unclear")
   }

@@ -349,10 +349,10 @@ ratings_of_samples <- function(dots, arg) {
     Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
   ))
   case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
-  n_tasks <- length(unique(samples$task))
+  n_tasks <- n_distinct(samples$task)
   if (anyDuplicated(unique(samples[c(case_key, "answer")])[case_key]) > 0L) {
     if (n_tasks > 1L) case_key <- c("task", case_key)
-  } else if (length(unique(samples$rater)) < n_tasks) {
+  } else if (n_distinct(samples$rater) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)
   }
   verdicts <- c("N", "I", "P", "C")

@@ -18,12 +18,14 @@
 #' @noRd
 NULL
 
+n_distinct <- function(x) length(unique(x))
+
 # The patterns of `x`, which is a ratings object or its patterns.
 patterns_of <- function(x) x$patterns %||% x
 
 # Number of categories that raters use. If `x` is a group of cases, this may be the number that was
 # stored for all cases.
-used_categories <- function(x) x$panel$used %||% length(unique(rating_category(x)))
+used_categories <- function(x) x$panel$used %||% n_distinct(rating_category(x))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 

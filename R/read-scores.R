@@ -197,7 +197,7 @@ warn_scores <- function(x) {
     x = "Cases without scores: {shorten(paste0(names(n_without), ' ', number(n_without)))}.",
     systems = names(n_without), cases = unname(n_without))
   constant <- names(Filter(function(v) {
-    all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
+    all(apply(v, 2L, function(v) n_distinct(v[!is.na(v)]) <= 1L))
   }, values))
   warn_if(constant, "scores",
     "All scores of {.val {constant}} are equal, and cannot order cases.", systems = constant,
