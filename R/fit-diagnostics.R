@@ -2,9 +2,9 @@
 # Buerkner (2021), Bayesian Analysis 16(2), 667-718, as in package posterior.
 
 #' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sample sizes, computed from ranks
-#' @importFrom stats .getXlevels AIC BIC chisq.test fft logLik model.frame model.matrix mvfft na.pass
-#'   nextn optim p.adjust pbeta pchisq qbeta qchisq rbinom rgamma rmultinom terms uniroot var
-#'   weighted.mean weights
+#' @importFrom stats .getXlevels AIC BIC chisq.test fft logLik model.frame model.matrix mvfft
+#'   na.pass nextn optim p.adjust pbeta pchisq qbeta qchisq rbinom rgamma rmultinom terms uniroot
+#'   var weighted.mean weights
 #' @importFrom utils combn modifyList relist
 #' @noRd
 NULL
@@ -102,6 +102,7 @@ integrated_time <- function(rho, n) {
 # `log_likelihood` of one case (draws x rows); `weight`, the number of cases of each row; and `row`,
 # the row of each pattern of ratings.
 log_likelihood_draws <- function(fit) {
+  check_draws_fit(fit, "x", "Compare fits by likelihood with {.fun AIC}.")
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
     "Use fewer draws, by {.code sampling = list(draws = )}.")

@@ -110,7 +110,7 @@ draws_to_print <- function(fit) {
   table <- parameter_table(fit, level, fit$diagnostics)
   table$prior <- ""
   table$prior[which(table$contraction < min_contraction)] <- "mostly prior"
-  view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
+  view(table, c(parameter = "term", "estimate", limit_columns, "prior"), level = level)
 }
 
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.

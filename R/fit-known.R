@@ -212,7 +212,8 @@ case_truth <- function(truth, x) {
 
 check_expected <- function(expected, systems) {
   expected <- expected %||% rep(NA_real_, length(systems))
-  ok <- is_number_or_na(expected) && length(expected) == length(systems) && all(is.na(expected) | (expected >= 0 & expected <= 1))
+  ok <- is_number_or_na(expected) && length(expected) == length(systems) &&
+    all(is.na(expected) | (expected >= 0 & expected <= 1))
   position <- match(systems, names(expected) %||% systems)
   abort_argument_if(!ok || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",

@@ -305,7 +305,7 @@ is_k_model <- function(model) {
 # accuracy do not support such models.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
-# Does each rater have a confusion matrix of its own, for cases that are equally difficult?
+# Does each rater have a separate confusion matrix, for cases that are equally difficult?
 has_free_errors <- function(model) {
   model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
 }

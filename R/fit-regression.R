@@ -149,7 +149,7 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
     term = as.character(cell$term), category = category_factor(cell$category, x$x),
     !!!normal_columns(x$coefficients[terms_of_rates(x)], errors, conf_level)
   )
-  scaled_columns <- c("estimate", "conf.low", "conf.high")
+  scaled_columns <- c("estimate", limit_columns)
   if (exponentiate) out[scaled_columns] <- exp(out[scaled_columns])
   out
 }

@@ -156,7 +156,7 @@ summary_of_fit <- function(x) {
 }
 
 parameters_to_print <- function(x, ...) {
-  columns <- c("term", "estimate", "std.error", "conf.low", "conf.high")
+  columns <- c("term", "estimate", interval_columns)
   view(tidy(x), columns, level = default_conf_level(), ...)
 }
 

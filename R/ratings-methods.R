@@ -54,12 +54,12 @@ NULL
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i))
     x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])
-  for (field in c("confidence", "abstained", "empty")) {
-    x[[field]] <- subset_case_entries(x[[field]], keep_case, new_rater)
-  }
+  x$confidence <- subset_case_entries(x$confidence, keep_case, new_rater)
+  x$abstained <- subset_case_entries(x$abstained, keep_case, new_rater)
   x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
+  x$empty <- subset_case_entries(x$empty, keep_case, new_rater, TRUE)
   x
 }
 
