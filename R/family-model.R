@@ -85,7 +85,6 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
     family = list(law = law, start = start, gradient = gradient, strata = strata))
 }
 
-#' @export
 model_lines.family_model <- function(x) { # nolint: object_name.
   c(
     paste0("<rater_model> ", x$words),

@@ -237,7 +237,6 @@ matrices_from_posterior <- function(x, posterior) {
   na_real(sums / as.vector(rowSums(sums, dims = 2L)))
 }
 
-#' @export
 # Checks the user's posterior probabilities. Returns a matrix (cases x categories) in the order of
 # `x`, with rows normalised to sum to one.
 check_posterior <- function(posterior, x) {
