@@ -139,7 +139,7 @@ bounds_of_fit <- function(fit, systems, group_size) {
 # All pairs of systems: a matrix with two rows, the indices of both systems, and a column per pair.
 pairs_of_systems <- function(n, systems = seq_len(n)) {
   check_pair_numbers(n, 4)
-  if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[utils::combn(n, 2L)], 2L)
+  if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[combn(n, 2L)], 2L)
 }
 
 # Bounds of the accuracies of all systems, and of the differences of `pairs` of systems, computed by
@@ -152,13 +152,12 @@ fit_ranges <- function(fit, weight, group_size, pairs) {
 # the number of cases with the pattern. The bootstrap resamples these weights instead of cases.
 patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
-  patterns <- seq_along(x$weights)
-  first_cases <- match(patterns, x$index)
+  first_cases <- first_cases(x)
   x$covariates <- x$covariates[first_cases, ] # NULL stays NULL
   for (field in c("confidence", "abstained")) {
     x[[field]] <- subset_case_entries(x[[field]], first_cases) # NULL stays NULL
   }
-  x$index <- x$cases <- patterns
+  x$index <- x$cases <- seq_along(first_cases)
   x$truth <- NULL
   leave_database(x)
 }
@@ -211,7 +210,7 @@ add_confidence_set <- function(bounds, refit_ends) {
   for (s in which(has_bounds & !without_set)) {
     # Limit of the basic bootstrap interval of one end of the range.
     basic_end <- function(name, probability) {
-      2 * table[[name]][[s]] - stats::quantile(
+      2 * table[[name]][[s]] - quantile(
         replicates[[name]][, s], probability, na.rm = TRUE, names = FALSE
       )
     }
@@ -235,7 +234,7 @@ resampled_ends <- function(bounds, weight, refit_ends) {
     new_resampling(weight[order], bounds$options, clusters)
   )
   missing_ends <- rep(NA_real_, nrow(bounds$bounds))
-  lapply(rlang::set_names(c("lowest", "highest")), function(end) {
+  lapply(setNames(nm = c("lowest", "highest")), function(end) {
     stack_rows(replicates, function(ends) ends[[end]] %||% missing_ends)
   })
 }

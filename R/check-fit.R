@@ -104,7 +104,7 @@ check_fit <- function(fit, priors = c(0.5, 2), ...) {
 # data, one number, or a number per posterior draw if it depends on the parameters. `simulated`: the
 # statistic of simulated ratings, a number per draw.
 predictive_row <- function(observed_values, simulated) {
-  limits <- stats::quantile(simulated, c(0.05, 0.95), names = FALSE)
+  limits <- quantile(simulated, c(0.05, 0.95), names = FALSE)
   columns_tibble(observed = mean(observed_values), expected = mean(simulated), low = limits[[1L]],
     high = limits[[2L]], p.value = mean(simulated >= observed_values))
 }
@@ -118,7 +118,7 @@ pair_checks <- function(fit, draws, weight) {
   codes <- pattern_codes(x)
   n <- n_raters(x)
   check_pair_numbers(n, 8)
-  population <- populations_in(fit$task, x)
+  population <- fit$task$population
   pair_row <- function(a, b) {
     common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
     cases <- rowsum_codes(population, common, nrow(draws[[1L]]$base_rates))
@@ -132,7 +132,7 @@ pair_checks <- function(fit, draws, weight) {
         colSums(codes_given_class(draw, agreeing_codes, fit$model, x$raters)))
     }, cases)
     simulated <- colSums(matrix(
-      stats::rbinom(length(agreement), cases, pmin(agreement, 1)), length(cases)
+      rbinom(length(agreement), cases, pmin(agreement, 1)), length(cases)
     ))
     tibble::tibble(
       rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases),
@@ -157,7 +157,7 @@ pattern_check <- function(fit, draws, weight) {
     return(predictive_row(0, 0)[0L, ])
   }
   populations <- seq_len(nrow(draws[[1L]]$base_rates))
-  population <- populations_in(fit$task, x)
+  population <- fit$task$population
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- rowsum_rows(row_number, weight * outer(population, populations, `==`),
     nrow(possible_rows))
@@ -168,7 +168,7 @@ pattern_check <- function(fit, draws, weight) {
       t(draw$base_rates)
     expected <- probability * rep(colSums(counts), each = nrow(possible_rows))
     simulated <- vapply(populations, function(k) {
-      stats::rmultinom(1L, sum(counts[, k]), probability[, k])
+      rmultinom(1L, sum(counts[, k]), probability[, k])
     }, numeric(nrow(possible_rows)))
     c(pearson(counts, expected), pearson(simulated, expected))
   }, c(0, 0))
@@ -184,7 +184,7 @@ resolve_priors <- function(priors, fit) {
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
   }
-  is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
+  is_valid <- is.list(priors) && !inherits(priors, "rater_prior") && is_named(priors) &&
     all(map_lgl(priors, inherits, "rater_prior"))
   abort_argument_if(!is_valid, "priors",
     "must be positive numbers (powers of the prior), a named list of {.fun rater_prior} results, or
@@ -211,7 +211,7 @@ prior_shifts <- function(fit, priors) {
     refit <- fit_checked_draws(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
     colMeans(refit$draws)[match(terms, refit$terms$term)]
   }, numeric(length(terms)))
-  shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, stats::sd)))
+  shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, sd)))
   columns_tibble(
     term = rep(terms, length(priors)),
     prior = rep(names2(priors), each = length(terms)),
@@ -230,12 +230,12 @@ new_fit_check <- function(fit, x) {
   smallest <- function(p) if (length(p) > 0L) min(p) else NA_real_
   n_mostly_prior <- sum(x$terms$mostly_prior)
   line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
-    format_decimals(mixing[[1L]]), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
+    format_decimals(mixing$rhat), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
     count_noun(n_mostly_prior, "parameter"))
   new_result("fit_check",
     fit = fit, tables = x,
     facts = list(
-      worst_rhat = mixing[[1L]], worst_ess = mixing[[2L]], pairs = nrow(x$pairs),
+      worst_rhat = mixing$rhat, worst_ess = mixing$size, pairs = nrow(x$pairs),
       least_p = smallest(x$pairs$p.value), p_patterns = smallest(x$patterns$p.value),
       elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
       mostly_prior = n_mostly_prior, sensitive = sum(x$sensitivity$flagged)

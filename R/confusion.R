@@ -55,7 +55,9 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
     accuracy + difficulty, base_rates, dispersion, error_range, normalise,
     if (error_range > 0) draw_seed() else c(0L, 0L)
   )
-  new_confusion_matrix(matrix, labels, base_rates)
+  structure(matrix, dimnames = list(truth = labels, rating = labels), base_rates = base_rates,
+    class = c("confusion_matrix", "fallible_result", "matrix", "array")
+  )
 }
 
 # Hint in error messages: matrices that can be computed from ratings `x`.
@@ -63,14 +65,6 @@ matrices_of_ratings <- c(
   "{.code tidy(agreement(x), \"coincidence\")} counts the pairs of ratings of each case.",
   "{.code confusion(fit_raters(x))} compares raters with the estimated truth."
 )
-
-# Adds names, class and attribute `base_rates`, the weights of the categories in the mean accuracy.
-new_confusion_matrix <- function(matrix, labels, base_rates) {
-  dimnames(matrix) <- list(truth = labels, rating = labels)
-  structure(matrix, base_rates = base_rates,
-    class = c("confusion_matrix", "fallible_result", "matrix", "array")
-  )
-}
 
 # Returns the labels of categories; for a number n, the labels "1" to "n".
 check_category_labels <- function(categories) {
@@ -100,6 +94,11 @@ check_base_rates <- function(base_rates, n) {
 # Is `x` a vector of `n` probabilities that sum to one, with a tolerance of `slack`?
 is_distribution <- function(x, n = length(x), slack = 1e-6) {
   is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
+}
+
+# Is `x` a matrix of n x n finite numbers, none of them negative?
+is_square_matrix <- function(x, n) {
+  is.numeric(x) && identical(dim(x), c(n, n)) && all(is.finite(x)) && all(x >= 0)
 }
 
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.

@@ -127,18 +127,16 @@ pivot_query <- function(data, columns, cells, prefix, extra_columns) {
 # the case; `lacking`, the number of its rows without weight; and `weight` and `lightest`, the
 # highest and the lowest weight of its rows, which are equal if the weights are valid.
 cases_query <- function(origin, cells, systems) {
-  roles <- origin$roles
   n_given <- count_if(quote(!is.na(rating)))
-  weights <- if (!is.null(roles$weights)) {
+  weights <- if ("weight" %in% names(origin$columns)) {
     list(
       lacking = count_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
       weight = quote(max(weight, na.rm = TRUE))
     )
   }
   cases <- pivot_query(
-    origin$data,
-    c(case = roles$case, rater = roles$rater, rating = roles$raters, weight = roles$weights),
-    cells, "r", c(rows = quote(dplyr::n()), given = n_given, weights)
+    origin$data, origin$columns, cells, "r",
+    c(rows = quote(dplyr::n()), given = n_given, weights)
   )
   if (is.null(systems)) return(cases)
   predictions <- pivot_query(

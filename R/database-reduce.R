@@ -85,7 +85,7 @@ reduce_long <- function(origin) {
   check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
   entry <- table$case
-  selected <- list(case = roles$case, rater = roles$rater, rating = roles$raters)
+  selected <- as.list(origin$columns[names(table)])
   names(table) <- unlist(selected)
   if (!is.null(origin$systems)) selected$systems <- expand_predictions(counted, values)
   new_reduction(table, selected, counted, columns, cases, entry)
@@ -172,10 +172,7 @@ check_counted_cases <- function(counted, cells, origin) {
     x = "They differ in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
   has_repeats <- counted$given > count_answers(counted, "r", cells)
   if (origin$repeats != "error" || !any(has_repeats)) return(invisible())
-  roles <- origin$roles
-  rows <- take_columns(
-    origin$data, c(case = roles$case, rater = roles$rater, rating = roles$raters)
-  )
+  rows <- take_columns(origin$data, origin$columns[c("case", "rater", "rating")])
   pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
   example <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
   abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
@@ -190,12 +187,9 @@ check_counted_cases <- function(counted, cells, origin) {
 
 # Fetches long data with many raters, and returns ratings in memory.
 fetch_ratings <- function(origin, quos, options) {
-  roles <- origin$roles
   inform_fallible("There are too many raters to count cases with equal ratings in the database.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
-  table <- fetch_exact(take_columns(
-    origin$data, c(roles$case, roles$rater, roles$raters, roles$weights)
-  ))
+  table <- fetch_exact(take_columns(origin$data, unname(origin$columns)))
   check_same_rows(nrow(table), origin$rows)
   if (!is.null(origin$systems))
     quos$systems <- new_quosure(fetch_exact(take_columns(origin$systems, prediction_columns)))

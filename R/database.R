@@ -96,7 +96,10 @@ database_ratings <- function(data, quos, options) {
   check_in_database(layout, roles, options, columns)
   origin <- list(
     data = compare_bytes(dplyr::ungroup(data), c(unlist(roles), all.vars(quos$rater_groups))),
-    systems = systems, roles = roles, layout = layout, repeats = options$repeats
+    systems = systems, roles = roles, layout = layout, repeats = options$repeats,
+    columns = c(
+      case = roles$case, rater = roles$rater, rating = roles$raters, weight = roles$weights
+    )
   )
   origin$rows <- count_valid_rows(
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating

@@ -34,8 +34,8 @@ check_strata <- function(difficulty, accuracies) {
   table <- if (is.data.frame(difficulty)) difficulty
   shifts <- table[["shift"]]
   weight <- table[["weight"]]
-  ok <- length(shifts) > 0L && is.numeric(shifts) && is.numeric(weight) && all(abs(shifts) <= 1) &&
-    all(weight >= 0) && abs(sum(weight) - 1) < 1e-8
+  ok <- length(shifts) > 0L && is.numeric(shifts) && all(abs(shifts) <= 1) &&
+    is_distribution(weight, slack = 1e-8)
   abort_argument_if(!isTRUE(ok), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
         {.val weight} (probabilities that sum to one).",
@@ -66,16 +66,16 @@ check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
   judge_number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
-  has_columns <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
-  from <- if (has_columns) judge_number(copying$from)
-  to <- if (has_columns) judge_number(copying$to)
-  faults <- if (has_columns) copying_faults(copying, from, to, judges, length(raters))
+  is_table <- is.data.frame(copying) && has_columns(copying, c("from", "to", "probability"))
+  from <- if (is_table) judge_number(copying$from)
+  to <- if (is_table) judge_number(copying$to)
+  faults <- if (is_table) copying_faults(copying, from, to, judges, length(raters))
   faulty_rows <- which(!is.na(faults))
   shown_rows <- head(faulty_rows, 5L)
-  abort_argument_if(!has_columns || length(faulty_rows) > 0L, "copying",
+  abort_argument_if(!is_table || length(faulty_rows) > 0L, "copying",
     "must be a data frame with columns {.val from} (the rater or system that is copied), {.val to}
         (the rater or system that copies) and {.val probability} (in [0, 1]).",
-    x = if (has_columns) {
+    x = if (is_table) {
       escape_braces("Row ", shown_rows, ": ", faults[shown_rows], ".")
     } else {
       "It is {describe(copying)}."
@@ -122,7 +122,7 @@ check_matrices <- function(matrices, judges, labels, strata) {
 }
 
 check_matrix <- function(m, name, n) {
-  ok <- is.numeric(m) && identical(dim(m), c(n, n)) && all(is.finite(m)) && all(m >= 0)
+  ok <- is_square_matrix(m, n)
   wrong_rows <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
   abort_argument_if(!ok || length(wrong_rows) > 0L, "matrices",
     "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
@@ -173,7 +173,7 @@ case_quadrature_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5
   simpson <- if (length(position) > 1L) c(1, rep(c(4, 2), 9), 4, 1) else 1
-  normal <- stats::dnorm(effect)
+  normal <- dnorm(effect)
   nodes <- expand.grid(effect = effect, position = position)
   nodes$weight <- as.vector(normal %o% simpson) / (sum(normal) * sum(simpson))
   nodes
@@ -191,8 +191,8 @@ case_row_probs <- function(row, truth, loading, drift, effect, position) {
   if (row[[truth]] == 1) error_shares <- rep(1 / (n - 1), n - 1L)
   probability <- c(p_right, error_shares * (1 - p_right))
   if (loading != 0) {
-    upper_limits <- stats::qnorm(c(pmin(cumsum(probability[-n]), 1), 1))
-    probability <- diff(c(0, stats::pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
+    upper_limits <- qnorm(c(pmin(cumsum(probability[-n]), 1), 1))
+    probability <- diff(c(0, pnorm((upper_limits - loading * effect) / sqrt(1 - loading^2))))
   }
   replace(row, order, probability)
 }

@@ -136,7 +136,7 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
     x = if (is.null(pairs)) "{.arg pairs} is missing." else "{.arg dependence} is {.val {type}}.",
     i = "{.arg pairs} is a list of pairs of raters, such as {.code list(c(\"a\", \"b\"))}.")
   if (type == "none") return(NULL)
-  has_allowed_model <- !rlang::is_formula(difficulty) && difficulty[[1L]] == "none" &&
+  has_allowed_model <- !is_formula(difficulty) && difficulty[[1L]] == "none" &&
     errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)
   abort_argument_if(!has_allowed_model, "dependence",
     "{.arg dependence} needs {.code errors = \"uniform\"} or {.val free},
@@ -278,7 +278,7 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
   if (is.null(codes)) return(NULL)
   size <- n_categories(x)
   combination_probabilities <- function(moved, point) {
-    law <- utils::relist(moved, point)
+    law <- relist(moved, point)
     law$base_rates <- law$base_rates / rowSums(law$base_rates)
     law$matrices <- rep_len(lapply(law$matrices, function(m) {
       if (length(m) == 1L) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
@@ -304,13 +304,13 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
 # makes the rank reproducible.
 random_points <- function(x, model, populations) {
   size <- n_categories(x)
-  random_matrix <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
+  random_matrix <- function(n, low = 0.5, high = 1.5) matrix(runif(n * size, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
     drop_null(list(
       base_rates = random_matrix(populations),
       matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
         function(j) {
-          if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
+          if (model$errors == "uniform") runif(1L, 0.6, 0.9) else
             random_matrix(size) + diag(3 * (size - 1), size)
         }),
       shared = if (model_is_dependent(model))

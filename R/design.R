@@ -270,13 +270,10 @@ keep_system <- function(design, system) {
     kept_judges <- c(kept_judges, sources)
   }
   copying <- design$copying[design$copying$to %in% kept_judges, ]
-  copying[c("from", "to")] <- lapply(copying[c("from", "to")], match, kept_judges)
-  design$copying <- copying
+  design$copying <- modify_fields(copying, c("from", "to"), match, kept_judges)
   design$hidden <- unname(design$systems[setdiff(kept_judges, judges_with_answers) - raters])
   design$systems <- design$systems[system]
-  fields_by_judge <- c("matrices", "loading", "drift")
-  design[fields_by_judge] <- lapply(design[fields_by_judge], `[`, kept_judges)
-  design
+  modify_fields(design, c("matrices", "loading", "drift"), `[`, kept_judges)
 }
 
 # Does a user-defined function draw the ratings? Such designs are called worlds.
@@ -314,8 +311,8 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   columns <- setdiff(names(covariates), "weight")
   reserved <- intersect(columns, reserved_names)
-  is_valid <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
-    !all(columns %in% judges) && length(reserved) == 0L
+  is_valid <- is_distribution(weight, slack = 1e-8) && !all(columns %in% judges) &&
+    length(reserved) == 0L
   abort_argument_if(!is_valid, "covariates",
     "must be a data frame with a row per kind of case. Its columns are {.val weight}, the
         probabilities of the kinds, which sum to one; covariates; and columns named by a rater or
@@ -369,10 +366,8 @@ schema_of.rater_model <- function(x) { # nolint: object_name.
   arguments <- x[c("accuracy", "errors", "difficulty", "system")]
   value <- unlist(c(arguments, base_rates = if (has_formula(x)) formula_text(x)))
   k_model <- c("common", "uniform", "none", NA, NA)[seq_along(value)]
-  prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
-    if (identical(x$prior, weak_prior)) "weak" else "own"
   table <- columns_tibble(property = names(value), value = value, holds = value == k_model)
-  new_schema(list(table = table), c(arguments, prior = prior), format(x))
+  new_schema(list(table = table), c(arguments, prior = prior_name(x)), format(x))
 }
 
 schema_of.rater_design <- function(x) { # nolint: object_name.

@@ -111,8 +111,7 @@ family_problem <- function(x, model, known, system = 0L, like = NULL, theta = NU
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered_patterns)
   judge_number <- c(rating_rater(x), rep(length(raters), length(answered_patterns)))
-  row <- number_combinations(rep(1, length(judge_number)),
-    c(list(judge_number), lapply(covariates, `[`, pattern)))
+  row <- number_combinations(c(list(judge_number), lapply(covariates, `[`, pattern)))
   is_first <- !duplicated(row)
   judged <- tibble::tibble(
     rater = factor(raters[judge_number[is_first]], raters),
@@ -193,7 +192,7 @@ compute_expectations <- function(problem, theta) {
 # from one change of the parameters.
 add_parameter_sets <- function(problem) {
   parameters <- split_parameters(problem, problem$theta)$family
-  parameters <- withr::with_seed(1L, parameters + stats::rnorm(length(parameters), sd = 0.3))
+  parameters <- withr::with_seed(1L, parameters + rnorm(length(parameters), sd = 0.3))
   rows <- problem$shape[[1L]]
   affected <- vapply(seq_along(parameters), function(i) {
     changed <- family_law(problem, replace(parameters, i, parameters[[i]] + 0.1))
@@ -247,7 +246,7 @@ maximise_family <- function(problem) {
   }
   slopes <- function(theta) log_likelihood_gradient(problem, theta)
   is_small <- length(problem$theta) <= max_newton_parameters
-  optimum <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
+  optimum <- optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
     fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (is_small) 1e-10 else 1e-13
   ))
   best <- list(theta = optimum$par, log_likelihood = optimum$value,
@@ -302,7 +301,7 @@ identifies_parameters <- function(problem) {
   if (size > max_newton_parameters) return(TRUE)
   scores <- withr::with_seed(1L, {
     drawn <- random_answers(problem, 30L * size + 300L)
-    pattern_scores(drawn, problem$theta + stats::rnorm(size, sd = 0.3))
+    pattern_scores(drawn, problem$theta + rnorm(size, sd = 0.3))
   })
   # Columns are scaled to equal size. The limit 0.01 prevents that rounding errors of a column of
   # zeros are scaled up.

@@ -85,9 +85,6 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
     family = list(law = law, start = start, gradient = gradient, strata = strata))
 }
 
-#' @export
-format.family_model <- function(x, ...) paste0(x$words, formula_words(x))
-
 model_lines.family_model <- function(x) { # nolint: object_name.
   c(
     paste0("<rater_model> ", x$words),

@@ -23,7 +23,7 @@ decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant <- constant_raters(x)
   answers <- without_constant_raters(without_abstentions(x))
-  n_used <- length(unique(rating_category(x)))
+  n_used <- n_distinct(rating_category(x))
   decision <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
     constant = constant)
   if (n_used == 1L && n_categories(x) != 2L) return(decision)
@@ -40,7 +40,7 @@ decide_abstain <- function(x) {
   decision$z <- reply_association$z
   is_weak <- is_weak_association(rater_association(answers))
   decision$weak <- c(answers = is_weak,
-    replies = is_weak && reply_association$z < stats::qnorm(0.95))
+    replies = is_weak && reply_association$z < qnorm(0.95))
   decision$gain <- fit_modelled$answering$log_answers - fit_missing$answering$log_answers
   if (decision$identified == "yes") {
     decision$depends <- decision$gain > min_gain
@@ -57,7 +57,7 @@ decide_abstain <- function(x) {
     "no_pairs"
   } else if (is_identified) {
     "replies"
-  } else if (n_used > 2L && length(unique(c(rating_rater(x), x$abstained$rater))) > 2L) {
+  } else if (n_used > 2L && n_distinct(c(rating_rater(x), x$abstained$rater)) > 2L) {
     "few_sources"
   } else {
     decision$identified
@@ -112,10 +112,10 @@ effective_replies <- function(x, fit) {
   # Raters x truths x ratings.
   p_rating <- fit$confusion[, used, , drop = FALSE] * as.vector(p_answered)
   answer_range <- matrix(apply(log(p_rating), 3L, log_range), n_raters(x)) # raters x ratings
-  mean_range <- stats::weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
-    pattern_weights(x)[rating_pattern(x)])
+  mean_range <- weighted.mean(answer_range[cbind(rating_rater(x), rating_category(x))],
+    rating_weights(x))
   abstained <- abstaining_raters(x)
-  pattern_lengths(x) + rowsum_codes(rep.int(seq_len(n_patterns(x)), diff(abstained$start)),
+  pattern_lengths(x) + rowsum_codes(abstained$pattern,
     pmin(1, abstention_range[abstained$rater] / mean_range), n_patterns(x))
 }
 
@@ -185,7 +185,7 @@ weight_by_replies <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   p_answered <- replace(fit$answered, is.na(fit$answered), 1)
   abstained <- abstaining_raters(x)
-  pattern <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(abstained$start)))
+  pattern <- c(rating_pattern(x), abstained$pattern)
   # If a rater never abstains, the factor is the same for all categories and cancels.
   reply_probabilities <- rbind(p_answered[rating_rater(x), ], 1 - p_answered[abstained$rater, ])
   softmax(log(posterior) +

@@ -2,7 +2,7 @@
 # formulas are in src/core/model/algebraic.cpp.
 
 fit_algebraic <- function(x, model = k_model()) {
-  fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
+  fit <- na_real(agreement_in_core(x))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
   # Abstentions can identify labels, but not accuracies.
   labels_only <- isTRUE(x$panel$abstain$by_replies)
@@ -208,13 +208,12 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 # Creates a fit from posterior probabilities. `posterior` has a row per case. Patterns of ratings
 # are split by posterior, so that all cases of a pattern have the same posterior probabilities.
 new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
-  posterior_group <- number_combinations(rep(1, nrow(posterior)),
-    split_columns(posterior, x$categories))
+  posterior_group <- number_combinations(split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = posterior_group))
   posterior <- unname(
     posterior[match(x$patterns$values$.posterior, posterior_group), , drop = FALSE]
   )
-  weight <- pattern_weights(x)[rating_pattern(x)]
+  weight <- rating_weights(x)
   p_right <- posterior[cbind(rating_pattern(x), rating_category(x))]
   accuracy <- sum(weight * p_right) / sum(weight)
   model <- user_model("own_model", if (has_counts(x)) "common" else "own", model)
@@ -237,9 +236,6 @@ matrices_from_posterior <- function(x, posterior) {
   sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[rater_number, , , drop = FALSE]
   na_real(sums / as.vector(rowSums(sums, dims = 2L)))
 }
-
-#' @export
-format.own_model <- function(x, ...) x$words
 
 # Checks the user's posterior probabilities. Returns a matrix (cases x categories) in the order of
 # `x`, with rows normalised to sum to one.

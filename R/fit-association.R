@@ -10,7 +10,7 @@ needs_association <- function(model, x) {
 
 # Is the association of raters not significant?
 is_weak_association <- function(association) {
-  association$statistic < stats::qchisq(0.95, max(association$df, 1))
+  association$statistic < qchisq(0.95, max(association$df, 1))
 }
 
 # Returns the association between the ratings of pairs of raters, compared with independence, a
@@ -34,7 +34,7 @@ association_code <- function(x, identified) {
 # models need more than two raters.
 shows_unequal_raters <- function(x) {
   x <- with_votes(x)
-  length(unique(rater_identity(x)[rating_rater(x)])) > 2L &&
+  n_distinct(rater_identity(x)[rating_rater(x)]) > 2L &&
     association_code(x, "chance") == "yes"
 }
 
@@ -86,13 +86,14 @@ warn_weakly_identified <- function(fit) {
 warn_association_untested <- function(fit) {
   x <- without_constant_raters(fit$x)
   untestable <- fit$identified != "yes" || has_counts(x) || has_known_values(fit$known) ||
-    uses_abstentions(fit$model) || length(unique(rating_rater(x))) != 2L
+    uses_abstentions(fit$model) || n_distinct(rating_rater(x)) != 2L
   if (untestable) return(invisible())
-  population <- population_of_patterns(x, fit$model)
-  if (length(population) > 0L) {
+  populations <- population_table(fit$model, x)
+  if (!is.null(populations)) {
+    population <- population_of(pattern_covariates(x), populations)
     pattern_table <- tapply(pattern_weights(x),
       list(population, row_numbers_of_keys(as.data.frame(pattern_codes(x)))), sum, default = 0)
-    p_value <- suppressWarnings(stats::chisq.test(pattern_table, correct = FALSE)$p.value)
+    p_value <- suppressWarnings(chisq.test(pattern_table, correct = FALSE)$p.value)
     if (nrow(pattern_table) <= 20L && !isTRUE(p_value < 0.05)) {
       warn_weak("two raters need populations whose base rates differ; no difference is visible")
     }
@@ -189,8 +190,8 @@ reorder_classes <- function(core, x, model, known) {
   log_errors <- is_error * safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
   log_errors <- is_error * (log_errors - rep(colSums(log_errors) / (n - 1), each = n))
   mean_logit <-
-    if (length(model$prior) > 0L) mean(stats::qlogis(clamp(accuracy, 1e-6, 1 - 1e-6)))
-  levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
+    if (length(model$prior) > 0L) mean(qlogis(clamp(accuracy, 1e-6, 1 - 1e-6)))
+  levels <- tail(core$theta, 2L * max(model$levels - 1L, 0L))
   c(rates, mean_logit, safe_log(accuracy) - safe_log(1 - accuracy), log_errors, levels)
 }
 
@@ -224,15 +225,14 @@ without_constant_raters <- function(x) {
 # Do the ratings carry no information about accuracy? They need a case with two ratings, two
 # categories, and an association between raters.
 lacks_information <- function(x) {
-  core_fit_algebraic(x$patterns, pattern_weights(x))$identified == "no_pairs" ||
-    length(unique(rating_category(x))) < 2L ||
+  agreement_in_core(x)$identified == "no_pairs" ||
+    n_distinct(rating_category(x)) < 2L ||
     (rater_association(x)$df == 0 && !agrees_beyond_chance(x))
 }
 
 # Is Fleiss' kappa positive, apart from rounding?
 agrees_beyond_chance <- function(x) {
-  agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
-  isTRUE(kappa_of_agreement(x, agreement) > 1e-9)
+  isTRUE(kappa_of_agreement(x, agreement_in_core(x)$agreement) > 1e-9)
 }
 
 reason_constant <- paste(

@@ -2,6 +2,10 @@
 # Buerkner (2021), Bayesian Analysis 16(2), 667-718, as in package posterior.
 
 #' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sample sizes, computed from ranks
+#' @importFrom stats .getXlevels AIC BIC chisq.test fft logLik model.frame model.matrix mvfft
+#'   na.pass nextn optim p.adjust pbeta pchisq qbeta qchisq rbinom rgamma rmultinom terms uniroot
+#'   var weighted.mean weights
+#' @importFrom utils combn modifyList relist
 #' @noRd
 NULL
 
@@ -24,12 +28,12 @@ diagnose <- function(x) {
   is_middle <- seq_len(nrow(x)) == half + 1L & nrow(x) > 2L * half
   halves <- matrix(x[!is_middle, ], half)
   bulk <- z_scale(halves)
-  quantiles <- stats::quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
+  quantiles <- quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
   c(
     rhat = max(plain_rhat(bulk), plain_rhat(z_scale(abs(halves - quantiles[[2L]])))),
     ess_bulk = plain_ess(bulk),
     ess_tail = min(vapply(quantiles[-2L], function(limit) plain_ess(1 * (halves <= limit)), 0)),
-    mcse = stats::sd(x) / sqrt(plain_ess(halves))
+    mcse = sd(x) / sqrt(plain_ess(halves))
   )
 }
 
@@ -39,7 +43,7 @@ z_scale <- function(x) {
   order <- order(x, method = "radix")
   runs <- rle(x[order])$lengths
   rank <- cumsum(runs) - (runs - 1) / 2
-  x[order] <- rep(stats::qnorm((rank - 3 / 8) / (length(x) + 1 / 4)), runs)
+  x[order] <- rep(qnorm((rank - 3 / 8) / (length(x) + 1 / 4)), runs)
   x
 }
 
@@ -47,8 +51,8 @@ z_scale <- function(x) {
 # variance within chains.
 plain_rhat <- function(x) {
   n <- nrow(x)
-  within <- mean(apply(x, 2L, stats::var))
-  sqrt((n * stats::var(colMeans(x)) / within + n - 1) / n)
+  within <- mean(apply(x, 2L, var))
+  sqrt((n * var(colMeans(x)) / within + n - 1) / n)
 }
 
 # Returns autocovariances of lags 0 to n - 1 with divisor n, averaged over chains. Uses the Fourier
@@ -56,12 +60,12 @@ plain_rhat <- function(x) {
 # one sequence. The number of chains is even, because diagnose() has split each chain.
 mean_autocovariance <- function(x) {
   n <- nrow(x)
-  size <- stats::nextn(2L * n)
+  size <- nextn(2L * n)
   padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, size - n, ncol(x)))
   odd <- seq.int(1L, ncol(x), 2L)
   pairs <- matrix(complex(real = padded[, odd], imaginary = padded[, -odd]), size)
-  power <- rowSums(Mod(stats::mvfft(pairs))^2)
-  Re(stats::fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
+  power <- rowSums(Mod(mvfft(pairs))^2)
+  Re(fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
 
 # Returns the effective sample size of draws (draws x chains).
@@ -71,7 +75,7 @@ plain_ess <- function(x) {
   if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
   covariance <- mean_autocovariance(x)
   within <- covariance[[1L]] * n / (n - 1)
-  total <- covariance[[1L]] + stats::var(colMeans(x))
+  total <- covariance[[1L]] + var(colMeans(x))
   rho <- 1 - (within - covariance) / total
   rho[[1L]] <- 1
   n_draws / max(integrated_time(rho, n), 1 / log10(n_draws))
@@ -122,7 +126,7 @@ criteria_of_fit <- function(fit) {
   values <- likelihoods$log_likelihood
   # For each row of cases, the effective number of parameters and the expected log predictive
   # density of a case by WAIC.
-  parameters <- apply(values, 2L, stats::var)
+  parameters <- apply(values, 2L, var)
   density <- log_sum_exp(t(values)) - log(nrow(values)) - parameters
   row <- function(criterion, elpd, p, worst_k) {
     total <- sum_over_cases(elpd, likelihoods$weight)
@@ -185,13 +189,13 @@ waic.draws_fit <- function(x, ...) { # nolint: object_name.
 
 facts_of_fit <- function(fit) {
   x <- fit$x
-  log_likelihood <- stats::logLik(fit)
+  log_likelihood <- logLik(fit)
   facts <- list(
     agreement = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
     chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy, cases = nrow(x),
     raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     patterns = n_patterns(x), logLik = as.double(log_likelihood),
-    AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = nobs(fit)
+    AIC = AIC(log_likelihood), BIC = BIC(log_likelihood), nobs = nobs(fit)
   )
   if (is.null(fit$centre)) return(facts)
   pooled_parameters <- fit$centre[c("c", "tau", "ups", "a")]

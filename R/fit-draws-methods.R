@@ -88,15 +88,15 @@ tidy_draws <- function(x, ..., conf_level = default_conf_level()) {
 # Returns the table of parameters for tidy(). `mixing`: convergence diagnostics of diagnose_all().
 parameter_table <- function(fit, conf_level, mixing) {
   draws <- unname(fit$draws)
-  quantiles <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
-  mixing <- unname(mixing)
+  quantiles <- apply(draws, 2L, quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
+  mixing <- as.data.frame(mixing)
   tibble::tibble(
     fit$terms[c("term", "rater", "truth", "rating", "population")],
-    estimate = quantiles[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = quantiles[1L, ],
-    conf.high = quantiles[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
-    rhat = mixing[, 1L], ess_bulk = mixing[, 2L], ess_tail = mixing[, 3L],
+    estimate = quantiles[2L, ], std.error = apply(draws, 2L, sd), conf.low = quantiles[1L, ],
+    conf.high = quantiles[3L, ], mean = colMeans(draws),
+    mixing[c("mcse", "rhat", "ess_bulk", "ess_tail")],
     contraction = unname(contraction(fit)),
-    reason = ifelse(is.na(mixing[, 1L]), "the same in all draws", NA_character_)
+    reason = ifelse(is.na(mixing$rhat), "the same in all draws", NA_character_)
   )
 }
 
@@ -110,14 +110,14 @@ draws_to_print <- function(fit) {
   table <- parameter_table(fit, level, fit$diagnostics)
   table$prior <- ""
   table$prior[which(table$contraction < min_contraction)] <- "mostly prior"
-  view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
+  view(table, c(parameter = "term", "estimate", limit_columns, "prior"), level = level)
 }
 
 covariance_of.draws_fit <- function(fit) { # nolint: object_name.
   is_small <- ncol(fit$draws) <= 2000L
   list(
-    covariance = if (is_small) unname(stats::cov(fit$draws)),
-    variance = unname(apply(fit$draws, 2L, stats::var))
+    covariance = if (is_small) unname(cov(fit$draws)),
+    variance = unname(apply(fit$draws, 2L, var))
   )
 }
 
@@ -126,7 +126,7 @@ covariance_of.draws_fit <- function(fit) { # nolint: object_name.
 contraction <- function(fit) {
   a <- fit$terms$a
   total <- fit$terms$total
-  1 - apply(fit$draws, 2L, stats::var) / (a * (total - a) / (total^2 * (total + 1)))
+  1 - apply(fit$draws, 2L, var) / (a * (total - a) / (total^2 * (total + 1)))
 }
 
 # Parameters with a smaller contraction() are printed with the remark "mostly prior".
@@ -139,7 +139,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
     tables = list(parameters = tidy_draws),
     facts = c(facts_of_fit(x), list(
       draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
-      worst_rhat = mixing_values[[1L]], worst_ess = mixing_values[[2L]], switched = x$switched
+      worst_rhat = mixing_values$rhat, worst_ess = mixing_values$size, switched = x$switched
     )),
     line = line_of_fit(x),
     head = paste0(
@@ -236,7 +236,6 @@ posterior_of_matrices <- function(rates, matrices, x) {
 # which is a row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
-  if (is.null(table)) return(rep(1L, nrow(values)))
   lacking <- setdiff(names(table), names(values))
   abort_if(lacking, "columns", "{.arg newdata} must have the covariates of the fit.",
     x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
@@ -253,9 +252,7 @@ rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates[population_in_fit(fit, data), , drop = FALSE]
 }
 
-rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
-  aperm(fit$matrices, c(2L, 3L, 1L))
-}
+rating_probabilities.draws_fit <- rating_probabilities.k_fit # nolint: object_name.
 
 # Computes measures of diagnostic tests, such as sensitivity, in each draw. The interval and the
 # estimate (median) are quantiles over draws.
@@ -272,8 +269,8 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
   combined <- add_combined_tests(matrices, both, joint_of_draws(fit, laws, both))
   measures <- back_transform(test_numbers(combined, base_rates, rates))
   over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
-  quantiles <- function(level) over_draws(stats::quantile, level, na.rm = TRUE, names = FALSE)
-  error <- over_draws(stats::sd)
+  quantiles <- function(level) over_draws(quantile, level, na.rm = TRUE, names = FALSE)
+  error <- over_draws(sd)
   error[is_ratio(dim(error))] <- NA # a few draws near the boundary would determine it
   list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))

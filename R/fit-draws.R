@@ -88,7 +88,7 @@ check_sampling <- function(sampling) {
 # whom the user gave a prior.
 check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
-  is_identified <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
+  is_identified <- n_distinct(rating_rater(x)) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     has_counts(x) || model$accuracy == "common" || has_known_values(checked$known)
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
     "prior", "{.code others = \"partial\"} needs a model with free and independent errors.",
@@ -127,16 +127,8 @@ sampler_task <- function(x, model, known, prior) {
 }
 
 # Returns the number of the population of each pattern of ratings: its row in population_table().
-# Returns an empty vector if there is only one population.
 population_of_patterns <- function(x, model) {
-  table <- population_table(model, x)
-  if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
-}
-
-# Returns the number of the population of each pattern of ratings, also if there is only one.
-# `task`: result of sampler_task().
-populations_in <- function(task, x) {
-  if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
+  population_of(pattern_covariates(x), population_table(model, x))
 }
 
 # Names of the elements of check_sampling() that the sampler in the core takes.
@@ -174,7 +166,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     drawn$diagnostics <- diagnose_all(
       drawn$kept[, is_watched(task$terms), drop = FALSE], sampling$chains
     )
-    smallest_size <- worst_mixing(drawn)[[2L]]
+    smallest_size <- worst_mixing(drawn)$size
     # Thinning is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to
     # increase in proportion.
     factor <- 2^max(1, ceiling(log2(required_size / smallest_size)))
@@ -295,12 +287,12 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
   posterior <- drawn$posterior
   is_empty <- is.na(posterior[, 1L])
   population_rates <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
-  posterior[is_empty, ] <- population_rates[populations_in(task, x)[is_empty], ]
+  posterior[is_empty, ] <- population_rates[task$population[is_empty], ]
   fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(mean_cells, c(size, size, length(matrix_of))), 3:1),
-    coefficients = apply(drawn$kept, 2L, stats::median), draws = drawn$kept, terms = task$terms,
+    coefficients = apply(drawn$kept, 2L, median), draws = drawn$kept, terms = task$terms,
     diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
     # Field `systems` contains draws of the share of correct answers of each system on the fitted
@@ -310,7 +302,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
     switched = drawn$switched, stuck = drawn$stuck,
-    converged = worst_mixing(drawn)[[1L]] <= 1.01
+    converged = worst_mixing(drawn)$rhat <= 1.01
   )
   fit$shown <- draws_to_print(fit)
   fit
@@ -329,7 +321,7 @@ mean_rates <- function(draws, x, task, populations) {
 
 # Returns the share of the cases that are in each population.
 population_shares <- function(task, x, populations) {
-  prop.table(rowsum_codes(populations_in(task, x), pattern_weights(x), populations))
+  prop.table(rowsum_codes(task$population, pattern_weights(x), populations))
 }
 
 # Returns the numbers of the columns of the core's draws that contain confusion matrix number `m`,
@@ -344,25 +336,25 @@ on_diagonal <- function(size) seq(1L, size^2, size + 1L)
 # Returns the largest Rhat and the smallest effective sample size of the parameters whose
 # convergence is checked.
 worst_mixing <- function(fit) {
-  c(
-    max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
-    min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+  list(
+    rhat = max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
+    size = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
   )
 }
 
-has_mixed <- function(mixing) mixing[[1L]] <= 1.01 && mixing[[2L]] >= 400
+has_mixed <- function(mixing) mixing$rhat <= 1.01 && mixing$size >= 400
 
 format_mixing <- function(fit) {
   mixing <- worst_mixing(fit)
-  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(mixing[[1L]]),
-    number(round(mixing[[2L]])))
+  sprintf("Rhat at most %s, effective sample sizes at least %s", format_decimals(mixing$rhat),
+    number(round(mixing$size)))
 }
 
 warn_mixing <- function(fit) {
   mixing <- worst_mixing(fit)
   warn_if(!has_mixed(mixing), "no_convergence",
-    "Chains have not mixed: Rhat {format_decimals(mixing[[1L]], 3L)}, effective sample size
-        {round(mixing[[2L]])}.",
+    "Chains have not mixed: Rhat {format_decimals(mixing$rhat, 3L)}, effective sample size
+        {round(mixing$size)}.",
     i = "Use more draws, by {.code sampling = list(draws = )}, or give stronger priors.")
   # If all raters have informative priors, the priors distinguish the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",

@@ -3,7 +3,7 @@
 # src/core/model/latent_rows.hpp).
 
 check_formula <- function(formula) {
-  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, "base_rates",
+  abort_argument_if(!is_formula(formula) || length(formula) != 2L, "base_rates",
     "must be a formula without a left side, such as {.code ~ site}.", not = formula)
   formula
 }
@@ -49,13 +49,13 @@ covariates_used <- function(model, x) {
 populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
-  group <- number_combinations(rep(1, n_patterns(x)), values)
+  group <- number_combinations(values, rep(1, n_patterns(x)))
   design <- formula_design(model$base_rates, values[!duplicated(group), ], like)
   # Populations are distinct rows, sorted so that their order does not depend on the order of cases.
-  columns <- unname(split_columns(design$matrix, design$names)[-1L])
-  distinct_row <- number_combinations(rep(1, nrow(design$matrix)), columns)
+  columns <- split_columns(design$matrix, design$names)[-1L]
+  distinct_row <- number_combinations(columns, rep(1, nrow(design$matrix)))
   first <- which(!duplicated(distinct_row))
-  row_order <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
+  row_order <- order_rows(lapply(columns, `[`, first))
   list(
     population = match(distinct_row, row_order)[group],
     design = design$matrix[first[row_order], -1L, drop = FALSE],
@@ -79,17 +79,15 @@ population_table <- function(model, x) {
   values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
   if (length(values) == 0L || any(map_lgl(values, is.numeric))) return(NULL)
   values <- unique(values)
-  values[do.call(order, c(unname(as.list(values)), method = "radix")), ]
+  values[order_rows(values), ]
 }
 
 # Returns, for each row of `values`, the number of the row of `table` with the same values; NA if
-# there is no such row. Both are data frames.
+# there is no such row. Both are data frames. If `table` is NULL, there is only population 1.
 population_of <- function(values, table) {
+  if (is.null(table)) return(rep(1L, nrow(values)))
   values <- values[names(table)]
-  group <- number_combinations(
-    rep(1, nrow(table) + nrow(values)),
-    Map(function(a, b) c(as_label(a), as_label(b)), table, values)
-  )
+  group <- number_combinations(Map(function(a, b) c(as_label(a), as_label(b)), table, values))
   match(group[-seq_len(nrow(table))], group[seq_len(nrow(table))])
 }
 
@@ -102,7 +100,7 @@ is_collinear <- function(known) {
 # standardised columns, the intercept first; `names` of the columns; and `terms`, `xlev` (levels of
 # factors), `centre` and `scale`. If `like` is such a list, its terms, levels and scales are used.
 formula_design <- function(formula, data, like = NULL) {
-  terms <- like$terms %||% stats::terms(formula)
+  terms <- like$terms %||% terms(formula)
   attr(terms, "intercept") <- 1L
   lacking <- setdiff(all.vars(terms), names(data))
   abort_if(lacking, "columns",
@@ -115,9 +113,9 @@ formula_design <- function(formula, data, like = NULL) {
     {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
       is_text <- map_lgl(data, is.character)
-      data[is_text] <- lapply(data[is_text], function(v) factor(v, sort_strings(unique(v))))
-      frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
-      model_matrix <- stats::model.matrix(terms, frame)
+      data <- modify_fields(data, is_text, function(v) factor(v, sort_strings(unique(v))))
+      frame <- model.frame(terms, data, xlev = like$xlev, na.action = na.pass)
+      model_matrix <- model.matrix(terms, frame)
     },
     error = function(cnd) {
       abort_argument("base_rates",
@@ -129,7 +127,7 @@ formula_design <- function(formula, data, like = NULL) {
     distinct_rows <- unique(model_matrix)
     centre <- replace(unname(colMeans(distinct_rows)), 1L, 0)
     scale <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
-    like <- list(terms = terms, xlev = stats::.getXlevels(terms, frame), centre = centre,
+    like <- list(terms = terms, xlev = .getXlevels(terms, frame), centre = centre,
       scale = replace(scale, scale == 0, 1))
   }
   standardised <- sweep(sweep(model_matrix, 2L, like$centre), 2L, like$scale, `/`)

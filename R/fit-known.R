@@ -59,8 +59,7 @@ check_known_matrix <- function(matrix, rater, categories) {
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     return(matrix_with_equal_errors(check_number(matrix, paste0("known_raters$", rater), 0, 1), n))
   }
-  has_shape <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
-    all(matrix >= 0)
+  has_shape <- is_square_matrix(matrix, n)
   is_count_table <- has_shape && are_counts(matrix)
   is_valid <- is_count_table || has_shape && all(abs(rowSums(matrix) - 1) < 1e-6)
   abort_argument_if(!is_valid, "known_raters",
@@ -124,18 +123,13 @@ known_sizes <- function(fit) {
 rests_on_known <- function(fit) any(is_known_pattern(fit)) || !is.null(fit$calibrated)
 
 # Returns TRUE for patterns of ratings whose true category is known.
-is_known_pattern <- function(fit) {
-  truth <- fit$known$truth
-  if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
-}
+is_known_pattern <- function(fit) seq_len(n_patterns(fit$x)) %in% which(fit$known$truth > 0L)
 
+# Returns TRUE for raters whose confusion matrix is known or, with field "counts", who have a
+# calibration sample (a table of counts).
 is_known_rater <- function(fit, field = "raters") {
-  known <- fit$known[[field]]
-  if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
+  seq_along(fit$x$raters) %in% which(lengths(fit$known[[field]]) > 0L)
 }
-
-# Returns TRUE for raters with a calibration sample (a table of counts).
-is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
 # Returns TRUE for patterns whose true category can be estimated, because they have ratings or a
 # known truth.
@@ -218,8 +212,8 @@ case_truth <- function(truth, x) {
 
 check_expected <- function(expected, systems) {
   expected <- expected %||% rep(NA_real_, length(systems))
-  ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
-    length(expected) == length(systems) && all(is.na(expected) | (expected >= 0 & expected <= 1))
+  ok <- is_number_or_na(expected) && length(expected) == length(systems) &&
+    all(is.na(expected) | (expected >= 0 & expected <= 1))
   position <- match(systems, names(expected) %||% systems)
   abort_argument_if(!ok || anyNA(position), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",

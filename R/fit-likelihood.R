@@ -84,9 +84,7 @@ fit_core <- function(x, model, method, known, start, tick) {
     core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
   core <- fit(start)
-  has_free_errors <- model$accuracy == "rater" && model$errors == "free" &&
-    model$difficulty == "none"
-  if (!has_free_errors || has_known_values(known) || !core$identified) return(core)
+  if (!has_free_errors(model) || has_known_values(known) || !core$identified) return(core)
   # Each latent class should be named by the category that is most frequent among its ratings. If a
   # class is not, the model is refitted from starting values with the classes in this order. Without
   # priors, only the order of the classes changes.
@@ -167,7 +165,7 @@ drop_undetermined <- function(fit, naturals) {
   fit$unsure <- which(on_boundary(fit$coefficients) & is_probability)
   if (fit$model$accuracy != "rater") return(fit)
   is_uninformed <- ratings_of_raters(fit$x) == 0 | !fit$informed & !is_pooled(fit$model)
-  unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_counted_rater(fit))
+  unknown_raters <- which(is_uninformed & !is_known_rater(fit) & !is_known_rater(fit, "counts"))
   is_rater_term <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
   unknown_coefficients <- which(is_rater_term & naturals$of %in% unknown_raters)
   fit$coefficients[unknown_coefficients] <- NA_real_

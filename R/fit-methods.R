@@ -161,7 +161,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_panel_size(object$x)
   run <- function() lapply(seq_len(nsim), function(i) draw_from_fit(object))
   if (is.null(seed)) {
-    if (!exists(".Random.seed", globalenv(), inherits = FALSE)) stats::runif(1L)
+    if (!exists(".Random.seed", globalenv(), inherits = FALSE)) runif(1L)
     state <- get(".Random.seed", globalenv(), inherits = FALSE)
     return(structure(run(), seed = state))
   }
@@ -202,7 +202,7 @@ draw_from_fit <- function(fit) {
   rating_index <- rating_positions(x, pattern)
   rater <- rating_rater(x)[rating_index]
   class <- ((stratum - 1L) * categories + truth)[row]
-  uniform <- stats::runif(length(row))
+  uniform <- runif(length(row))
   rating <- rep.int(1L, length(row))
   cumulative <- numeric(length(row))
   for (k in seq_len(categories - 1L)) {
@@ -235,7 +235,7 @@ draw_from_fit <- function(fit) {
 # column per category. `rows`: the row of this matrix from which each category is drawn.
 draw_categories <- function(probability, rows) {
   cumulative <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
-  1L + as.integer(rowSums(stats::runif(length(rows)) > cumulative))
+  1L + as.integer(rowSums(runif(length(rows)) > cumulative))
 }
 
 # Returns the distributions from which simulate() draws ratings, as a list. `strata`: probabilities

@@ -218,7 +218,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   model$base_rates <- check_formula(base_rates)
   uses_formula <- has_formula(model)
   if (!uses_formula) model$base_rates <- NULL
-  can_pool <- model$accuracy == "rater" && model$errors == "free" && !has_strata && !uses_formula
+  can_pool <- has_free_errors(model) && !uses_formula
   if (is_ordinal || confidence) {
     has_prior <- !is.null(prior) && !identical(prior, "weak")
     abort_argument_if(has_prior && length(check_prior(prior)) > 0L, "prior",
@@ -240,7 +240,7 @@ rater_model <- function(accuracy = c("common", "rater"),
 }
 
 check_no_formula <- function(value, arg) {
-  abort_argument_if(rlang::is_formula(value), arg,
+  abort_argument_if(is_formula(value), arg,
     "{.arg {arg}} cannot be a formula; only {.arg base_rates} can.",
     i = "Define a model with {.fun rater_family}, or use {.arg by} of {.fun estimate_accuracy}.")
 }
@@ -262,6 +262,11 @@ weak_prior <- list(
 pooled_prior <- list(pooled = TRUE)
 
 is_pooled <- function(model) isTRUE(model$prior$pooled)
+
+prior_name <- function(model) {
+  if (length(model$prior) == 0L) "none" else if (is_pooled(model)) "pooled" else
+    if (identical(model$prior, weak_prior)) "weak" else "own"
+}
 
 # Checks argument `prior` and returns a list with all parameters of the prior; an empty list if
 # there is no prior. `poolable`: does the model allow a pooled prior?
@@ -287,7 +292,7 @@ check_prior <- function(prior, poolable = FALSE) {
       "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
       not = value)
   }
-  if (length(prior) > 0L) utils::modifyList(weak_prior, prior) else list()
+  if (length(prior) > 0L) modifyList(weak_prior, prior) else list()
 }
 
 # Is it the K-model, with no other feature (family, confidence, dependence or formula)?
@@ -299,6 +304,11 @@ is_k_model <- function(model) {
 # Does the model have ordinal errors, or use confidence? The compiled estimators of systems'
 # accuracy do not support such models.
 is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
+
+# Does each rater have a separate confusion matrix, for cases that are equally difficult?
+has_free_errors <- function(model) {
+  model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
+}
 
 has_k_properties <- function(model) {
   model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
@@ -317,9 +327,9 @@ user_model <- function(class, accuracy, words, ...) {
 
 #' @export
 format.rater_model <- function(x, ...) {
-  name <- if (has_k_properties(x) && !model_is_dependent(x)) {
+  name <- x$words %||% if (has_k_properties(x) && !model_is_dependent(x)) {
     "K-model"
-  } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
+  } else if (has_free_errors(x)) {
     "Dawid-Skene model"
   } else {
     sprintf("rater model (%s)", toString(c(
@@ -360,15 +370,10 @@ model_lines.rater_model <- function(x) {
     paste0("<rater_model> ", format(x)),
     paste0("  ", format(c(names(value), "prior")), "  ", c(
       paste0(format(value), "  ", meaning[value]),
-      if (length(x$prior) == 0L) {
-        "none"
-      } else if (is_pooled(x)) {
-        "pooled  matrices vary around mean rows of the panel, which are also estimated"
-      } else if (identical(x$prior, weak_prior)) {
-        "weak"
-      } else {
+      switch(prior_name(x), none = "none", weak = "weak",
+        pooled = "pooled  matrices vary around mean rows of the panel, which are also estimated",
         paste(names(x$prior), map_chr(x$prior, toString), sep = " = ", collapse = "; ")
-      }
+      )
     )),
     if (uses_confidence(x)) {
       "  confidence  ratings with higher confidence are more often right"

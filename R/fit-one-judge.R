@@ -10,7 +10,7 @@ fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
   sample <- list(
     counts = counts[[1L]],
-    verdicts = rowsum_codes(rating_category(x), pattern_weights(x)[rating_pattern(x)], n)
+    verdicts = rowsum_codes(rating_category(x), rating_weights(x), n)
   )
   sample$lack <- why_no_calibration(sample, x$categories)
   solution <- if (is.null(sample$lack)) calibrated_rates(sample) else
@@ -121,10 +121,10 @@ calibrated_draws <- function(sample) {
   draws <- 1000L
   n <- length(sample$verdicts)
   dirichlet <- function(counts) {
-    rate_draws <- matrix(stats::rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
+    rate_draws <- matrix(rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
     rate_draws / rowSums(rate_draws)
   }
-  with_run_seed(draw_seed(), {
+  with_one_seed({
     shares <- dirichlet(sample$verdicts)
     matrices <- vapply(seq_len(n), function(k) dirichlet(sample$counts[k, ]), shares)
   })
@@ -191,7 +191,7 @@ check_not_one_judge <- function(fit) {
 calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
   out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
-    t(apply(sample$draws, 2L, stats::quantile, (1 + c(-level, level)) / 2, names = FALSE))
+    t(apply(sample$draws, 2L, quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in seq_len(nrow(out))) {
     # Joins all categories except k, so that there are two categories.
     indicator <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k)
@@ -232,5 +232,5 @@ profile_limit <- function(counts, verdicts, z) {
     sum((n * log(rbind(matrix, rates %*% matrix)))[n > 0])
   }
   excess <- function(rate) 2 * (log_likelihood(1) - log_likelihood(rate)) - z^2
-  if (excess(0) <= 0) 0 else stats::uniroot(excess, c(0, 1), tol = 1e-10)$root
+  if (excess(0) <= 0) 0 else uniroot(excess, c(0, 1), tol = 1e-10)$root
 }

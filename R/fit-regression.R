@@ -149,7 +149,7 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
     term = as.character(cell$term), category = category_factor(cell$category, x$x),
     !!!normal_columns(x$coefficients[terms_of_rates(x)], errors, conf_level)
   )
-  scaled_columns <- c("estimate", "conf.low", "conf.high")
+  scaled_columns <- c("estimate", limit_columns)
   if (exponentiate) out[scaled_columns] <- exp(out[scaled_columns])
   out
 }
@@ -160,11 +160,11 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
 normal_columns <- function(estimate, errors, conf_level) {
   check_level(conf_level)
   std_error <- sqrt(diag(errors$covariance))
-  half_width <- stats::qt((1 + conf_level) / 2, errors$df) * std_error
+  half_width <- qt((1 + conf_level) / 2, errors$df) * std_error
   statistic <- estimate / std_error
   list(estimate = estimate, std.error = std_error, conf.low = estimate - half_width,
     conf.high = estimate + half_width, statistic = statistic,
-    p.value = 2 * stats::pt(-abs(statistic), errors$df))
+    p.value = 2 * pt(-abs(statistic), errors$df))
 }
 
 tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
@@ -212,13 +212,13 @@ tidy_differential <- function(x) {
   is_testable <- x$identified == "yes" && x$model$accuracy == "rater" &&
     !uses_confidence(x$model) &&
     length(x$model$prior) == 0L && weights_are_counts(x$x) &&
-    (length(unique(rating_rater(x$x))) > 2L || has_known_values(x$known))
+    (n_distinct(rating_rater(x$x)) > 2L || has_known_values(x$known))
   rater <- replace(match(out$rater, x$x$raters), !is_testable, NA)
   ratios <- stack_rows(Map(likelihood_ratio_of_groups, list(x), rater, out$term))
   out$statistic <- ratios[, 1L]
   out$df <- ratios[, 2L]
-  out$p.value <- stats::pchisq(out$statistic, out$df, lower.tail = FALSE)
-  out$p.adjusted <- stats::p.adjust(out$p.value, "holm")
+  out$p.value <- pchisq(out$statistic, out$df, lower.tail = FALSE)
+  out$p.adjusted <- p.adjust(out$p.value, "holm")
   out$reason <- ifelse(is.na(out$p.value),
     "the test needs three raters or gold cases, errors of each rater in two groups, and no priors",
     NA)
@@ -243,7 +243,7 @@ likelihood_ratio_of_groups <- function(fit, j, term) {
   if (is.na(j) || is_known_rater(fit)[[j]]) return(no_test)
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
-  if (is.numeric(value) && length(unique(value)) > 2L) value <- upper_half(value, x)
+  if (is.numeric(value) && n_distinct(value) > 2L) value <- upper_half(value, x)
   rater <- rating_rater(x)
   # Groups in which the rater has no ratings are joined to the first group. This does not change the
   # likelihood.
@@ -280,7 +280,7 @@ add_differential_test <- function(fit) {
 
 note_of_regression <- function(fit) {
   if (!is_regression(fit)) return(NULL)
-  p_values <- stats::na.omit(fit$differential$p.adjusted)
+  p_values <- na.omit(fit$differential$p.adjusted)
   sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
     toString(all.vars(fit$model$base_rates)), if (length(p_values) > 0L)
       paste("smallest p-value of tests by rater", show_p(min(p_values))) else "not tested")
@@ -298,7 +298,7 @@ resolve_design <- function(x, design) {
   abort_argument_if(!is.null(x$weights), "design",
     "{.arg design} cannot be used if {.arg x} has weights.",
     x = "The design contains the weights.", i = "Create {.arg x} without {.arg weights}.")
-  weight <- stats::weights(design)
+  weight <- weights(design)
   case <- replace_key_columns(design$variables, names(x$keys))[["case"]]
   row <- match(as_label(x$cases), as_label(case))
   if (is.null(case) && is.null(why_no_order(weight, x))) row <- seq_along(weight)

@@ -76,7 +76,7 @@ format_accuracy <- function(fit) {
 # for models without confidence.
 format_modelled_confidence <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
-  highest_level <- utils::tail(fit$x$confidence$levels, 1L)
+  highest_level <- tail(fit$x$confidence$levels, 1L)
   share <- percent(coef(fit)[level_terms(highest_level)])
   sprintf("Confidence is %s in %s of right and %s of wrong answers", highest_level, share[[1L]],
     share[[2L]])
@@ -114,7 +114,7 @@ likelihood_lines.rater_fit <- function(fit) {
       paste0(
         "Log-likelihood ", format_decimals(fit$log_likelihood, 2L), ", ",
         count_noun(fit$parameters, "free parameter"),
-        if (is.null(centre)) paste0(", AIC ", format_decimals(stats::AIC(fit), 1L))
+        if (is.null(centre)) paste0(", AIC ", format_decimals(AIC(fit), 1L))
       )
     },
     if (!is.null(centre)) paste(
@@ -136,7 +136,7 @@ format_known <- function(fit) {
   c(
     if (n_cases > 0L) paste("The truth of", count_noun(n_cases, "case"), "was given"),
     list_raters("Known raters:", is_known_rater(fit)),
-    list_raters("Calibration samples:", is_counted_rater(fit))
+    list_raters("Calibration samples:", is_known_rater(fit, "counts"))
   )
 }
 
@@ -156,7 +156,7 @@ summary_of_fit <- function(x) {
 }
 
 parameters_to_print <- function(x, ...) {
-  columns <- c("term", "estimate", "std.error", "conf.low", "conf.high")
+  columns <- c("term", "estimate", interval_columns)
   view(tidy(x), columns, level = default_conf_level(), ...)
 }
 

@@ -8,7 +8,7 @@ test_measures <- c(
 # first dimension. Intervals of ratios are computed on the log scale, all others on the logit scale.
 is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 
-back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
+back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), plogis(x))
 
 # Calls `f(rater, category)`, which returns the eight `test_measures`, for all raters and
 # categories. Returns an array (measures x categories x raters). If there are several `draws` (their
@@ -61,7 +61,7 @@ sensitivity_specificity <- function(matrices, base_rates, j, k) {
 # Youden's index is replaced by the logit of (index + 1) / 2.
 measure_test <- function(right, rate) {
   right <- round_on_boundary(right)
-  logit <- stats::qlogis
+  logit <- qlogis
   positive <- log(right[1L, ]) - log1p(-right[2L, ])
   negative <- log1p(-right[1L, ]) - log(right[2L, ])
   rbind(

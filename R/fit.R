@@ -342,7 +342,7 @@ warn_kind <- function(fit) UseMethod("warn_kind")
 
 warn_kind.rater_fit <- function(fit) {
   kind <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
-  machines_with_counts <- fit$x$raters[is_counted_rater(fit) & kind %in% machine_kinds]
+  machines_with_counts <- fit$x$raters[is_known_rater(fit, "counts") & kind %in% machine_kinds]
   warn_if(length(machines_with_counts) > 1L, "known_independent",
     "The fit assumes that {.val {machines_with_counts}} err independently, which machines rarely
         do.",

@@ -145,7 +145,7 @@ resolve_rate_law <- function(law, categories) {
   # the positive category.
   is_valid <- length(parameters) == n &&
     if (has_names) setequal(names(parameters), categories) else n > 2L ||
-      length(unique(parameters)) == 1L
+      n_distinct(parameters) == 1L
   abort_if(!is_valid, "prior",
     "The prior of base rates must be a positive number for all categories, or a vector of positive
         numbers with names {.val {categories}}.",

@@ -172,7 +172,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   beta_parameters <- function(log_size) 1 + c(mode_of_bound, 1 - mode_of_bound) * exp(log_size)
   excess <- function(log_size) {
     parameters <- beta_parameters(log_size)
-    stats::pbeta(bound, parameters[[1L]], parameters[[2L]]) - (1 - sure)
+    pbeta(bound, parameters[[1L]], parameters[[2L]]) - (1 - sure)
   }
   abort_if(bound >= mode_of_bound || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
@@ -180,7 +180,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.")
   # Uses the flat prior (s near 0) if it exceeds the bound with probability `sure`, up to rounding.
   parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
-    stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
+    uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) parameters else rev(parameters)
 }
 
@@ -237,7 +237,7 @@ others_words <- c(
 # a row per probability; NULL if they are not known.
 new_law_rows <- function(rater, part, prior, shapes) {
   shapes <- unname(shapes %||% matrix(NA_real_, 1L, 2L))
-  limit <- function(probability) stats::qbeta(probability, shapes[, 1L], shapes[, 2L])
+  limit <- function(probability) qbeta(probability, shapes[, 1L], shapes[, 2L])
   tibble::tibble(
     rater = rater, part = unname(part), prior = unname(prior),
     mean = shapes[, 1L] / rowSums(shapes), lower = limit(0.05), upper = limit(0.95)

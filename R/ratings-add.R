@@ -47,7 +47,7 @@ check_can_grow <- function(x, message, also) {
 # (identifiers as labels), `ids` (identifiers in their original type), `truth` (label; NULL if there
 # is none). And `answers`, for each system a label per case, NA without an answer.
 new_ratings_long <- function(new, x) {
-  if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) return(new_rows(new))
+  if (is.data.frame(new) && has_columns(new, c("case", "rater", "rating"))) return(new_rows(new))
   new <- as_further_ratings(new, x, "new")
   if (in_database(new)) abort_no_cases("New ratings need their cases")
   check_can_grow(new, "{.arg new} cannot be added.", c(
@@ -138,7 +138,7 @@ read_systems <- function(quos, data, layout) {
   # If an argument can be a column of `data` or a variable of the user, it is the column.
   is_column <- names_a_column(quo, data)
   variables <- all.vars(quo_get_expr(quo))
-  value <- if (length(variables) == 0L || !all(variables %in% names(data))) value_of_argument(quo)
+  value <- if (length(variables) == 0L || !has_columns(data, variables)) value_of_argument(quo)
   if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
   if (is_constant_system(value)) {
     check_text(c(value, names(value)), "systems")
@@ -194,7 +194,7 @@ prediction_columns <- c("case", "system", "prediction")
 # Checks a data frame of predictions, and returns its columns `case`, `system` and `prediction`.
 # These may also have the names that the arguments `case`, `rater` and `rating` give.
 system_table <- function(table, quos, data) {
-  case <- select_column(data, quos$case, "case", several = TRUE)
+  case <- select_column(data, quos$case, "case")
   table <- replace_key_columns(table, case)
   columns <- ifelse(prediction_columns %in% names(table), prediction_columns, c(
     if (length(case) == 1L) case else NA, select_column(data, quos$rater, "rater") %||% NA,

@@ -16,14 +16,13 @@ add_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
   check_takes_confidence(x, input)
-  rows <- input$source %||% seq_along(columns[[1L]])
-  coded <- code_confidence(columns, rows)
+  coded <- code_confidence(columns, input$source)
   Map(function(column, rating, name) {
     check_values(column, is.na(column) | !is.na(rating), name, "confidence",
       "{.arg confidence} must be {.code NA} where the rating is missing.",
       i = "Set these values to {.code NA}, or check that the columns of {.arg confidence} are in the
           order of {.arg raters}.",
-      rows = rows)
+      rows = input$source)
   }, columns, input$columns, names(columns))
   place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
   x$confidence <- c(coded["levels"], collect_entries(coded$codes, place))
@@ -261,7 +260,10 @@ split_by_abstention <- function(x) {
 abstaining_raters <- function(x) {
   abstentions <- x$abstained
   raters <- split(abstentions$rater, factor(abstentions$case, first_cases(x)))
-  list(start = c(0L, cumsum(lengths(raters))), rater = as.integer(unlist(raters)))
+  list(
+    start = c(0L, cumsum(lengths(raters))), rater = as.integer(unlist(raters)),
+    pattern = rep.int(seq_along(raters), lengths(raters))
+  )
 }
 
 without_abstentions <- function(x) {

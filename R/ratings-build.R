@@ -11,7 +11,7 @@
 # * class: class of the ratings object.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
                        holds = args[[length(args)]]) {
-  lapply(as.list(environment()), force)
+  as.list(environment())
 }
 
 # Records of wide data (the default for a matrix), long data and counts. If you add a layout, add it
@@ -49,7 +49,7 @@ build_long <- function(input, categories, systems) {
   case <- match(input$case, systems$cases)
   category <- encode_labels(
     input$columns[[1L]], categories, names(input$columns), "rater",
-    rows = input$source %||% seq_along(case)
+    rows = input$source
   )
   if (!is.null(input$weights)) {
     input$weights <- values_by_case(input$weights, case, systems$cases, "weights",
@@ -120,7 +120,7 @@ values_by_case <- function(x, case, cases, column, message, topic = "case") {
 
 # Number of the case of each row of the data, a position in `x$cases`.
 case_of_rows <- function(input, x) {
-  if (input$layout$by_rating) match(input$row_case %||% input$case, x$cases) else
+  if (input$layout$by_rating) match(input$row_case, x$cases) else
     seq_len(input$rows)
 }
 
@@ -135,7 +135,7 @@ check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)
     x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {value}}.",
       if (length(rows) > 1L) "In total, {length(rows)} rows have values that cannot be used."),
     ..., row = rows, column = column, found = value,
-    .envir = rlang::env(parent.frame(), rows = rows, column = column, value = value))
+    .envir = env(parent.frame(), rows = rows, column = column, value = value))
 }
 
 check_counts <- function(x, column) {

@@ -122,7 +122,7 @@ relabel_input <- function(input, old, new) {
     if (any(after != before, na.rm = TRUE)) after else replace(x, is.na(after), NA)
   }
   fields <- intersect(c("columns", "systems", "truth"), names(input))
-  input[fields] <- lapply(input[fields], lapply, relabel)
+  input <- modify_fields(input, fields, lapply, relabel)
   if (!is.null(input$system_table))
     input$system_table$prediction <- relabel(input$system_table$prediction)
   input
@@ -236,7 +236,7 @@ warn_unshared_labels <- function(x, by_rating) {
   without_shared <- setdiff(rater, c(rater[is_shared], x$abstained$rater))
   if (by_rating) without_shared <- without_shared[ratings_of_raters(x)[without_shared] >= 5]
   labels <- x$categories[category[rater %in% without_shared]]
-  warn_if(length(unique(rater)) > 1L && length(without_shared) > 0L, "labels",
+  warn_if(n_distinct(rater) > 1L && length(without_shared) > 0L, "labels",
     "No other rater shares a label with {.val {x$raters[sort(without_shared)]}}:
         {shorten(dQuote(labels, FALSE))}.",
     i = "If {cli::qty(length(without_shared))}{?this is no column/these are no columns} of ratings,

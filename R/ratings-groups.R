@@ -41,7 +41,7 @@
 NULL
 
 # Is there a single rater, or a single group of raters?
-is_one_rater <- function(x) length(unique(x$rater_groups %||% x$raters)) < 2L
+is_one_rater <- function(x) n_distinct(x$rater_groups %||% x$raters) < 2L
 
 # Replaces the reruns of each rater on a case by one vote. Raters without a vote are kept.
 merge_reruns <- function(x) {
@@ -140,7 +140,7 @@ read_groups <- function(data, quo, rater_name) {
   } else if (is.atomic(value) && is.null(dim(value)) && !is.null(names(value))) {
     value <- data.frame(rater = names(value), group = value)
   }
-  abort_argument_if(!is.data.frame(value) || !all(c("rater", "group") %in% names(value)),
+  abort_argument_if(!is.data.frame(value) || !has_columns(value, c("rater", "group")),
     "rater_groups", "must be groups with the raters as names, a data frame with columns
         {.val rater} and {.val group}, or a column of long data.", not = value)
   table <- unique(data.frame(rater = as_label(value$rater), group = as_label(value$group)))
@@ -189,7 +189,7 @@ format_votes <- function(x) {
   groups <- x$voted$groups
   c(
     if (!is.null(groups)) paste("Raters of one group counted as one vote:",
-      count_noun(length(groups), "rater"), "in", count_noun(length(unique(groups)), "group")),
+      count_noun(length(groups), "rater"), "in", count_noun(n_distinct(groups), "group")),
     if (isTRUE(x$voted$reruns)) "Reruns of a rater counted as one vote"
   )
 }
@@ -211,10 +211,7 @@ group_table <- function(x) {
   members <- unname(members)
   votes <- with_votes(x)
   n_voted <- vapply(match(groups, votes$raters), count_rated_cases, 0, x = votes)
-  agreement <- vapply(members, function(raters) {
-    group <- x[, raters]
-    core_fit_algebraic(group$patterns, pattern_weights(group))$agreement
-  }, 0)
+  agreement <- vapply(members, function(raters) agreement_in_core(x[, raters])$agreement, 0)
   columns_tibble(
     group = groups, raters = lengths(members), agreement = na_real(agreement), votes = n_voted,
     split = vapply(members, count_rated_cases, 0, x = x) - n_voted
@@ -228,7 +225,7 @@ count_rated_cases <- function(x, raters) {
 
 # For each rater, the share of agreeing pairs among its ratings of the same case.
 rerun_agreement <- function(x) {
-  weight <- pattern_weights(x)[rating_pattern(x)]
+  weight <- rating_weights(x)
   raters <- n_raters(x)
   rater_and_pattern <- (rating_pattern(x) - 1) * raters + rating_rater(x)
   weight_of_pairs <- function(key) {
@@ -283,7 +280,7 @@ resolve_kinds <- function(kind, x) {
     x = if (length(unknown) > 0L) "{.val {unknown}} {?is/are} neither a rater nor a group." else
       "It does not name {.val {unnamed}}.", rater = c(unknown, unnamed))
   kind <- kind[name_in_kind]
-  if (length(unique(kind)) == 1L) kind[[1L]] else setNames(kind, x$raters)
+  if (n_distinct(kind) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
 
 # Kind of each group: the kind of its first rater if all its raters are people or all are machines,

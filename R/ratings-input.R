@@ -2,9 +2,10 @@
 
 #' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
 #'   refused
-#' @importFrom rlang as_name call_args call2 cnd_signal enquo enquos eval_tidy expr have_name
-#'   is_call is_quosure new_quosure quo_get_expr quo_is_call quo_is_null quo_is_symbol sym syms
-#' @importFrom utils tail
+#' @importFrom rlang as_name as_quosure call_args call2 cnd_signal enquo enquos env env_bind_lazy
+#'   eval_tidy expr have_name is_call is_formula is_named is_quosure new_quosure quo quo_get_expr
+#'   quo_is_call quo_is_null quo_is_symbol quo_set_expr rep_named sym syms
+#' @importFrom utils adist count.fields file_test tail type.convert unzip
 #' @noRd
 NULL
 
@@ -47,7 +48,7 @@ read_input <- function(data, quos, options) {
     constant = system_input$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = take_role("truth"),
     covariates = take_role("covariates", identity), confidence = take_role("confidence"),
-    row_case = case, abstain = options$abstain,
+    row_case = case, source = seq_len(attr(data, "rows")), abstain = options$abstain,
     case_names = if (is.null(case)) attr(data, "case_names"),
     is_file = !is.null(attr(data, "na_given")),
     na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
@@ -81,7 +82,7 @@ selects_by_pattern <- function(quo) {
 take_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
   fields <- intersect(c("columns", "confidence", "abstained"), names(input))
-  input[fields] <- lapply(input[fields], lapply, `[`, rows)
+  input <- modify_fields(input, fields, lapply, `[`, rows)
   input$source <- rows
   input
 }
@@ -95,7 +96,7 @@ find_role_columns <- function(data, quos, layout, systems, repeats) {
   one_or_several_columns <- if (layout$by_rating) one_column else several_columns
   roles <- list(
     raters = NULL, systems = systems %||% character(),
-    case = select_column(data, quos$case, "case", several = TRUE), rater = one_column("rater"),
+    case = one_column("case"), rater = one_column("rater"),
     weights = one_column("weights"), truth = one_column("truth"),
     covariates = several_columns("covariates"), confidence = one_or_several_columns("confidence")
   )
@@ -229,8 +230,9 @@ positions_by_name <- function(expr, columns) {
 # The value of an argument; NULL if its evaluation fails, because it names columns of the data.
 value_of_argument <- function(quo) tryCatch(eval_tidy(quo), error = function(cnd) NULL)
 
-select_column <- function(data, quo, arg, several = FALSE) {
+select_column <- function(data, quo, arg) {
   if (quo_is_null(quo)) return(NULL)
+  several <- arg == "case" # several columns can identify a case
   # Fails for a vector of values, which tidyselect would read as positions of columns.
   value <- if (quo_is_call(quo) && !(several && quo_is_call(quo, "c"))) value_of_argument(quo)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",

@@ -70,7 +70,7 @@ kind_of_column <- function(x, labels, other_labels, name) {
   if (grepl(identifier_names, name)) {
     if (!shares_labels || !name %in% c("item", "unit"))
       return(if (is_unique) "case" else "repeated")
-    if (is_unique || (is_numbering && length(unique(table(x))) == 1L)) return("unclear")
+    if (is_unique || (is_numbering && n_distinct(table(x)) == 1L)) return("unclear")
   } else if (is_numbering && name != "model") {
     return("unclear")
   }
@@ -237,7 +237,7 @@ category_factor <- function(code, x) {
 summarise_ratings <- function(x) {
   votes <- merge_reruns(x)
   fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
-    core_fit_algebraic(votes$patterns, pattern_weights(votes))
+    agreement_in_core(votes)
   list(
     cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
     systems = n_systems(x), patterns = n_patterns(x), agreement = fit$agreement,

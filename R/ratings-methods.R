@@ -187,9 +187,7 @@ summary_of_ratings <- function(x, systems) {
 }
 
 table_of_categories <- function(x) {
-  counts <- rowsum_codes(
-    rating_category(x), pattern_weights(x)[rating_pattern(x)], n_categories(x)
-  )
+  counts <- rowsum_codes(rating_category(x), rating_weights(x), n_categories(x))
   columns_tibble(category = x$categories, ratings = counts, share = counts / sum(counts))
 }
 

@@ -118,7 +118,7 @@ as_ratings.crowdtruth <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.matrix <- function(x, ..., arg = "x") {
-  if (is.object(x)) return(as_ratings.default(x, arg = arg))
+  if (is.object(x)) return(NextMethod())
   if (!gives_column_roles(...)) warn_counts(x)
   ratings(x, ...)
 }
@@ -131,7 +131,7 @@ as_ratings.table <- function(x, ..., arg = "x") {
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x") {
   refuse_evaluatellm(x, arg)
-  if (inherits(x, classes_without_ratings)) return(as_ratings.default(x, arg = arg))
+  if (inherits(x, classes_without_ratings)) return(NextMethod())
   if (gives_column_roles(...)) return(ratings(x, ...))
   if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
   x <- plain_columns(x)
@@ -150,7 +150,7 @@ as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
 
 #' @export
 as_ratings.Task <- function(x, ..., arg = "x") {
-  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else as_ratings.default(x, arg = arg)
+  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else NextMethod()
 }
 
 #' @export
@@ -279,7 +279,7 @@ ratings_of_runs <- function(dots, rating, arg) {
   variable <- coded_variables(runs, rating)
   if (length(variable) > 1L) {
     return(lapply(setNames(nm = variable), function(run_names) {
-      ratings_of_runs(dots, rlang::quo(!!run_names), arg)
+      ratings_of_runs(dots, quo(!!run_names), arg)
     }))
   }
   run_facts <- stack_rows(runs, read_run)
@@ -349,10 +349,10 @@ ratings_of_samples <- function(dots, arg) {
     Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
   ))
   case_key <- c("id", if (any(samples$epoch != 1)) "epoch")
-  n_tasks <- length(unique(samples$task))
+  n_tasks <- n_distinct(samples$task)
   if (anyDuplicated(unique(samples[c(case_key, "answer")])[case_key]) > 0L) {
     if (n_tasks > 1L) case_key <- c("task", case_key)
-  } else if (length(unique(samples$rater)) < n_tasks) {
+  } else if (n_distinct(samples$rater) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)
   }
   verdicts <- c("N", "I", "P", "C")

@@ -18,12 +18,14 @@
 #' @noRd
 NULL
 
+n_distinct <- function(x) length(unique(x))
+
 # The patterns of `x`, which is a ratings object or its patterns.
 patterns_of <- function(x) x$patterns %||% x
 
 # Number of categories that raters use. If `x` is a group of cases, this may be the number that was
 # stored for all cases.
-used_categories <- function(x) x$panel$used %||% length(unique(rating_category(x)))
+used_categories <- function(x) x$panel$used %||% n_distinct(rating_category(x))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 
@@ -80,10 +82,7 @@ add_entries <- function(ratings, entries, category) {
 # a database has counted the cases, each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) {
-  if (is.null(x$times)) as.double(tabulate(x$index, n_patterns(x))) else
-    core_pattern_weights(x$index, x$times, n_patterns(x))
-}
+pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
@@ -146,10 +145,11 @@ order_of_patterns <- function(x, truth) {
   )
   answers <- split(t(pattern_answers(x)), rep(patterns, each = n_systems(x)))
   sort_keys <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
-  do.call(order, c(
-    sort_keys, Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
-  ))
+  order_rows(c(sort_keys, Filter(length, list(truth, patterns_of(x)$kind))))
 }
+
+# Order of the rows of a table, in the same order in every locale. `columns`: a list of vectors.
+order_rows <- function(columns) do.call(order, c(unname(as.list(columns)), method = "radix"))
 
 # ---- Changes of patterns ------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ pick_patterns <- function(patterns, selected) {
 # `values`: a named list of vectors with an entry per case.
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
-  index <- number_combinations(x$index, values)
+  index <- number_combinations(values, x$index)
   first_case <- which(!duplicated(index))
   patterns <- pick_patterns(x$patterns, x$index[first_case])
   patterns$values[names(values)] <- lapply(values, `[`, first_case)
@@ -201,9 +201,9 @@ split_patterns <- function(x, values) {
 set_patterns <- function(x, patterns, index) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
-    combination <- number_combinations(rep(1, n_patterns(patterns)), values)
-    distinct_values <- lapply(unname(values), `[`, which(!duplicated(combination)))
-    match(combination, do.call(order, c(distinct_values, method = "radix")))
+    combination <- number_combinations(values)
+    distinct_values <- lapply(values, `[`, which(!duplicated(combination)))
+    match(combination, order_rows(distinct_values))
   }
   x$patterns <- patterns
   x$index <- index
@@ -215,13 +215,13 @@ set_patterns <- function(x, patterns, index) {
 join_patterns <- function(x, kept_values = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[kept_values]
   new_number <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
-  new_number <- number_combinations(new_number, x$patterns$values)
+  new_number <- number_combinations(x$patterns$values, new_number)
   set_patterns(x, pick_patterns(x$patterns, which(!duplicated(new_number))), new_number[x$index])
 }
 
-# A number for each combination of `index` and the vectors in the list `values`, which all have the
-# same length. Combinations are numbered from 1 in order of appearance.
-number_combinations <- function(index, values) {
+# A number for each combination of the vectors in the list `values` and of `index`, which all have
+# the same length. Combinations are numbered from 1 in order of appearance.
+number_combinations <- function(values, index = rep(1, length(values[[1L]]))) {
   for (vector in values) {
     distinct <- unique(vector)
     index <- core_number_pairs(index, match(vector, distinct), length(distinct))
@@ -235,12 +235,7 @@ first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
 # For each pattern of `x`, the number of the pattern of `from` that contains its first case. `x` and
 # `from` must have the same cases. It is used to apply numbers that were computed for the patterns
 # of `from` to those of `x`.
-matching_patterns <- function(from, x) {
-  abort_if(length(from$index) != length(x$index), "core",
-    "Values of patterns cannot be used for ratings of other cases.",
-    i = "This is a bug: please report it.")
-  from$index[first_cases(x)]
-}
+matching_patterns <- function(from, x) from$index[first_cases(x)]
 
 # Keeps the systems with the numbers `systems`. Patterns that are then equal are not joined.
 pick_systems <- function(patterns, systems) {
@@ -280,6 +275,12 @@ recode_raters <- function(x, new_number, new_raters) {
 # Weight of each pattern: the sum of the weights of its cases. Without weights, it is the number of
 # its cases.
 pattern_weights <- function(x) x$patterns$weight
+
+# Weight of the pattern of each rating.
+rating_weights <- function(x) pattern_weights(x)[rating_pattern(x)]
+
+# Agreement of raters, and the estimates of the K-model, a list that the core computes.
+agreement_in_core <- function(x) core_fit_algebraic(x$patterns, pattern_weights(x))
 
 # Are all weights whole numbers, so that they are numbers of cases? Otherwise they are
 # probabilities, and cases cannot be resampled.
@@ -321,5 +322,5 @@ split_columns <- function(matrix, names) {
 # Probability that a binomial number of successes is at least `n_successes`. Both numbers may be
 # fractions, because of weights, so that the beta distribution is used.
 binomial_upper_tail <- function(n_successes, n_trials, probability) {
-  stats::pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
+  pbeta(probability, n_successes, pmax(n_trials - n_successes, 0) + 1)
 }

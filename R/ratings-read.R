@@ -298,7 +298,7 @@ fill_mapping <- function(mapping, contents) {
           needs {.arg raters}. A table of counts, with a column per category, needs {.arg counts}.",
         escape_braces(contents$notes)),
       path = contents$path)
-    mapping[[arg]] <- rlang::as_quosure(contents$map[[arg]], baseenv())
+    mapping[[arg]] <- as_quosure(contents$map[[arg]], baseenv())
   }
   mapping
 }
@@ -321,7 +321,7 @@ check_files <- function(contents, columns) {
 # `raters = list(topic = t1:t3, tone = s1:s3)`, these are the columns of all variables.
 mapped_columns <- function(contents, quo, arg) {
   if (quo_is_call(quo, "list"))
-    quo <- rlang::quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
+    quo <- quo_set_expr(quo, call2("c", !!!unname(call_args(quo))))
   select_columns(list2DF(contents$table), quo, arg, contents$notes)
 }
 
@@ -340,7 +340,7 @@ resolve_cases <- function(contents, columns, is_default, same_cases) {
     if (anyDuplicated(id[unique(first_row)]) > 0L) id <- paste(table$file, id, sep = "/")
     table[[case]] <- id[first_row]
     task <- table[["task"]]
-    if (length(unique(task)) > 1L) table$sample <- paste(task, table[["sample"]], sep = "/")
+    if (n_distinct(task) > 1L) table$sample <- paste(task, table[["sample"]], sep = "/")
     return(table)
   }
   same_cases <- same_cases || contents$format$shared || "file" %in% c(case, columns$rater)
@@ -380,11 +380,9 @@ find_systems <- function(quo, contents, mapping, how) {
 
 # Replaces empty fields of cases and raters by NA. ratings() then fails, and reports their rows.
 blank_ids_to_na <- function(table, columns) {
-  ids <- c(columns$case, columns$rater)
-  table[ids] <- lapply(table[ids], function(x) {
+  modify_fields(table, c(columns$case, columns$rater), function(x) {
     values <- unique(x)
     empty <- if (is.character(x)) values[trim_bytes(values) %in% c("", "NA")]
-    if (length(empty) > 0L) replace(x, x %in% empty, NA) else x
+    replace(x, x %in% empty, NA)
   })
-  table
 }

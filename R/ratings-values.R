@@ -59,7 +59,7 @@ columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 by_of_cases <- function(by, x) {
   case_columns <- columns_of_cases(x)
   variables <- all.vars(quo_get_expr(by))
-  by_covariates <- length(variables) > 0L && all(variables %in% names(case_columns))
+  by_covariates <- length(variables) > 0L && has_columns(case_columns, variables)
   value <- tryCatch(eval_tidy(by, if (by_covariates) case_columns), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = escape_braces(conditionMessage(cnd)),
@@ -179,7 +179,7 @@ key_columns <- function(x) {
 # Replaces the columns in `table` that identify cases by one column `case`, if there are several.
 # `keys`: names of these columns.
 replace_key_columns <- function(table, keys) {
-  if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
+  if (length(keys) < 2L || !is.data.frame(table) || !has_columns(table, keys)) return(table)
   table$case <- join_keys(lapply(keys, function(key) plain_integers(table[[key]])))
   table[keys] <- NULL
   table

@@ -388,11 +388,11 @@ check_repeats <- function(x, input = NULL) {
 # role, their values differ between rows of the same rater and case, and each value occurs in at
 # least two rows on average. Columns of run numbers are excluded by name.
 keys_of_repeats <- function(input) {
-  rows <- input$source %||% seq_along(input$case)
+  rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))
   names(Filter(function(column) {
-    is.atomic(column) && length(unique(column[rows])) <= length(rows) / 2 &&
-      nrow(unique(data.frame(answer_of_row, column[rows]))) > length(unique(answer_of_row))
+    is.atomic(column) && n_distinct(column[rows]) <= length(rows) / 2 &&
+      nrow(unique(data.frame(answer_of_row, column[rows]))) > n_distinct(answer_of_row)
   }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
     names(input$extra), TRUE)]))
 }

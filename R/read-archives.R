@@ -138,7 +138,7 @@ zip_entries <- function(input) {
   check_limit(length(entries$name), "entries", input)
   check_unpacked(sum(entries$size), input)
   check_zip_names(entries, input)
-  unzip_list <- or_null(utils::unzip(input$plain, list = TRUE))
+  unzip_list <- or_null(unzip(input$plain, list = TRUE))
   agrees_with_unzip <-
     identical(lapply(unzip_list$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(unzip_list$Length), entries$size)

@@ -113,7 +113,7 @@ has_words <- function(text, pattern) {
 # three exist.
 add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
-  list(table = table, map = if (all(columns %in% names(table))) columns, ...)
+  list(table = table, map = if (has_columns(table, columns)) columns, ...)
 }
 
 find_format <- function(input, id) {
@@ -156,7 +156,7 @@ settings_from_files <- function(got, table, columns, systems, given) {
     covariates = got$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
     truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
-    rater_kind = if (length(unique(kinds)) > 1L) setNames(kinds, raters) else kinds[1L]
+    rater_kind = if (n_distinct(kinds) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
   settings <- settings[setdiff(names(settings), given)]
   if (!is.null(settings$truth))
@@ -180,8 +180,7 @@ note_missing <- function(...) left_out(..., verb = "Taken for missing")
 # Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that a label
 # is spelt in the same way in both tables. Converts counts from text to numbers.
 resolve_labels <- function(tables, columns, na, clean, na_given) {
-  counts <- columns$counts
-  tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
+  tables$ratings <- modify_fields(tables$ratings, columns$counts, type.convert, as.is = TRUE)
   label_columns <- list(
     ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE)
   )

@@ -14,10 +14,10 @@
 # keep (function that selects the names of columns to read); limits (if not the usual ones); and
 # scratch (folder for unpacked files).
 open_input <- function(path, how) {
-  abort_if(!is_string(path) || !utils::file_test("-f", path), "file",
+  abort_if(!is_string(path) || !file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
   stem <- sub("[.]gz$", "", basename(path))
-  input <- rlang::env(
+  input <- env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = fold_case(tools::file_ext(stem)),
     sep = how$sep, sheet = how$sheet, range = how$range, skip = how$skip %||% 0,
     encoding = how$encoding %||% "UTF-8", keep = how$keep %||% identity,
@@ -31,7 +31,7 @@ open_input <- function(path, how) {
     input$kind <- kind_of_text(input)
     if (input$kind == "text") check_table_size(input, lines)
   }
-  rlang::env_bind_lazy(input,
+  env_bind_lazy(input,
     header = csv_header(input), entries = zip_entries(input), document = parse_document(input),
     record = first_record(input)
   )
@@ -62,7 +62,7 @@ plain_file <- function(input, scratch) {
 abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()) {
   path <- file$path
   abort_fallible(c(topic, "file"), paste("{.file {path}}", message), ..., path = path,
-    .envir = rlang::env(.envir, path = path))
+    .envir = env(.envir, path = path))
 }
 
 abort_file_if <- function(wrong, ...) {

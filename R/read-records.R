@@ -149,7 +149,7 @@ find_lookalikes <- function(labels) {
   form <- ifelse(is.na(number), form, as_label(number))
   plain <- plain_label(labels)
   similar <- labels[form %in% repeated_values(form)]
-  Filter(function(label) length(unique(plain[form == form[match(label, labels)]])) > 1L, similar)
+  Filter(function(label) n_distinct(plain[form == form[match(label, labels)]]) > 1L, similar)
 }
 
 usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
@@ -194,7 +194,7 @@ misspelt_labels <- function(labels, columns) {
   frequency <- tabulate(unlist(lapply(columns, match, words)), length(words))
   folded <- fold_case(words)
   letters <- map_chr(folded, function(word) intToUtf8(sort(utf8ToInt(word))))
-  edits <- utils::adist(folded)
+  edits <- adist(folded)
   is_near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
   # A label with an additional letter in front is another word: symmetric, asymmetric.
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
@@ -221,7 +221,7 @@ take_missing <- function(columns, na, na_given) {
   labels <- labels[plain_label(labels) %in% na]
   values <- unlist(lapply(columns[is_vector], as.character))
   counts <- table(factor(values, sort_strings(as.character(labels))))
-  columns[is_vector] <- lapply(columns[is_vector], function(x) replace(x, x %in% labels, NA))
+  columns <- modify_fields(columns, is_vector, function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
   lines <- escape_braces(dQuote(names(counts), FALSE), ", ", map_chr(counts, count_noun, "time"))
   report <- c("Some labels were read as missing ratings.", bullets(lines))

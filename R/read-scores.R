@@ -45,7 +45,7 @@ add_scores <- function(x, options, data, by_rating) {
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
   is_valid <- is.list(scores) && is_uniquely_named(scores) &&
-    all(map_lgl(scores, function(columns) is.character(columns) && rlang::is_named(columns)))
+    all(map_lgl(scores, function(columns) is.character(columns) && is_named(columns)))
   abort_argument_if(!is_valid, "scores",
     "must be a list with the systems as names, each a vector of columns with the categories as
         names.",
@@ -197,7 +197,7 @@ warn_scores <- function(x) {
     x = "Cases without scores: {shorten(paste0(names(n_without), ' ', number(n_without)))}.",
     systems = names(n_without), cases = unname(n_without))
   constant <- names(Filter(function(v) {
-    all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
+    all(apply(v, 2L, function(v) n_distinct(v[!is.na(v)]) <= 1L))
   }, values))
   warn_if(constant, "scores",
     "All scores of {.val {constant}} are equal, and cannot order cases.", systems = constant,

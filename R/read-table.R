@@ -53,7 +53,7 @@ drop_title_rows <- function(columns, input) {
   n_filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
   header_row <- match(TRUE, n_filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header_row)) {
-    add_note(input, left_out(seq_len(header_row) > 0L, "line", "above the table, as a title"))
+    add_note(input, left_out(rep(TRUE, header_row), "line", "above the table, as a title"))
     names(columns) <- map_chr(columns, `[[`, header_row)
     columns <- lapply(columns, tail, -header_row)
   }
@@ -95,8 +95,7 @@ drop_rows <- function(table, contents, columns) {
     left_out(is_copy, "row", "identical to another row")
   )
   warn_if(notes, "left_out", setNames(escape_braces(notes), rep("!", length(notes))))
-  is_dropped <- is_empty | is_copy
-  if (any(is_dropped)) lapply(table, `[`, !is_dropped) else table
+  lapply(table, `[`, !(is_empty | is_copy))
 }
 
 # Drops empty columns without a name, and names the others without a name "...1", "...2" and so on,
@@ -133,7 +132,7 @@ skip_hint <- "If lines above the table are a title, skip them: `file = list(skip
 # and the line is reported as faulty.
 check_csv <- function(input, has_open_quote) {
   n_columns <- length(input$header)
-  n_fields <- utils::count.fields(
+  n_fields <- count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
@@ -178,7 +177,7 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
     names <- names(table)
     if (is.null(answers)) {
       question_columns <- names[gold(names) %in% names]
-      table[question_columns] <- lapply(table[question_columns], function(x) {
+      table <- modify_fields(table, question_columns, function(x) {
         if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
       })
     } else {
@@ -188,7 +187,7 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
     table <- lapply(table, `[`, !is_dropped)
     truths <- setNames(gold(question_columns), question_columns)
     truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
-    table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
+    table <- modify_fields(table, truths, function(x) replace(x, !nzchar(x), NA))
     list(
       table = table, choices = question_columns, truths = truths,
       map = list(

@@ -51,7 +51,7 @@ read_inspect <- function(input) {
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
   "scorer", function(score) score["value"], covariates = "sample")
-  if (length(unique(contents$table$epoch)) > 1L) {
+  if (n_distinct(contents$table$epoch) > 1L) {
     inform_fallible("Samples were run in several epochs, and cases of one sample are dependent. Give
         {.code cluster = sample} to {.fun estimate_accuracy}.")
   }
@@ -65,7 +65,7 @@ unzip_inspect <- function(input) {
   file_names <- input$entries$name
   # Unpacks all files in one call. To find each file by its name would take a time that grows with
   # the square of their number.
-  unzipped <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
+  unzipped <- or_null(unzip(input$plain, exdir = folder, overwrite = FALSE))
   is_complete <- file.size(file.path(folder, file_names)) == input$entries$size
   abort_file_if(
     length(unzipped) == 0L || !all(is_complete %in% TRUE | endsWith(file_names, "/")), input,
@@ -180,7 +180,7 @@ read_lm_eval <- function(input) {
   binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   binary <- setdiff(names(table)[binary], "doc_id")
   abort_file_if(length(binary) == 0L, input, "has no metric with only the values 0 and 1.")
-  filter <- if (length(unique(table$filter)) > 1L) table$filter
+  filter <- if (n_distinct(table$filter) > 1L) table$filter
   list(
     table = list(
       result = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
@@ -275,8 +275,7 @@ choices_of_cells <- function(x, input) {
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
   )
   if (!any(is_object_text)) return(x)
-  x <- as.list(x)
-  x[is_object_text] <- lapply(x[is_object_text], function(cell) {
+  x <- modify_fields(as.list(x), is_object_text, function(cell) {
     or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
   })
   as_text(x)

@@ -227,9 +227,7 @@ add_correlations <- function(table, share, counted) {
   has_error <- !is.na(error) & error > 1e-9
   table$estimate <- na_real(clamp(fitted$phi, -1, 1)) # removes rounding errors
   if (counted) table$std.error[has_error] <- error[has_error]
-  table[c("conf.low", "conf.high")] <- fisher_limits(
-    table$estimate, table$std.error, table$conf_level
-  )
+  table[limit_columns] <- fisher_limits(table$estimate, table$std.error, table$conf_level)
   table$reason <- if (counted) NA_character_ else
     paste0(no_interval, "weights are not counts, so there is no number of cases")
   table$reason[!has_error] <- paste0(no_interval, "the correlation is exactly 1 or -1")

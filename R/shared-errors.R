@@ -113,10 +113,11 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   } else {
     table <- add_open_range(table, pairs$agreeing, x, limits, least_coinciding)
   }
+  rater_pairs <- table[table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
   new_shared_errors(
-    pairs = table, raters = rater_table(table, x$raters, answers, mean_ratings),
-    about = panel_summary(table, answers, n_raters(x), mean_ratings),
+    pairs = table, raters = rater_table(rater_pairs, x$raters, answers, mean_ratings),
+    about = panel_summary(rater_pairs, answers, n_raters(x), mean_ratings),
     counts = list(
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x), known = sum(cells$weight)
     ),
@@ -186,7 +187,7 @@ new_pair_table <- function(pairs, judges, raters, conf_level) {
     rater1 = judges[pairs$one], rater2 = judges[pairs$two],
     kind = c("raters", "rater and system", "systems")[n_systems_in_pair + 1L],
     n = pairs$n, known = 0,
-    !!!rlang::rep_named(c(
+    !!!rep_named(c(
       "estimate", interval_columns, "lowest", "highest", "both_wrong", "coinciding", "expected",
       "surplus"
     ), NA_real_),
@@ -231,7 +232,7 @@ add_open_range <- function(table, agreeing, x, limits, least_coinciding) {
       second = limits[table$two[[rows[[1L]]]], ], least_coinciding = least_coinciding
     )
     table[rows, c("lowest", "highest")] <- stack_rows(percents[rows], function(pair_percents) {
-      defined <- stats::na.omit(c(ranges[, match(pair_percents, needed_percents)]))
+      defined <- na.omit(c(ranges[, match(pair_percents, needed_percents)]))
       if (length(defined) > 0L) range(defined) else c(NA_real_, NA_real_)
     })
   }
@@ -310,10 +311,9 @@ effective_raters <- function(raters, correlation) {
 
 # The table of tidy(what = "raters"), with a row per rater. `effective`: effective number of raters
 # without this rater. `change`: its difference from the effective number with the rater.
-# `mean_ratings`: mean number of ratings per case.
-rater_table <- function(table, raters, answers, mean_ratings) {
+# `rater_pairs`: the rows of pairs of two raters. `mean_ratings`: mean number of ratings per case.
+rater_table <- function(rater_pairs, raters, answers, mean_ratings) {
   n_raters <- length(raters)
-  rater_pairs <- table[table$kind == "raters", ]
   # For each rater: sums of `value` over the pairs with this rater, and over the other pairs.
   sum_with <- function(value) {
     core_pattern_weights(rater_pairs$one, value, n_raters) +
@@ -345,13 +345,12 @@ mean_correlation <- function(pairs) {
 
 mean_of_known <- function(x, weight) {
   is_used <- !is.na(x) & weight > 0
-  na_real(stats::weighted.mean(x[is_used], weight[is_used]))
+  na_real(weighted.mean(x[is_used], weight[is_used]))
 }
 
 # Returns a list of results for all raters together: the mean correlation, the effective number of
 # raters, and their intervals or ranges. `mean_ratings`: mean number of ratings per case.
-panel_summary <- function(table, answers, raters, mean_ratings) {
-  rater_pairs <- table[table$kind == "raters", ]
+panel_summary <- function(rater_pairs, answers, raters, mean_ratings) {
   mean_rho <- mean_correlation(rater_pairs)
   interval <- mean_correlation_limits(rater_pairs, answers, raters, mean_rho)
   lowest <- mean_of_known(rater_pairs$lowest, rater_pairs$n)

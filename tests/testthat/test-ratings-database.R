@@ -369,8 +369,7 @@ test_that("every backend is asked in its own words", {
   origin <- function(con) {
     list(
       data = dbplyr::lazy_frame(case = 1L, `x"; drop` = "a", rating = "b", times = 1L, con = con),
-      roles = list(case = "case", rater = "x\"; drop", raters = "rating", weights = "times"),
-      layout = list(by_rating = TRUE)
+      columns = c(case = "case", rater = "x\"; drop", rating = "rating", weight = "times")
     )
   }
   cells <- pivot_columns(c("it's", "r2"), NULL)
