@@ -210,20 +210,15 @@ common_note <- function(x) {
     if (no_evidence) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
     sprintf("%sshared errors (%s of the range)", if (is.character(common)) "typical " else "",
-      correction_words(correction))
+      span_words(correction, whole_percent))
   ))
-}
-
-# Smallest and largest correction of the systems, such as "40% to 55%".
-correction_words <- function(correction) {
-  paste(unique(whole_percent(range(correction, na.rm = TRUE))), collapse = " to ")
 }
 
 # Sentence about the assumed shared errors for a methods paragraph.
 explain_common <- function(estimate) {
   correction <- estimate$details$common
   no_evidence <- has_typical_common(estimate$options) && max(correction, na.rm = TRUE) == 0
-  sub("{moved}", correction_words(correction), fixed = TRUE, switch(
+  sub("{moved}", span_words(correction, whole_percent), fixed = TRUE, switch(
     if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings
       neither show nor rule out shared errors, so the average was not corrected.",

@@ -76,7 +76,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       i = "The variables of {.arg x} are {.val {names(x)}}.")
     return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
   }
-  by <- rlang::enquos(...)$by
+  by <- enquos(...)$by
   groups <- NULL
   if (!is.null(by) && !quo_is_null(by)) {
     abort_argument_if(!is.null(y), "by", "must be left out if {.arg y} is given.")

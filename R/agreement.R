@@ -134,7 +134,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
     return(map_variables(lapply(groups, function(at) x[at, ]), "group"))
   }
-  counts <- rlang::enquo(counts)
+  counts <- enquo(counts)
   abort_argument_if(missing(x) && quo_is_null(counts), "x", "must be given.")
   if (!quo_is_null(counts)) x <- read_counts(x, counts)
   input <- as_compared(x, scale_weights)

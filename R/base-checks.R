@@ -47,7 +47,7 @@ check_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
 }
 
 check_flag <- function(x, arg) {
-  abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x)
+  abort_argument_if(!is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x)
   invisible(x)
 }
 

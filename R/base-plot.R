@@ -233,7 +233,7 @@ space_between_facets <- function(points) {
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
-  if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
+  if (any_known(table$conf.low)) paste0(words, " ", interval_title(level), "s")
 }
 
 # A caption such as "2 estimates missing"; NULL if no estimate is NA.

@@ -273,7 +273,7 @@ assign_workers <- function(units, workers, per_unit) {
   queue <- sample.int(workers)
   for (u in seq_len(units)) {
     chosen <- head(queue, per_unit)
-    queue <- utils::tail(queue, -per_unit)
+    queue <- tail(queue, -per_unit)
     n_lacking <- per_unit - length(chosen)
     if (n_lacking > 0L) {
       next_round <- sample.int(workers)

@@ -160,7 +160,7 @@ measure_quality <- function(entries, options) {
   out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
     change <- max(unlist(lapply(
-      out[c("unit_change", "worker_change", "annotation_change")], utils::tail, 1L
+      out[c("unit_change", "worker_change", "annotation_change")], tail, 1L
     )))
     warn_fallible("no_convergence",
       "Qualities did not converge in {options$max_steps} step{?s}.",

@@ -191,7 +191,7 @@ compared_answers <- function(x) {
 # Returns FALSE unless most raters are in a compared pair.
 all_nearly_copies <- function(pairs, n_panel) {
   length(union(pairs$first, pairs$second)) > max(1, n_panel / 2) &&
-    stats::median(pairs$same) > 0.95
+    median(pairs$same) > 0.95
 }
 
 # Returns sentences about problems of the fitted ratings, for the printed estimates: weak agreement,

@@ -27,7 +27,7 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
     interval = interval_record$id %||% check_choice(interval, "none", "interval"),
       interval_record = interval_record
   )
-  by <- by_of_cases(rlang::enquo(by), x$x)
+  by <- by_of_cases(enquo(by), x$x)
   x <- replace_answers(x, choose_systems(x$x, systems))
   check_has_systems(x$x)
   answering <- setdiff(x$x$systems, x$x$constant)
@@ -60,8 +60,8 @@ calibrated_estimate <- function(fit, options) {
     NA_character_)
   table$std.error <- unname(sqrt(variances(fit)[n_raters(x) + category]))
   if (!anyNA(estimates) && has_interval(draft)) {
-    limits <- stats::confint(fit, rate_terms(x)[category], options$conf_level)
-    table[c("conf.low", "conf.high")] <- split_columns(limits, 1:2)
+    limits <- confint(fit, rate_terms(x)[category], options$conf_level)
+    table[limit_columns] <- split_columns(limits, 1:2)
     if (anyNA(limits)) table <- without_interval(table,
       if (weights_are_counts(x)) "the estimate is 0 or 1" else "weights are not counts")
   }

@@ -354,7 +354,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   # accuracy (pass rate) is useful.
   is_undefined <- table$system %in% estimate$fit$x$constant &
     field_of_rows(plan, "share", table) != "cases"
-  table[is_undefined, c("estimate", interval_columns)] <- NA_real_
+  table[is_undefined, estimate_columns] <- NA_real_
   table$reason[is_undefined] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {

@@ -201,7 +201,7 @@ max_drawn_pairs <- 40L # a plot shows at most this number of pairs
 plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
   compares_groups <- inherits(object, "group_comparison")
-  pair_label <- paste(table[[1L]], "-", table[[2L]])
+  pair_label <- pair_names(table)
   if (compares_groups) pair_label <- paste(pair_label, table$system)
   table$pair <- factor_from_top(pair_label)
   table$verdict <- ifelse(
@@ -301,8 +301,7 @@ facet_metrics <- function(table, plan) {
   panels <- unique(c("All categories", titles))
   table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row), panels)
   table$kind <- ifelse(has_no_category, "overall", "category")
-  names <- table[c("system", part_column(table))]
-  table$who <- factor_in_order(do.call(paste, c(names, sep = ", ")))
+  table$who <- factor_in_order(paste_columns(table[c("system", part_column(table))]))
   table$from_top <- -as.integer(table$who)
   table
 }

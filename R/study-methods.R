@@ -83,7 +83,7 @@ summarise_errors <- function(target, group, margin) {
   mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
       panels <- length(unique(group$panel[known]))
-      p <- (0.5 + panels * mean(x)) / (panels + 1) # not 0 or 1, so that the error is above 0
+      p <- add_half_cases(mean(x), panels)
       sqrt(p * (1 - p) / panels)
     } else {
       mean_mcse(x, known, group$cell, group$panel)
