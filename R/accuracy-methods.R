@@ -74,7 +74,7 @@ show_accuracy <- function(x) {
       if (inherits(fit, "judge_fit")) format_calibration(fit) else rater_words(facts)
     }),
     shown = view(
-      list2DF(c(as.list(table), extra_columns)),
+      list2DF(c(table, extra_columns)),
       c("system",
         setNames("estimate", if (is_pass_rate(x)) pass_rate_heading else "accuracy"),
         if (has_interval(x)) interval_columns[-1L], names(extra_columns), cases = "n"),

@@ -116,9 +116,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     }
     rows <- lapply(panel_measures$x, make_test_row, samples$x, about)
     sign_words <- c(two.sided = "different from", greater = "above", less = "below")
-    about$caption <- paste0(
-      "Is agreement ", sign_words[[about$alternative]], " ", format(about$null), "? "
-    )
+    about$caption <-
+      sprintf("Is agreement %s %s? ", sign_words[[about$alternative]], format(about$null))
     about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
   new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)

@@ -268,6 +268,11 @@ check_names_among <- function(x, choices, arg) {
   x
 }
 
+# Is `x` a matrix of finite numbers with `n` rows and columns?
+is_square_matrix <- function(x, n) {
+  is.numeric(x) && identical(dim(x), c(n, n)) && all(is.finite(x))
+}
+
 # Converts an argument with limits of raters' accuracies to a matrix: a row per rater, columns
 # `lower` and `upper`. `limits`: c(lower, upper) or one number for all raters; one number per rater;
 # a matrix or data frame with two columns; or NULL, which is returned.

@@ -85,7 +85,7 @@ join_words <- function(x, most = 6L) {
 
 # Formats intervals for cells of tables, such as "[0.712, 0.834]"; "" if the limits are NA.
 bracketed <- function(low, high) {
-  ifelse(is.na(low), "", paste0("[", format_decimals(low), ", ", format_decimals(high), "]"))
+  ifelse(is.na(low), "", sprintf("[%s, %s]", format_decimals(low), format_decimals(high)))
 }
 
 # Formats ranges, such as "0.712 to 0.834".
@@ -112,8 +112,9 @@ estimate_words <- function(table, level, show) {
 }
 
 interval_words <- function(table, level, show) {
-  ends <- paste(show(table$conf.low), "to", show(table$conf.high))
-  ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
+  ifelse(is.na(table$conf.low), "", sprintf(
+    " (%s %s to %s)", interval_title(level), show(table$conf.low), show(table$conf.high)
+  ))
 }
 
 # Inserts values into the template `words` of sprintf(). Returns "" for values that are NA.

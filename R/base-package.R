@@ -24,8 +24,8 @@
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
-#' @importFrom rlang %||% := .data call2 caller_env caller_fn cnd_signal enquo enquos eval_tidy inject
-#'   is_bool is_missing is_string names2 new_function quo_is_null rep_named
+#' @importFrom rlang %||% := .data call2 caller_env caller_fn cnd_signal enquo enquos eval_tidy
+#'   inject is_bool is_missing is_string names2 new_function quo_is_null rep_named
 #' @importFrom stats ave coef complete.cases confint cov dnorm median na.omit nobs plogis pnorm
 #'   predict pt qchisq qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
 #'   weighted.mean

@@ -182,7 +182,6 @@ zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
 # Factors with levels in the order of appearance, or in reverse order, for an axis that is read from
 # the top.
 factor_in_order <- function(x) factor(x, unique(x))
-
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 
 # A manual scale of colours. `colours`: names in `plot_colours`, in the order of the values of the
@@ -191,6 +190,10 @@ colour_scale <- function(colours, ...) {
   values <- setNames(unlist(plot_colours[colours]), names(colours))
   ggplot2::scale_colour_manual(values = values, ...)
 }
+
+shape_scale <- function(values, ...) ggplot2::scale_shape_manual(values = values, ...)
+# Both axes have the same limits and the same scale.
+square_panel <- function(limits = 0:1) ggplot2::coord_equal(xlim = limits, ylim = limits)
 
 # Scale for a column `flagged`: rows with TRUE have the accent colour.
 flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")

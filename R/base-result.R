@@ -371,7 +371,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     toString(c(count_noun(length(x), column), if (length(captions) == 1L) captions)),
     shown = view,
     notes = c(attr(x, "note"), part_notes, common_notes),
-    more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
+    more = sprintf("x[[\"%s\"]] for one %s, tidy(), glance()", names(x)[[1L]], column)
   )
 }
 

@@ -147,9 +147,9 @@ new_group_comparison <- function(table, estimates, gold, options) {
       method = options$method, conf_level = options$conf_level,
       simultaneous = options$simultaneous
     ),
-    line = paste0(
-      count_noun(nrow(table), "difference"), " in ", metric, " between ",
-      count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
+    line = sprintf(
+      "%s in %s between %s, %s", count_noun(nrow(table), "difference"), metric,
+      count_noun(length(estimates), "group"), estimator_words(estimates[[1L]])
     ),
     shown = view_of_differences(shown, options$conf_level, c("pair", if (n_systems > 1L) "system")),
     notes = c(

@@ -95,7 +95,7 @@ comparison_line <- function(x, facts) {
   )
   if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", compared)))
   if (is.na(facts$best)) {
-    return(paste0("unknown which of ", compared, " is best (", x$differences$reason[[1L]], ")"))
+    return(sprintf("unknown which of %s is best (%s)", compared, x$differences$reason[[1L]]))
   }
   paste0(
     printable(facts$best), " is ", best_by(x), " with probability ",
@@ -112,16 +112,16 @@ against_words <- function(x) {
   leader <- table$system1[[1L]]
   if (is.null(reference)) table <- table[table$system1 == leader, ]
   better <- sum(surely_better(x, table), na.rm = TRUE)
-  if (is.null(reference)) return(paste0(
-    leader, ", the best by its estimate, is better than ", number(better), " of ",
-    count_noun(nrow(table), "other"), " beyond its interval"
+  if (is.null(reference)) return(sprintf(
+    "%s, the best by its estimate, is better than %s of %s beyond its interval", leader,
+    number(better), count_noun(nrow(table), "other")
   ))
   worse <- sum(surely_better(x, table, "system2"), na.rm = TRUE)
   words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
-  paste0(
-    number(better), " ", words[[1L]], " than ", reference, " (",
-    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), "), ", number(worse), " ",
-    words[[2L]], ", ", number(nrow(table) - better - worse), " undecided"
+  sprintf(
+    "%s %s than %s (%s), %s %s, %s undecided", number(better), words[[1L]], reference,
+    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), number(worse),
+    words[[2L]], number(nrow(table) - better - worse)
   )
 }
 

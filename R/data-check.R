@@ -226,7 +226,7 @@ look_at_categories <- function(x) {
     if (any(is_weak)) paste(words, shorten(labels[is_weak]))
   }
   plain <- plain_label(labels)
-  variants <- labels[plain %in% plain[duplicated(plain)]]
+  variants <- labels[plain %in% repeated_values(plain)]
   weaknesses <- c(
     if (length(variants) > 0L) paste0("equal except for capitals or blanks: ",
       shorten(dQuote(variants, FALSE)), ", which `clean_labels = TRUE` of `ratings()` merges"),

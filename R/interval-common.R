@@ -149,10 +149,10 @@ posterior_note <- function(x) {
   if (is.null(x$options$common) || has_fixed_common(x$options)) {
     return("quantiles of posterior draws; sampling error only, given the assumption")
   }
-  paste0(
-    "quantiles of posterior draws. Of its variance ", percent[[1L]], " is sampling, ",
-    percent[[2L]], " shared errors and ", percent[[3L]],
-    " cases on which all raters err; the ratings cannot reduce the last two"
+  sprintf(
+    paste("quantiles of posterior draws. Of its variance %s is sampling, %s shared errors and %s",
+      "cases on which all raters err; the ratings cannot reduce the last two"),
+    percent[[1L]], percent[[2L]], percent[[3L]]
   )
 }
 

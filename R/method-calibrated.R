@@ -179,7 +179,7 @@ note_of_one_rater <- function(estimate) {
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)
     }), collapse = ", and ")
   )
-  paste0("On gold cases ", x$raters, " ", words, ".")
+  sprintf("On gold cases %s %s.", x$raters, words)
 }
 
 # Returns the uncorrected pass rate of each constant system: the share of ratings that are its
@@ -213,7 +213,9 @@ rerun_words <- function(estimate) {
   squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
   n_labels <-
     format_decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)
-  paste0("Reliability of runs: ", format_decimals(reliability, 2L),
-    ". With one more run for each case, ",
-    "a gold label would be worth ", n_labels[[2L]], " labels without ratings, now ", n_labels[[1L]])
+  sprintf(
+    paste("Reliability of runs: %s. With one more run for each case, a gold label would be worth",
+      "%s labels without ratings, now %s"),
+    format_decimals(reliability, 2L), n_labels[[2L]], n_labels[[1L]]
+  )
 }

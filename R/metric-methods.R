@@ -82,8 +82,8 @@ metric_interval_note <- function(interval, conf_level, estimates) {
     }
   )
   description <- if (measures_by_gold(estimate, interval)) {
-    paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
-      span_words(vapply(estimates, count_gold, 0), number_of), " gold cases")
+    sprintf("each by itself, in the %s, with %s gold cases", estimate$gold$settings$target,
+      span_words(vapply(estimates, count_gold, 0), number_of))
   } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", resampling_words, ")", allowance_words(estimate))
   } else if (record$spread == "percentile" && !record$drawn) {

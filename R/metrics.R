@@ -94,8 +94,7 @@ check_cost_matrix <- function(cost, categories) {
   if (is.null(cost)) return(NULL)
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
-  abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
-    "cost",
+  abort_argument_if(!is_square_matrix(cost, n), "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
     x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
         {describe(cost)}.", i = "Categories are {.val {categories}}.")

@@ -138,7 +138,7 @@ plot_score_curve <- function(object, type, ...) {
   (if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)) +
     diagonal("accent", "dashed") +
     category_scale(levels(table$who)) +
-    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
+    square_panel()
 }
 
 draw_roc <- function(table, object) {
@@ -269,7 +269,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
     facets("panel", scales = if (all_within_1) "free_y" else "free") +
     category_scale(levels(table$who)) +
-    ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
+    shape_scale(c(category = 19, overall = 18), guide = "none") +
     (if (all(field_of_rows(object$plan, "odds"))) {
       ggplot2::scale_x_log10(labels = in_digits)
     } else {

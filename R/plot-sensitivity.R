@@ -55,7 +55,7 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(aes_columns(colour = "mark", shape = "mark"), marks, size = 3),
     colour_scale(name_by_mark(c("muted", "main", "muted", "accent")), name = "shared errors"),
-    ggplot2::scale_shape_manual(values = name_by_mark(c(16, 18, 15, 17)), name = "shared errors")
+    shape_scale(name_by_mark(c(16, 18, 15, 17)), name = "shared errors")
   )
 }
 

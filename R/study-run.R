@@ -128,7 +128,7 @@ block_runner <- function(study, threads) {
   needed <- estimator_globals(c(study$estimators, worlds))
   name_of_block <- function(block) {
     last <- block$first + block$runs - 1
-    paste0("design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ", last)
+    sprintf("design %s, n = %s, runs %s to %s", block$label, number(block$n), block$first, last)
   }
   run <- function(blocks, tick) {
     run_pieces(
