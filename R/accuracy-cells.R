@@ -149,7 +149,7 @@ confusion_cells <- function(compute_metrics, counts, systems, categories) {
   cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
     system = cells$system, truth = cells$category,
-    prediction = rep(categories, nrow(cells) / n_labels), !!!cells[c("estimate", interval_columns)],
+    prediction = rep(categories, nrow(cells) / n_labels), !!!cells[estimate_columns],
     n = unlist(counts), reason = cells$reason
   )
 }
@@ -162,7 +162,7 @@ recall_and_precision <- function(compute_metrics, counts, categories) {
   values <- compute_metrics(metric_plan(metrics, categories, NULL, list()))
   columns_tibble(
     !!!values[c("system", "category")], measure = values$metric,
-    !!!values[c("estimate", interval_columns)],
+    !!!values[estimate_columns],
     n = unlist(lapply(counts, function(cases) {
       table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
     })),
@@ -205,9 +205,9 @@ make_cell_plan <- function(categories, truth) {
 # Shifts replicates on the logit scale so that their medians are `estimate`, which is computed by
 # another method. `values`: replicates x quantities. Replicates of 0 and 1 are not shifted.
 shift_replicates <- function(values, estimate) {
-  logit <- function(p) stats::qlogis(clamp(p, 1e-9, 1 - 1e-9))
-  medians <- apply(values, 2L, stats::median, na.rm = TRUE)
-  shifted <- stats::plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
+  logit <- function(p) qlogis(clamp(p, 1e-9, 1 - 1e-9))
+  medians <- apply(values, 2L, median, na.rm = TRUE)
+  shifted <- plogis(sweep(logit(values), 2L, logit(estimate) - logit(medians), `+`))
   fixed <- values %in% c(0, 1)
   replace(shifted, fixed, values[fixed])
 }

@@ -197,12 +197,17 @@ correct_for_shared_errors <- function(independent, shared, correction) {
 # a system without an estimate.
 is_corrected <- function(correction) any(correction != 0, na.rm = TRUE)
 
+# Is the amount of shared errors "typical", and do the averaged models show none?
+shows_no_common <- function(estimate) {
+  has_typical_common(estimate$options) && max(estimate$details$common, na.rm = TRUE) == 0
+}
+
 # Printed sentence about the assumed shared errors, for all systems together.
 common_note <- function(x) {
   common <- common_of(x$options)
   correction <- x$details$common[!is.na(x$table$estimate)]
-  if (is.null(common) || all(is.na(correction))) return(NULL)
-  no_evidence <- has_typical_common(x$options) && max(correction, na.rm = TRUE) == 0
+  if (is.null(common) || !any_known(correction)) return(NULL)
+  no_evidence <- shows_no_common(x)
   if (no_evidence && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings neither show nor rule out shared errors.")
   }
@@ -210,21 +215,14 @@ common_note <- function(x) {
     if (no_evidence) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
     sprintf("%sshared errors (%s of the range)", if (is.character(common)) "typical " else "",
-      correction_words(correction))
+      span_words(correction, whole_percent))
   ))
-}
-
-# Smallest and largest correction of the systems, such as "40% to 55%".
-correction_words <- function(correction) {
-  paste(unique(whole_percent(range(correction, na.rm = TRUE))), collapse = " to ")
 }
 
 # Sentence about the assumed shared errors for a methods paragraph.
 explain_common <- function(estimate) {
-  correction <- estimate$details$common
-  no_evidence <- has_typical_common(estimate$options) && max(correction, na.rm = TRUE) == 0
-  sub("{moved}", correction_words(correction), fixed = TRUE, switch(
-    if (no_evidence) "no sign" else as.character(common_of(estimate$options)),
+  sub("{moved}", span_words(estimate$details$common, whole_percent), fixed = TRUE, switch(
+    if (shows_no_common(estimate)) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings
       neither show nor rule out shared errors, so the average was not corrected.",
     typical = "These models take errors to be independent given the truth. Raters and systems tend

@@ -99,7 +99,7 @@ resolve_gold_sample <- function(fit, known_truth, gold_sample) {
     "With posterior draws, known truths must be a random sample.",
     i = "If they are, add {.code gold_sample = \"random\"}. Otherwise give them to
          {.fun fit_raters}.")
-  if (length(gold$case) > 0L) gold
+  if (has_gold_cases(gold)) gold
 }
 
 # Runs the sampler again without known truths. They are then gold cases, with which the accuracy is
@@ -188,7 +188,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
   mean_sharing <- if (is_typical) 1 / sqrt(max(used_categories(x), 2L) - 1) else common
   sharing <- mean_sharing + 0 * difference
   accuracy <- unmixed_draws$independent - mean_sharing * difference
-  sampling <- apply(accuracy, 2L, stats::sd)
+  sampling <- apply(accuracy, 2L, sd)
   sizes <- columns_tibble(
     sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0,
     back = mean_sharing, rater_error = expected_error_rate(fit), range = base_rate_ranges(x)
@@ -242,7 +242,7 @@ expected_error_rate <- function(fit) {
   x <- fit$x
   pattern <- rating_pattern(x)
   p_right <- fit$posterior[cbind(pattern, rating_category(x))]
-  1 - stats::weighted.mean(p_right, pattern_weights(x)[pattern])
+  1 - weighted.mean(p_right, pattern_weights(x)[pattern])
 }
 
 # With gold cases, a share of the draws is replaced by draws from a vague prior, because the model
@@ -263,13 +263,13 @@ resample_by_gold <- function(draws, x, gold) {
     n_right <- sum(answers[, s] == gold$truth) # an answer is 0 if it is missing
     old_accuracy <- draws$accuracy[, s]
     n_draws <- length(old_accuracy)
-    is_vague <- stats::runif(n_draws) < max_vague_draws / (1 + (half_vague_draws / n_gold)^2)
+    is_vague <- runif(n_draws) < max_vague_draws / (1 + (half_vague_draws / n_gold)^2)
     accuracy <- ifelse(is_vague, stats::rbeta(n_draws, 0.5, 0.5), old_accuracy)
     log_weight <- stats::dbinom(n_right, n_gold, accuracy, log = TRUE)
     weight <- exp(log_weight - max(log_weight))
     # Systematic resampling has a smaller Monte Carlo error than independent resampling.
     draw_numbers <- findInterval(
-      (seq_len(n_draws) - stats::runif(1L)) / n_draws * sum(weight), cumsum(weight)
+      (seq_len(n_draws) - runif(1L)) / n_draws * sum(weight), cumsum(weight)
     ) + 1L
     new_accuracy <- sort(accuracy[pmin(draw_numbers, n_draws)])
     new_accuracy <- new_accuracy[rank(old_accuracy, ties.method = "first")]
@@ -291,9 +291,9 @@ as_draws_estimate <- function(fit, draws, options, gold) {
   table <- result_table(mean_accuracy,
     reason = ifelse(is_missing, "no case of the system has a rating", NA_character_))
   tail_probability <- (1 - options$conf_level) / 2
-  table$std.error <- summarise_draws(stats::sd)
-  table$conf.low <- summarise_draws(stats::quantile, tail_probability, names = FALSE)
-  table$conf.high <- summarise_draws(stats::quantile, 1 - tail_probability, names = FALSE)
+  table$std.error <- summarise_draws(sd)
+  table$conf.low <- summarise_draws(quantile, tail_probability, names = FALSE)
+  table$conf.high <- summarise_draws(quantile, 1 - tail_probability, names = FALSE)
   average_results <- parts_of_average(mean_accuracy, NULL)
   average_results[c("typical", "rater_error", "base_rate_range")] <-
     sizes[c("back", "rater_error", "range")]

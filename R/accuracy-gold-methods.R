@@ -4,7 +4,7 @@
 # Tables with the columns of tidy(x, "gold") and tidy(x, "gold_details"), but without rows.
 no_gold_sources <- tibble::tibble(
   system = "", interval = "",
-  !!!rlang::rep_named(
+  !!!rep_named(
     c("estimate", "std.error", "conf.low", "conf.high", "labels", "weight"), 0
   ), reason = ""
 )[0L, ]
@@ -13,7 +13,7 @@ no_gold_sources <- tibble::tibble(
 gold_test_columns <- c("statistic", "p.value", "common", "common.low", "common.high")
 
 no_gold_details <- tibble::tibble(
-  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_test_columns, 0),
+  system = "", gold = 0L, cases = 0, worth = 0, !!!rep_named(gold_test_columns, 0),
   reason = ""
 )[0L, ]
 
@@ -55,7 +55,7 @@ gold_notes <- function(x) {
     note(
       "Labels: gold cases that would give the same standard error without ratings", report = NULL
     ),
-    if (!all(is.na(details$p.value))) {
+    if (any_known(details$p.value)) {
       note("p: test that the accuracies from ratings and from gold cases are equal", report = NULL)
     }
   )
@@ -113,7 +113,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     new_gold$sample <- new_gold$sample %||% if (gold$sample == "random") gold$sample
     new_gold[names(gold$settings)] <- gold$settings
     added_gold <- resolve_gold(new_gold, NULL, x)
-    gold <- if (length(gold$case) == 0L) added_gold else merge_gold(gold, added_gold, x)
+    gold <- if (has_gold_cases(gold)) merge_gold(gold, added_gold, x) else added_gold
     abort_argument_if(!is_gold_sample(gold), "gold_sample",
       why_no_sample(gold_intervals[[interval]], gold)$message)
     warn_gold(gold, x)

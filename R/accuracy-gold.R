@@ -99,7 +99,7 @@ resolve_gold <- function(known_truth, gold_sample, x) {
   }
   user_gold <- as_gold_cases(known_truth, gold_sample)
   gold <- read_gold(user_gold$truth, user_gold$sample, x)
-  warn_if(length(gold$case) == 0L, "gold_none",
+  warn_if(!has_gold_cases(gold), "gold_none",
     "{.arg known_truth} contains no truth, so only the ratings are used.",
     i = "Leave out {.arg known_truth} or check whether all of its values are missing.")
   gold$settings <- user_gold[c("target", "widen")]
@@ -174,7 +174,7 @@ gold_among <- function(gold, cases, group) {
 # Known truth for fit_raters(), from gold cases that are not a sample: a table with the identifiers
 # of cases and the names of categories. NULL if there is none.
 truth_for_fit <- function(gold, x) {
-  if (length(gold$case) == 0L || is_gold_sample(gold)) return(NULL)
+  if (!has_gold_cases(gold) || is_gold_sample(gold)) return(NULL)
   table <- tibble::tibble(case = x$cases[gold$case], truth = x$categories[gold$truth])
   table$probability <- gold$probability
   table
@@ -201,12 +201,12 @@ fit_without_truth <- function(fit, known_truth) {
 # "gold") and tidy(x, "gold_details"). If gold cases are not a sample, the estimate is not changed.
 with_gold <- function(estimate, gold, predicted = NULL) {
   if (!is_gold_sample(gold)) {
-    if (length(gold$case) > 0L) estimate$fitted_gold <- gold
+    if (has_gold_cases(gold)) estimate$fitted_gold <- gold
     return(estimate)
   }
   options <- estimate$options
   ratings_table <- gold$alone <- estimate$table
-  if (length(gold$case) > 0L && weights_are_counts(estimate$fit$x)) {
+  if (has_gold_cases(gold) && weights_are_counts(estimate$fit$x)) {
     gold$evidence <- gold_evidence(estimate$fit$x, gold, options$cluster, predicted)
   }
   system_numbers <- seq_along(ratings_table$system)
@@ -266,7 +266,7 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
   rows_of <- function(id, record, x) {
     limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
     limits$weight <- limits$weight %||% 1
-    columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
+    columns <- setNames(nm = c(estimate_columns, "size", "weight"))
     tibble::tibble(
       about, interval = id,
       !!!lapply(columns, function(column) fill_known(known, limits[[column]])),
@@ -281,7 +281,7 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
     list(
       rows_of(source_gold_only, interval_corrected, without_ratings),
       tibble::tibble(
-        about, interval = source_ratings_only, table[c("estimate", interval_columns)],
+        about, interval = source_ratings_only, table[estimate_columns],
         size = NA_real_, weight = 0, table[c("reason", "why")]
       )
     ),
@@ -296,7 +296,7 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
 resolve_sources <- function(table, sources, interval) {
   chosen_rows <- sources[sources$interval == interval, ]
   has_gold <- !is.na(chosen_rows$estimate)
-  columns <- c("estimate", interval_columns, "reason")
+  columns <- c(estimate_columns, "reason")
   table[has_gold, columns] <- chosen_rows[has_gold, columns]
   gold_is_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
     chosen_rows$why %in% c("not_drawn", "no_sample")
@@ -335,7 +335,7 @@ why_no_gold <- function(estimate, system_number) {
 }
 
 why_no_evidence <- function(estimate) {
-  if (length(estimate$gold$case) > 0L) {
+  if (has_gold_cases(estimate$gold)) {
     c(no_sample = "weights are not counts, so gold cases are not a sample of cases")
   } else {
     c(no_gold = "there are no gold cases")

@@ -121,7 +121,7 @@ cluster_widening <- function(estimate) {
   estimator <- make_estimator(estimate$fit, method_joint, options)
   sampling_error <- function(options) {
     replicates <- compute_replicates(estimator, "accuracy", resampling(estimate$fit$x, options))
-    apply(replicates, 2L, stats::sd, na.rm = TRUE)
+    apply(replicates, 2L, sd, na.rm = TRUE)
   }
   widening <- sampling_error(options) / sampling_error(options[names(options) != "cluster"])
   ifelse(is.finite(widening), widening, 1)
@@ -151,14 +151,14 @@ initial_labels.rater_fit <- function(x, known_truth, gold_sample, votes) { # nol
 initial_labels.accuracy_estimate <- # nolint: object_name, object_length.
   function(x, known_truth, gold_sample, votes) {
   gold <- x$gold %||% x$fitted_gold
-  abort_argument_if(!is.null(known_truth) && length(gold$case) > 0L, "known_truth",
+  abort_argument_if(!is.null(known_truth) && has_gold_cases(gold), "known_truth",
     "{.arg fit} is an estimate that already has gold cases, so {.arg known_truth} cannot be added.",
     i = "Give all known truths to {.fun estimate_accuracy}, or all to {.fun ground_truth} with the
          ratings.")
   if (!is.null(known_truth) || !is.null(gold_sample)) {
     gold <- resolve_gold_for_labels(x$fit$x, known_truth, gold_sample)
   }
-  if (length(gold$case) == 0L) gold <- NULL
+  if (!has_gold_cases(gold)) gold <- NULL
   if (!is_averaged(x) || !is_k_model(x$fit$model)) return(labels_of_model(x$fit, gold))
   if (is.null(gold)) return(set_average_defaults(average_labels(x$fit$x, x$fit$known)))
   labels_with_gold(x$fit$x, gold, votes)
@@ -174,7 +174,7 @@ resolve_gold_for_labels <- function(x, known_truth, gold_sample) {
     "{length(gold$case)} case{?s} with known truth {?does/do} not calibrate the labels of others.",
     i = "If the cases were drawn at random, {.code gold_sample = \"random\"} calibrates the
          labels of the other cases.", cases = length(gold$case))
-  if (length(gold$case) > 0L) gold
+  if (has_gold_cases(gold)) gold
 }
 
 # Computes labels (probabilities of the categories of each case) by method "average". If gold cases

@@ -68,13 +68,13 @@ show_accuracy <- function(x) {
   facts <- compute_glance_columns(x, record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, fit$model))
   extra_columns <- if (!is.null(x$gold$evidence)) gold_columns(x) else
-    if (!all(is.na(table$shared))) list(range = range_words(table))
+    if (any_known(table$shared)) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
     head = c(caption, if (fit$identified == "yes") {
       if (inherits(fit, "judge_fit")) format_calibration(fit) else rater_words(facts)
     }),
     shown = view(
-      list2DF(c(as.list(table), extra_columns)),
+      list2DF(c(table, extra_columns)),
       c("system",
         setNames("estimate", if (is_pass_rate(x)) pass_rate_heading else "accuracy"),
         if (has_interval(x)) interval_columns[-1L], names(extra_columns), cases = "n"),
@@ -167,7 +167,7 @@ accuracy_notes <- function(x, record) {
   table <- x$table
   fit <- x$fit
   shorten_names <- function(names) shorten(names, most = 4L)
-  has_range <- is.null(x$gold$evidence) && !all(is.na(table$shared))
+  has_range <- is.null(x$gold$evidence) && any_known(table$shared)
   assumption <- if (!all(rests_on_gold(x))) common_note(x)
   uninformative_share <- x$details$uninformative
   left_out <- which(uninformative_share > 0 & !is.na(table$estimate))
@@ -199,7 +199,7 @@ accuracy_notes <- function(x, record) {
       "The estimate is outside its interval, which indicates bias:",
       shorten_names(table$system[outside_interval])
     ),
-    if (!all(is.na(table$conf.low))) {
+    if (any_known(table$conf.low)) {
       interval_note(interval_of(x), x)
     } else if (!is.null(x$replicates)) {
       interval_note(interval_bootstrap, x)
@@ -213,11 +213,14 @@ accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
   table$answered <- share_answered(x$fit$x)
-  over_all_cases <- function(share) ifelse(table$answered %in% 0, 0, table$answered * share)
   new_columns <- c(accuracy_all = "estimate", all.low = "conf.low", all.high = "conf.high")
-  table[names(new_columns)] <- lapply(table[new_columns], over_all_cases)
+  table[names(new_columns)] <- lapply(table[new_columns], of_all_cases, table$answered)
   table
 }
+
+# Converts numbers about the answered cases to numbers about all cases, where an abstention counts
+# as wrong. A system that answered no case has the accuracy 0.
+of_all_cases <- function(value, answered) ifelse(answered %in% 0, 0, answered * value)
 
 # Printed notes on systems that answered less than 95% of their cases.
 answered_notes <- function(table) {
@@ -246,7 +249,7 @@ make_summary_views <- function(x) {
   details <- tidy(x, "details")
   omitted <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
-    if (!all(is.na(details[names(words_of_details)]))) {
+    if (any_known(details[names(words_of_details)])) {
       view_of_matrix(format_details(head(details, 5L)), "fact", most = Inf, title = paste0(
         "What the estimates rest on",
         if (length(omitted) > 0L) paste0(". See tidy(\"details\") for ", shorten(omitted), ".")
@@ -262,7 +265,7 @@ make_summary_views <- function(x) {
 
 # Details as a matrix of strings, with a row per detail and a column per system.
 format_details <- function(details) {
-  shown_fields <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
+  shown_fields <- Filter(function(field) any_known(details[[field]]), names(words_of_details))
   words <- stack_rows(details[shown_fields], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else format_decimals(x)
   })

@@ -72,7 +72,7 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
 # FALSE, `strings` are single strings, `functions` are functions or NULL.
 check_record <- function(record, flags, strings, functions) {
   stopifnot(
-    vapply(record[flags], rlang::is_bool, NA), vapply(record[strings], is_string, NA),
+    vapply(record[flags], is_bool, NA), vapply(record[strings], is_string, NA),
     vapply(record[functions], function(f) is.null(f) || is.function(f), NA)
   )
   record
@@ -131,7 +131,7 @@ interval_of_model <- function(model) {
 # of gold cases (cases with known truth), and "robust" without. With one rater, "combined" is
 # replaced by "corrected", because there is no estimate from ratings only.
 resolve_interval <- function(interval, gold, x) {
-  has_gold_sample <- is_gold_sample(gold) && length(gold$case) > 0L
+  has_gold_sample <- is_gold_sample(gold) && has_gold_cases(gold)
   interval <- interval %||% (if (has_gold_sample) interval_combined else interval_robust)$id
   if (identical(interval, interval_combined$id) && is_one_rater(x)) interval_corrected$id else
     interval

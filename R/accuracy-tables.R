@@ -160,7 +160,7 @@ replicate_table <- function(x) {
 }
 
 no_members <- tibble::tibble(
-  system = "", accuracy = "", errors = "", !!!rlang::rep_named(c(
+  system = "", accuracy = "", errors = "", !!!rep_named(c(
     "difficulty", "concentration", "log_prior", "log_evidence", "weight", "estimate", "std.error",
     "rater_accuracy"
   ), 0)
@@ -207,7 +207,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     "must contain estimates of accuracy; other results by variable have no plot.")
   # Results by variable and group have two label columns, which are pasted together.
   label_columns <- part_column(table)
-  label <- do.call(paste, c(unname(as.list(table[label_columns])), sep = ", "))
+  label <- paste_columns(table[label_columns])
   table[label_columns] <- NULL
   table$group <- factor_from_top(label)
   first_estimate <- first_single_result(object)
@@ -219,7 +219,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     ggplot2::scale_y_discrete(drop = FALSE) +
     plot_titles(
       paste(accuracy_title(first_estimate), "of systems by group"),
-      if (!all(is.na(drop_missing(table, "estimate")$conf.low))) {
+      if (any_known(drop_missing(table, "estimate")$conf.low)) {
         sprintf("With %ss; each group is fitted separately",
           interval_title(first_estimate$options$conf_level))
       },

@@ -104,7 +104,7 @@ estimate_accuracy <- function(x, ...) {
 #' @export
 estimate_accuracy.default <- function(x, ...) {
   if (!is_variables(x)) return(estimate_accuracy(as_ratings(x), ...))
-  known_truth <- rlang::enquos(...)$known_truth
+  known_truth <- enquos(...)$known_truth
   if (is.null(known_truth)) return(map_variables(x))
   known_truth <- truth_of_variables(rlang::eval_tidy(known_truth), x)
   map_variables(Map(function(x, known_truth) {
@@ -121,7 +121,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       gold_sample = NULL, known_raters = NULL, ...) {
   check_ratings_fields(x)
   check_dots_empty(...)
-  by <- by_of_cases(rlang::enquo(by), x)
+  by <- by_of_cases(enquo(by), x)
   x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
     arguments <- mget(c(method_options, "bins", "resampling", "gold_sample"))
@@ -166,7 +166,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
   check_no_fit_of_one_rater(x)
-  by <- by_of_cases(rlang::enquo(by), x$x)
+  by <- by_of_cases(enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- replace_answers(x, choose_systems(x$x, systems))
   if (is.null(known_truth) && is_known_judge(x)) {

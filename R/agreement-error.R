@@ -107,8 +107,6 @@ add_error <- function(result, method, measure, view, conf_level) {
 
 no_influence <- "no case changes the estimate"
 
-t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, max(n - 1, 1))
-
 # Bootstrap replicates of a measure, as a vector.
 bootstrap_estimates <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {

@@ -107,7 +107,7 @@ new_agreement <- function(table, about) {
     ),
     shown = view(
       table,
-      c(label_columns, "estimate", if (!all(is.na(table$std.error))) interval_columns, "n"),
+      c(label_columns, "estimate", if (any_known(table$std.error)) interval_columns, "n"),
       level = about$conf_level, left = seq_along(label_columns), most = 40L
     ),
     notes = agreement_notes(table, about), more = "tidy(\"benchmark\"), plot()"
@@ -129,7 +129,7 @@ agreement_labels <- function(x) {
 names_of_agreement <- function(x, measure = x$measure) {
   label_columns <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
   if (length(label_columns) == 0L) return(as.character(measure))
-  paste0(measure, " (", do.call(paste, c(unname(label_columns), sep = ", ")), ")")
+  paste0(measure, " (", paste_columns(label_columns), ")")
 }
 
 # Printed notes below the table: missing values, interval, and which ratings have the same weight.

@@ -125,9 +125,8 @@ check_scale_weights <- function(weights, labels) {
     return(scale_matrix(check_choice(weights, scale_names, "scale_weights"), labels))
   }
   n_labels <- length(labels)
-  is_valid <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n_labels) &&
-    all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
-    isSymmetric(unname(weights))
+  is_valid <- is_square_matrix(weights, n_labels) && all(weights <= 1) &&
+    all(diag(weights) == 1) && isSymmetric(unname(weights))
   abort_argument_if(!is_valid, "scale_weights",
     "must be one of {.or {.val {scale_names}}}, or a symmetric {n_labels} x {n_labels} matrix of
         agreement weights with 1 on the diagonal and no larger number.", not = weights,

@@ -76,7 +76,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       i = "The variables of {.arg x} are {.val {names(x)}}.")
     return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
   }
-  by <- rlang::enquos(...)$by
+  by <- enquos(...)$by
   groups <- NULL
   if (!is.null(by) && !quo_is_null(by)) {
     abort_argument_if(!is.null(y), "by", "must be left out if {.arg y} is given.")
@@ -116,9 +116,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     }
     rows <- lapply(panel_measures$x, make_test_row, samples$x, about)
     sign_words <- c(two.sided = "different from", greater = "above", less = "below")
-    about$caption <- paste0(
-      "Is agreement ", sign_words[[about$alternative]], " ", format(about$null), "? "
-    )
+    about$caption <-
+      sprintf("Is agreement %s %s? ", sign_words[[about$alternative]], format(about$null))
     about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
   new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)

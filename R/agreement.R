@@ -130,7 +130,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     return(map_variables(x))
   }
   if (has_groups) return(map_variables(split_by(x, by), "group"))
-  counts <- rlang::enquo(counts)
+  counts <- enquo(counts)
   abort_argument_if(missing(x) && quo_is_null(counts), "x", "must be given.")
   if (!quo_is_null(counts)) x <- read_counts(x, counts)
   input <- as_compared(x, scale_weights)

@@ -47,7 +47,7 @@ check_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
 }
 
 check_flag <- function(x, arg) {
-  abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x)
+  abort_argument_if(!is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x)
   invisible(x)
 }
 
@@ -266,6 +266,11 @@ check_names_among <- function(x, choices, arg) {
   abort_argument_if(problem, arg, "must be different names among {.val {choices}}.", x = problem,
     i = similar_values_hint(unknown, choices))
   x
+}
+
+# Is `x` a matrix of finite numbers with `n` rows and columns?
+is_square_matrix <- function(x, n) {
+  is.numeric(x) && identical(dim(x), c(n, n)) && all(is.finite(x))
 }
 
 # Converts an argument with limits of raters' accuracies to a matrix: a row per rater, columns

@@ -83,14 +83,20 @@ join_words <- function(x, most = 6L) {
   if (n < 2L || n > most) shorten(x, most = most) else paste(toString(x[-n]), "and", x[[n]])
 }
 
-# Formats intervals for cells of tables, such as "[0.712, 0.834]"; `none` if the limits are NA.
-bracketed <- function(low, high, none = "NA") {
-  ifelse(is.na(low), none, paste0("[", format_decimals(low), ", ", format_decimals(high), "]"))
+# Formats intervals for cells of tables, such as "[0.712, 0.834]"; "" if the limits are NA.
+bracketed <- function(low, high) {
+  ifelse(is.na(low), "", sprintf("[%s, %s]", format_decimals(low), format_decimals(high)))
 }
 
 # Formats ranges, such as "0.712 to 0.834".
 from_to <- function(low, high, digits = 3L) {
   ifelse(is.na(low), "NA", paste(format_decimals(low, digits), "to", format_decimals(high, digits)))
+}
+
+# The smallest and the largest value, such as "40% to 55%", or the only one. `show`: a function that
+# formats numbers.
+span_words <- function(values, show = identity) {
+  paste(unique(show(range(values, na.rm = TRUE))), collapse = " to ")
 }
 
 interval_title <- function(level) paste0(format(100 * level), "% interval")
@@ -106,8 +112,9 @@ estimate_words <- function(table, level, show) {
 }
 
 interval_words <- function(table, level, show) {
-  ends <- paste(show(table$conf.low), "to", show(table$conf.high))
-  ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
+  ifelse(is.na(table$conf.low), "", sprintf(
+    " (%s %s to %s)", interval_title(level), show(table$conf.low), show(table$conf.high)
+  ))
 }
 
 # Inserts values into the template `words` of sprintf(). Returns "" for values that are NA.

@@ -24,11 +24,12 @@
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
-#' @importFrom rlang %||% := .data call2 caller_env caller_fn cnd_signal enquos eval_tidy inject
-#'   is_missing is_string names2 new_function quo_is_null
+#' @importFrom rlang %||% := .data call2 caller_env caller_fn cnd_signal enquo enquos eval_tidy
+#'   inject is_bool is_missing is_string names2 new_function quo_is_null rep_named
 #' @importFrom stats ave coef complete.cases confint cov dnorm median na.omit nobs plogis pnorm
-#'   predict pt qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
-#' @importFrom utils head
+#'   predict pt qchisq qlogis qnorm qt quantile rnorm runif sd setNames simulate update vcov
+#'   weighted.mean
+#' @importFrom utils head tail
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
 

@@ -182,7 +182,6 @@ zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
 # Factors with levels in the order of appearance, or in reverse order, for an axis that is read from
 # the top.
 factor_in_order <- function(x) factor(x, unique(x))
-
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 
 # A manual scale of colours. `colours`: names in `plot_colours`, in the order of the values of the
@@ -191,6 +190,10 @@ colour_scale <- function(colours, ...) {
   values <- setNames(unlist(plot_colours[colours]), names(colours))
   ggplot2::scale_colour_manual(values = values, ...)
 }
+
+shape_scale <- function(values, ...) ggplot2::scale_shape_manual(values = values, ...)
+# Both axes have the same limits and the same scale.
+square_panel <- function(limits = 0:1) ggplot2::coord_equal(xlim = limits, ylim = limits)
 
 # Scale for a column `flagged`: rows with TRUE have the accent colour.
 flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
@@ -233,7 +236,7 @@ space_between_facets <- function(points) {
 
 # A subtitle such as "Estimates with 90% intervals"; NULL if no row of the table has an interval.
 interval_subtitle <- function(table, level, words = "Estimates with") {
-  if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
+  if (any_known(table$conf.low)) paste0(words, " ", interval_title(level), "s")
 }
 
 # A caption such as "2 estimates missing"; NULL if no estimate is NA.

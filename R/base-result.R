@@ -117,7 +117,7 @@ view_of_matrix <- function(matrix, row_heading, ...) {
 format_column <- function(name, view) {
   values <- view$table[[name]]
   if (name %in% c("p.value", "p.adjusted")) return(show_p(values))
-  if (name == "conf.low") return(bracketed(values, view$table$conf.high, ""))
+  if (name == "conf.low") return(bracketed(values, view$table$conf.high))
   if (is.logical(values)) return(ifelse(values, "yes", "no"))
   if (!is.numeric(values)) return(as.character(values))
   column <- if (name %in% names(view$digits)) name else 1L
@@ -309,8 +309,7 @@ part_column <- function(table) intersect(part_columns, names(table))
 part_sentence_start <- function(table) {
   columns <- part_column(table)
   if (length(columns) == 0L) return("")
-  labels <- unname(Map(paste, columns, table[columns]))
-  paste0(capitalised(do.call(paste, c(labels, sep = ", "))), ": ")
+  paste0(capitalised(paste_columns(Map(paste, columns, table[columns]))), ": ")
 }
 
 # Binds the tables `table(part, ...)` of all parts to one tibble, whose first column has the names
@@ -372,7 +371,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     toString(c(count_noun(length(x), column), if (length(captions) == 1L) captions)),
     shown = view,
     notes = c(attr(x, "note"), part_notes, common_notes),
-    more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
+    more = sprintf("x[[\"%s\"]] for one %s, tidy(), glance()", names(x)[[1L]], column)
   )
 }
 

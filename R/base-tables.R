@@ -25,6 +25,9 @@ stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
 # The rows of a table that have a value in each of `columns`.
 drop_missing <- function(table, columns) table[complete.cases(table[columns]), ]
 
+# Is any value known, that is, not NA?
+any_known <- function(x) !all(is.na(x))
+
 drop_null <- function(x) Filter(Negate(is.null), x)
 
 repeated_values <- function(x) unique(x[duplicated(x)])
@@ -51,16 +54,23 @@ used_columns <- function(table) {
   table[!map_lgl(table, function(column) is.list(column) || all(is.na(column)))]
 }
 
+# Pastes the columns of a table to one string for each row.
+paste_columns <- function(table, separator = ", ") {
+  do.call(paste, c(unname(as.list(table)), sep = separator))
+}
+
 # Returns a number for each row of a table. Distinct rows are numbered in order of appearance, and
 # equal rows have the same number.
 row_numbers_of_keys <- function(table) {
-  strings <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
+  strings <- paste_columns(table, "\r")
   match(strings, unique(strings))
 }
 
 limit_columns <- c("conf.low", "conf.high")
 
 interval_columns <- c("std.error", limit_columns)
+
+estimate_columns <- c("estimate", interval_columns)
 
 # Estimates without intervals, as a list of columns, one element per system. Simulation studies
 # stack many of these lists, which are faster than tibbles.
@@ -142,6 +152,13 @@ central_differences <- function(f, at, step = slope_step) {
 
 # Number of standard errors between the centre and the ends of a normal interval.
 normal_quantile <- function(conf_level) qnorm((1 + conf_level) / 2)
+
+# The same for the t distribution with n - 1 degrees of freedom, but at least 1.
+t_quantile <- function(conf_level, n) qt((1 + conf_level) / 2, pmax(n - 1, 1))
+
+# The share of correct cases among `n` cases, after half a correct and half a wrong case are added.
+# It is never 0 or 1, and so its variance is not 0.
+add_half_cases <- function(share, n) (share * n + 0.5) / (n + 1)
 
 # Wilson's intervals of shares. `n`: (effective) number of independent cases. `z`: see
 # normal_quantile(). Returns a matrix with a row per share: lower and upper limit.

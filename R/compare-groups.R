@@ -8,7 +8,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   x <- unclass(x)
   first <- x[[1L]]
   groups <- names(x)
-  refused <- names(Filter(Negate(is.null), refused))
+  refused <- names(drop_null(refused))
   abort_argument_if(refused, refused[1L], "{.arg {refused[1L]}} cannot be used to compare groups.",
     i = "Compare the systems of one group: {.code x[[\"{groups[[1L]]}\"]]}.")
   systems <- check_system_names(systems, first$table$system)
@@ -140,7 +140,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
   correlations <- na.omit(table$correlation)
   is_measured <- length(correlations) > 0L
   no_clusters <- is.null(estimates[[1L]]$options$given_cluster)
-  shown <- tibble::tibble(pair = paste(table$group1, "-", table$group2), table)
+  shown <- tibble::tibble(pair = pair_names(table), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
     facts = list(
@@ -148,9 +148,9 @@ new_group_comparison <- function(table, estimates, gold, options) {
       method = options$method, conf_level = options$conf_level,
       simultaneous = options$simultaneous
     ),
-    line = paste0(
-      count_noun(nrow(table), "difference"), " in ", metric, " between ",
-      count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
+    line = sprintf(
+      "%s in %s between %s, %s", count_noun(nrow(table), "difference"), metric,
+      count_noun(length(estimates), "group"), estimator_words(estimates[[1L]])
     ),
     shown = view_of_differences(shown, options$conf_level, c("pair", if (n_systems > 1L) "system")),
     notes = c(
@@ -164,7 +164,7 @@ new_group_comparison <- function(table, estimates, gold, options) {
       ),
       if (is_measured) paste0("Intervals: ", metric, " in the ", gold$settings$target,
         "; errors of groups ", if (no_clusters) "are taken as independent" else paste(
-          "correlate by", paste(unique(format_decimals(range(correlations), 2L)), collapse = " to ")
+          "correlate by", span_words(correlations, function(x) format_decimals(x, 2L))
         )
       ),
       if (is_measured && no_clusters) note(

@@ -64,7 +64,7 @@ new_comparison <- function(x) {
   )
   line <- comparison_line(x, facts)
   pairs <- shown_pairs(x)
-  pairs$pair <- paste(pairs$system1, "-", pairs$system2)
+  pairs$pair <- pair_names(pairs)
   title <- paste("Differences of", compared_metric(x))
   pair_view <- view_of_differences(pairs, options$conf_level, title = title)
   inject(new_result("system_comparison",
@@ -72,7 +72,7 @@ new_comparison <- function(x) {
     facts = facts, line = line,
     head = c(
       paste0(line, "; ", options$words),
-      if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
+      if (!is.null(against$best) && any_known(table$conf.low)) against_words(x)
     ),
     shown = drop_null(list(
       if (has_ranks) view_of_ranks(x, hide_pairs), if (!hide_pairs) pair_view
@@ -95,7 +95,7 @@ comparison_line <- function(x, facts) {
   )
   if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", compared)))
   if (is.na(facts$best)) {
-    return(paste0("unknown which of ", compared, " is best (", x$differences$reason[[1L]], ")"))
+    return(sprintf("unknown which of %s is best (%s)", compared, x$differences$reason[[1L]]))
   }
   paste0(
     printable(facts$best), " is ", best_by(x), " with probability ",
@@ -112,16 +112,16 @@ against_words <- function(x) {
   leader <- table$system1[[1L]]
   if (is.null(reference)) table <- table[table$system1 == leader, ]
   better <- sum(surely_better(x, table), na.rm = TRUE)
-  if (is.null(reference)) return(paste0(
-    leader, ", the best by its estimate, is better than ", number(better), " of ",
-    count_noun(nrow(table), "other"), " beyond its interval"
+  if (is.null(reference)) return(sprintf(
+    "%s, the best by its estimate, is better than %s of %s beyond its interval", leader,
+    number(better), count_noun(nrow(table), "other")
   ))
   worse <- sum(surely_better(x, table, "system2"), na.rm = TRUE)
   words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
-  paste0(
-    number(better), " ", words[[1L]], " than ", reference, " (",
-    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), "), ", number(worse), " ",
-    words[[2L]], ", ", number(nrow(table) - better - worse), " undecided"
+  sprintf(
+    "%s %s than %s (%s), %s %s, %s undecided", number(better), words[[1L]], reference,
+    format_decimals(x$accuracy$estimate[x$accuracy$system == reference]), number(worse),
+    words[[2L]], number(nrow(table) - better - worse)
   )
 }
 
@@ -162,6 +162,9 @@ view_of_differences <- function(table, level, labels = "pair", title = NULL) {
   )
 }
 
+# Names of pairs of systems or of groups, which are the first two columns of a table.
+pair_names <- function(table) paste(table[[1L]], "-", table[[2L]])
+
 # Returns the pairs in the order in which they are printed. If all pairs are compared, the largest
 # differences are first; with `reference` or `best`, the order is unchanged.
 shown_pairs <- function(x) {
@@ -184,15 +187,15 @@ comparison_notes <- function(x) {
   table <- x$differences
   n_pairs <- nrow(table)
   misses <- (1 - x$options$conf_level) * n_pairs
-  has_intervals <- !all(is.na(table$conf.low))
+  has_intervals <- any_known(table$conf.low)
   pairs <- better_first(table)
-  unknown <- paste(pairs$system1, "-", pairs$system2)[which(!pairs$order_known)]
+  unknown <- pair_names(pairs)[which(!pairs$order_known)]
   c(
     if (x$left_out > 0) paste0(
       "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
       "; accuracies are for the other cases"
     ),
-    reason_notes(table, paste(table$system1, "-", table$system2)),
+    reason_notes(table, pair_names(table)),
     # Pairs whose order by the estimates differs from their order by agreement with the plurality.
     if (length(unknown) > 0L) paste0(
       "Ratings do not show which of the two is better (by the model the first; by counting votes",
@@ -211,9 +214,9 @@ comparison_notes <- function(x) {
     if (!is.null(x$gold)) paste0(
       "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
       # Gold cases on which systems gave different answers.
-      if (!all(is.na(x$gold$differ))) paste0(
+      if (any_known(x$gold$differ)) paste0(
         "; systems differ on ",
-        paste(unique(number_of(range(x$gold$differ, na.rm = TRUE))), collapse = " to "),
+        span_words(x$gold$differ, number_of),
         " of them, and only these measure a difference (see tidy(\"sources\"))"
       )
     ),

@@ -162,8 +162,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   hidden <- draws_interval(estimate)$hidden
   if (!hidden) {
     warn_outside(
-      paste(table$system1, "-", table$system2), table,
-      'Use {.code interval = "robust"} for the estimate.'
+      pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'
     )
   }
   if (!simultaneous) return(table)

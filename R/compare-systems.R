@@ -158,11 +158,10 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
       simultaneous, reference, best, metric, category, cost)))
   }
   check_dots_empty(...)
-  estimate <- if (inherits(x, "accuracy_by_group")) x else check_estimate(x)
+  has_groups <- inherits(x, "accuracy_by_group")
+  estimate <- if (has_groups) x else check_estimate(x)
   check_flag(simultaneous, "simultaneous")
-  has_groups <- inherits(estimate, "accuracy_by_group")
-  options <- (if (has_groups) estimate[[1L]] else estimate)$options
-  conf_level <- check_level(conf_level %||% options$conf_level)
+  conf_level <- check_level(conf_level %||% first_single_result(estimate)$options$conf_level)
   if (has_groups) {
     return(compare_groups(estimate, systems, conf_level, simultaneous, reference,
       refused = mget(c("best", "metric", "category", "cost"))))
@@ -228,8 +227,8 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
 
 # Checks that `x` is an estimate, and that it is not from the ratings of one judge only (see
 # fit_one_judge()).
-check_estimate <- function(x, arg = "x") {
-  check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
+check_estimate <- function(x) {
+  check_class(x, "accuracy_estimate", "x", "Make one with {.fun estimate_accuracy}.")
   check_not_one_judge(x$fit)
   x
 }

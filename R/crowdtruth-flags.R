@@ -258,9 +258,9 @@ new_flags <- function(workers, rule) {
     notes = c(
       rule_note(rule),
       # Performance of the rule on workers of known quality, from held-out scores.
-      if (fitted) paste0(
-        "Held out (", count_noun(rule$folds, "fold"), ", ", performance$low, " of ",
-        performance$known, " known workers of low quality): ", toString(paste(
+      if (fitted) sprintf(
+        "Held out (%s, %s of %s known workers of low quality): %s",
+        count_noun(rule$folds, "fold"), performance$low, performance$known, toString(paste(
           c("accuracy", "precision", "recall", "AUC"),
           format_decimals(unlist(performance[c("accuracy", "precision", "recall", "auc")]))
         ))

@@ -70,8 +70,8 @@ new_crowdtruth <- function(tables, fields) {
       steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
     ),
     # Such as "version 2014: 60 units, 30 workers, 6 annotations; 600 judgements with 650 labels".
-    line = paste0(
-      "version ", x$options$version, ": ", toString(words[!is_of_answers]), "; ",
+    line = sprintf(
+      "version %s: %s; %s", x$options$version, toString(words[!is_of_answers]),
       paste(words[is_of_answers], collapse = " with ")
     ),
     shown = view(x$annotations, setdiff(names(x$annotations), "reason"), most = 15L),
@@ -273,7 +273,7 @@ assign_workers <- function(units, workers, per_unit) {
   queue <- sample.int(workers)
   for (u in seq_len(units)) {
     chosen <- head(queue, per_unit)
-    queue <- utils::tail(queue, -per_unit)
+    queue <- tail(queue, -per_unit)
     n_lacking <- per_unit - length(chosen)
     if (n_lacking > 0L) {
       next_round <- sample.int(workers)

@@ -160,7 +160,7 @@ measure_quality <- function(entries, options) {
   out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
     change <- max(unlist(lapply(
-      out[c("unit_change", "worker_change", "annotation_change")], utils::tail, 1L
+      out[c("unit_change", "worker_change", "annotation_change")], tail, 1L
     )))
     warn_fallible("no_convergence",
       "Qualities did not converge in {options$max_steps} step{?s}.",
@@ -228,7 +228,7 @@ worker_reasons <- function(table, measured) {
       measured$worker_floored)
   } else {
     has_no_comparison <- is.na(table$unit_disagreement)
-    fewer <- paste("unit_disagreement is over", measured$compared, "of", table$units, "units")
+    fewer <- sprintf("unit_disagreement is over %s of %s units", measured$compared, table$units)
     Reduce(join_reasons, list(
       ifelse(!has_no_comparison & measured$compared < table$units, fewer, NA),
       first_reason("no unit with labels of the worker and of others" = has_no_comparison),

@@ -77,9 +77,10 @@ new_data_check <- function(checks, questions, facts) {
           ifelse(passed$found == "none", paste("no", passed$check), passed$found), collapse = "; "
         )), "", "Questions that these ratings can answer"
       )), "heading"),
-      unique(paste0(
-        "  ", ifelse(is.na(questions$why), questions$question, "Questions on systems:"),
-        " ", answer_words[questions$answer], ". ", questions$reason
+      unique(sprintf(
+        "  %s %s. %s",
+        ifelse(is.na(questions$why), questions$question, "Questions on systems:"),
+        answer_words[questions$answer], questions$reason
       ))
     ),
     more = "tidy(what = \"questions\"), check_k_properties(), plot()"
@@ -113,7 +114,7 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
       ggplot2::aes(0.04, label = .data$found), hjust = 0, size = 3.2, lineheight = 0.9
     ) +
     colour_scale(c("main", "muted", "accent"), drop = FALSE) +
-    ggplot2::scale_shape_manual(values = c(16, 17, 15), drop = FALSE) +
+    shape_scale(c(16, 17, 15), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(-0.05, 1.3), breaks = NULL) +
     plot_titles("What these ratings can show", colour = NULL, shape = NULL) +
     ggplot2::theme(panel.grid = ggplot2::element_blank())

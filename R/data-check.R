@@ -192,7 +192,7 @@ compared_answers <- function(x) {
 # Returns FALSE unless most raters are in a compared pair.
 all_nearly_copies <- function(pairs, n_panel) {
   length(union(pairs$first, pairs$second)) > max(1, n_panel / 2) &&
-    stats::median(pairs$same) > 0.95
+    median(pairs$same) > 0.95
 }
 
 # Returns sentences about problems of the fitted ratings, for the printed estimates: weak agreement,
@@ -227,7 +227,7 @@ look_at_categories <- function(x) {
     if (any(is_weak)) paste(words, shorten(labels[is_weak]))
   }
   plain <- plain_label(labels)
-  variants <- labels[plain %in% plain[duplicated(plain)]]
+  variants <- labels[plain %in% repeated_values(plain)]
   weaknesses <- c(
     if (length(variants) > 0L) paste0("equal except for capitals or blanks: ",
       shorten(dQuote(variants, FALSE)), ", which `clean_labels = TRUE` of `ratings()` merges"),

@@ -137,7 +137,7 @@ gate_rows.system_comparison <- function(x, at_least) {
   abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", no_gate_of_machines,
     i = "Label random cases, and give them to {.fun estimate_accuracy} as {.arg known_truth}.")
   table <- x$differences
-  pair_name <- paste(table[[1L]], "-", table[[2L]])
+  pair_name <- pair_names(table)
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)
   rows <- decision_rows(table, pair_name, at_least, "it is not computed for differences")
   rows$gold <- x$gold$cases %||% NA_integer_

@@ -230,11 +230,13 @@ is_drawn_by_class <- function(gold, x) {
 
 few_gold <- 10L # smallest number of gold cases for which the coverage of intervals was measured
 
+has_gold_cases <- function(gold) length(gold$case) > 0L
+
 # Returns "sample" if gold cases are a probability sample (or if there are none), otherwise the
 # reason why they are not: "unrated" (a random sample, but none of its cases has a rating), "picked"
 # (by hand), or "undeclared" (`gold_sample` is missing).
 gold_kind <- function(gold, x) {
-  if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")
+  if (!has_gold_cases(gold) || is_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
 

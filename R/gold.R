@@ -176,7 +176,7 @@ gold_common <- function(interval, independent, shared) {
   distance <- independent - shared
   distance[abs(distance) < 1e-6] <- NA_real_
   share_at <- function(value) (independent - value) / distance
-  shares_at_limits <- lapply(interval[c("conf.low", "conf.high")], share_at)
+  shares_at_limits <- lapply(interval[limit_columns], share_at)
   lower <- Reduce(pmin, shares_at_limits)
   upper <- Reduce(pmax, shares_at_limits)
   outside <- (lower > 1 | upper < 0) %in% TRUE

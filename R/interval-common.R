@@ -103,12 +103,12 @@ bootstrap_interval <- function(draft, table) {
 # estimate. If there are more of them than replicates outside the interval on one side, the note
 # says that the interval is too narrow. `x`: an accuracy estimate.
 bootstrap_note <- function(x) {
-  failed_range <- range(x$details$failed)
+  most_failed <- max(x$details$failed)
   paste0(
     "sampling error only; ", replicates_note(x),
-    if (failed_range[[2L]] > 0L) paste0(
-      ", ", paste(unique(failed_range), collapse = " to "), " of them without an estimate",
-      if (failed_range[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates)
+    if (most_failed > 0L) paste0(
+      ", ", span_words(x$details$failed), " of them without an estimate",
+      if (most_failed > (1 - x$options$conf_level) / 2 * x$options$replicates)
         " (too narrow)"
     )
   )
@@ -149,10 +149,10 @@ posterior_note <- function(x) {
   if (is.null(x$options$common) || has_fixed_common(x$options)) {
     return("quantiles of posterior draws; sampling error only, given the assumption")
   }
-  paste0(
-    "quantiles of posterior draws. Of its variance ", percent[[1L]], " is sampling, ",
-    percent[[2L]], " shared errors and ", percent[[3L]],
-    " cases on which all raters err; the ratings cannot reduce the last two"
+  sprintf(
+    paste("quantiles of posterior draws. Of its variance %s is sampling, %s shared errors and %s",
+      "cases on which all raters err; the ratings cannot reduce the last two"),
+    percent[[1L]], percent[[2L]], percent[[3L]]
   )
 }
 
@@ -188,7 +188,7 @@ profile_interval <- function(draft, table) {
   }
   if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
   known <- !is.na(table$estimate)
-  deviance <- stats::qchisq(options$conf_level, 1)
+  deviance <- qchisq(options$conf_level, 1)
   # Fields, with an element per system: `low` and `high`, limits of the profile interval;
   # `converged`, did all fits along the profile converge? `moved`, was a higher maximum found than
   # the fit? The profile is then around that maximum.

@@ -32,7 +32,7 @@ effective_gold_size <- function(x, target, conf_level) {
   size <- 1 / relative_error_variance(x, target)
   if (is.null(x$clusters)) return(size)
   # Adjusts for the quantile of the t distribution with few clusters.
-  t_value <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
+  t_value <- t_quantile(conf_level, x$clusters)
   ifelse(x$clusters < min_clusters, NA_real_, (normal_quantile(conf_level) / t_value)^2 * size)
 }
 
@@ -63,7 +63,7 @@ difference_interval <- function(x, target, conf_level, times = quantile_of_few(x
 # adjusted the effective number of cases for few clusters.
 quantile_of_few <- function(x, conf_level) {
   if (!is.null(x$clusters)) return(normal_quantile(conf_level))
-  ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
+  ifelse(x$gold > 1, t_quantile(conf_level, x$gold), Inf)
 }
 
 # ---- Combined intervals --------------------------------------------------------------------------
@@ -161,7 +161,7 @@ weight_of_ratings <- function(x, prior, estimate, error, conf_level, widen) {
 # `error`: its squared standard error. Returns the z statistic and the p-value of the difference.
 contradiction <- function(prior, value, error) {
   z <- (prior$centre - value) / sqrt(prior$variance + error)
-  list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
+  list(statistic = z, p.value = 2 * pnorm(-abs(z)))
 }
 
 # Averages two intervals of each quantity: the interval `corrected`, which is from gold cases only,
@@ -291,7 +291,7 @@ average_likelihood_ratio <- function(share, size, from_ratings, cases) {
   if (!is.na(from_ratings$estimate) && !is.na(from_ratings$std.error)) {
     variance <- from_ratings$estimate * (1 - from_ratings$estimate)
     prior <- ratings_prior(from_ratings, Inf, variance, cases, default_widen)
-    normal <- stats::dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probability)
+    normal <- dnorm(accuracy, prior$centre, prior$sd) * sin(pi * probability)
     density <- density / 2 + n * normal / sum(normal) / 2
   }
   mean(density * exp(log_ratio(accuracy, share, size)))
@@ -327,7 +327,7 @@ sequence_difference <- function(x, target, conf_level) {
 # the estimate from ratings used as a prior?
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
                           believes = FALSE) {
-  stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
+  stopifnot(is_bool(anytime), is_bool(believes))
   call_with <- function(interval) {
     function(x, from_ratings, settings) {
       arguments <- c(list(x = x, from_ratings = from_ratings), settings)

@@ -110,7 +110,7 @@ robust_draws <- function(estimate, replicates) {
 normal_draws <- function(covariance) {
   n_systems <- ncol(covariance)
   n_draws <- max(2000, 2 * n_systems, min(1e4, 4e5 %/% n_systems))
-  noise <- matrix(stats::rnorm(n_draws * n_systems), n_draws)
+  noise <- matrix(rnorm(n_draws * n_systems), n_draws)
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n_draws - 1)
   eigen_parts <- eigen(covariance, symmetric = TRUE)
   # Uses the symmetric root: the sign of eigenvectors is arbitrary and must not affect the draws.
@@ -124,8 +124,8 @@ scaled_vectors <- function(eigen_parts) sqrt(pmax(0, eigen_parts$values)) * t(ei
 # Returns factors that convert `n` normal draws to draws with the heavy tails of robust intervals,
 # see robust_quantile(). They are quantiles at equally spaced probabilities, in random order.
 heavy_tail_factors <- function(n) {
-  chi_square <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
-  normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / chi_square)
+  chi_square <- qchisq((sample.int(n) - 0.5) / n, tail_freedom)
+  normal_quantile(0.9) / qt(0.95, tail_freedom) * sqrt(tail_freedom / chi_square)
 }
 
 # Returns the hidden error of each system: the part of its standard error that is due to shared
@@ -142,7 +142,7 @@ hidden_error <- function(estimate) {
 # same_answer_share().
 hidden_error_noise <- function(centred, same) {
   n_draws <- nrow(centred)
-  noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n_draws * ncol(same)), n_draws))
+  noise <- qr.resid(qr(cbind(1, centred)), matrix(rnorm(n_draws * ncol(same)), n_draws))
   noise <- qr.Q(qr(noise)) * sqrt(n_draws - 1)
   noise <- noise %*% scaled_vectors(eigen(same^hidden_correlation_power, symmetric = TRUE))
   # Systems with equal answers get exactly the same draws.
@@ -221,7 +221,7 @@ hidden_of_system <- function(estimate, s, gap = 0,
 # quantile for 90%.
 robust_quantile <- function(options, conf_level) {
   if (has_fixed_common(options)) return(normal_quantile(conf_level))
-  t_quantiles <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
+  t_quantiles <- qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)
   normal_quantile(0.9) * t_quantiles[[1L]] / t_quantiles[[2L]]
 }
 

@@ -80,7 +80,7 @@ parts_of_average <- function(value, average) {
   )
   fields <- c("shared", "independent", estimate_fields)
   if (is.null(average)) {
-    return(rlang::rep_named(fields, list(rep(NA_real_, length(value)))))
+    return(rep_named(fields, list(rep(NA_real_, length(value)))))
   }
   usage <- leading_categories(average$x)
   average$point$numbers$base_rate_range <- base_rate_ranges(average$x, usage)
@@ -167,7 +167,7 @@ find_doubtful <- function(estimate) {
 # the case if there are gold cases, or if the user gives the share of shared errors.
 rests_on_machines <- function(estimate) {
   panel_kind(estimate) == "machines" && !has_fixed_common(estimate$options) &&
-    !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
+    !all(rests_on_gold(estimate)) && any_known(estimate$details$rater_error)
 }
 
 # Warns about doubtful estimates (see find_doubtful()): more data would help, or a few cases with

@@ -27,7 +27,7 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
     interval = interval_record$id %||% check_choice(interval, "none", "interval"),
       interval_record = interval_record
   )
-  by <- by_of_cases(rlang::enquo(by), x$x)
+  by <- by_of_cases(enquo(by), x$x)
   x <- replace_answers(x, choose_systems(x$x, systems))
   check_has_systems(x$x)
   answering <- setdiff(x$x$systems, x$x$constant)
@@ -60,8 +60,8 @@ calibrated_estimate <- function(fit, options) {
     NA_character_)
   table$std.error <- unname(sqrt(variances(fit)[n_raters(x) + category]))
   if (!anyNA(estimates) && has_interval(draft)) {
-    limits <- stats::confint(fit, rate_terms(x)[category], options$conf_level)
-    table[c("conf.low", "conf.high")] <- split_columns(limits, 1:2)
+    limits <- confint(fit, rate_terms(x)[category], options$conf_level)
+    table[limit_columns] <- split_columns(limits, 1:2)
     if (anyNA(limits)) table <- without_interval(table,
       if (weights_are_counts(x)) "the estimate is 0 or 1" else "weights are not counts")
   }
@@ -179,7 +179,7 @@ note_of_one_rater <- function(estimate) {
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)
     }), collapse = ", and ")
   )
-  paste0("On gold cases ", x$raters, " ", words, ".")
+  sprintf("On gold cases %s %s.", x$raters, words)
 }
 
 # Returns the uncorrected pass rate of each constant system: the share of ratings that are its
@@ -213,7 +213,9 @@ rerun_words <- function(estimate) {
   squared_correlation <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
   n_labels <-
     format_decimals(equivalent_labels_of_runs(runs + 0:1, squared_correlation, reliability), 2L)
-  paste0("Reliability of runs: ", format_decimals(reliability, 2L),
-    ". With one more run for each case, ",
-    "a gold label would be worth ", n_labels[[2L]], " labels without ratings, now ", n_labels[[1L]])
+  sprintf(
+    paste("Reliability of runs: %s. With one more run for each case, a gold label would be worth",
+      "%s labels without ratings, now %s"),
+    format_decimals(reliability, 2L), n_labels[[2L]], n_labels[[1L]]
+  )
 }

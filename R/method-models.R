@@ -54,7 +54,7 @@ estimate_latent <- function(fit, options, average) {
 }
 
 # Empty table of bins, for systems without answers.
-no_bins <- data.frame(rlang::rep_named(
+no_bins <- data.frame(rep_named(
   c("lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"),
   list(double())
 ))
@@ -123,7 +123,7 @@ for_systems <- function(fit, weight, posteriors, run, systems = seq_along(fit$x$
 # correct. `answer`: category number of each pattern of ratings. `posterior`: patterns x categories.
 # `weight`: number of cases of each pattern.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
-  stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
+  weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
 # Returns the accuracy by equation 7 of Lehner (2015). `agreement`: share of cases in which the
@@ -138,7 +138,7 @@ accuracy_of_agreement <- function(agreement, probability, n) {
 # mean_posterior_of_answers().
 unbinned_of_posterior <- function(answer, posterior, weight, options) {
   agreement <- mean_posterior_of_answers(answer, posterior, weight)
-  probability <- stats::weighted.mean(rowSums(posterior^2), weight)
+  probability <- weighted.mean(rowSums(posterior^2), weight)
   accuracy <- accuracy_of_agreement(agreement, probability, ncol(posterior))
   if (options$clip == "none") accuracy else clip01(accuracy)
 }
@@ -148,7 +148,7 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
   table <- bins_of_posterior(answer, posterior, weight, options)
   known_bins <- drop_missing(table, "estimate")
   if (nrow(known_bins) == 0L) return(NA_real_)
-  accuracy <- stats::weighted.mean(known_bins$estimate, known_bins$cases)
+  accuracy <- weighted.mean(known_bins$estimate, known_bins$cases)
   if (options$clip == "overall") clip01(accuracy) else accuracy
 }
 

@@ -73,13 +73,12 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   if (length(measured) == 0L) return(rows)
   select_measured <- function(fields) lapply(fields, `[`, measured)
   settings <- c(estimate$gold$settings, conf_level = conf_level)
-  columns <- c("estimate", interval_columns)
   record <- accuracy_intervals[[interval]]
   unit_values <- do.call(cbind, record$gold$share(select_measured(x), select_measured(prior),
-    settings)[columns])
+    settings)[estimate_columns])
   ranges <- ranges[measured, , drop = FALSE]
-  values <- unit_values * widths(ranges) + outer(ranges[, 1L], columns != "std.error")
-  rows[measured, columns] <- as.data.frame(values)
+  values <- unit_values * widths(ranges) + outer(ranges[, 1L], estimate_columns != "std.error")
+  rows[measured, estimate_columns] <- as.data.frame(values)
   rows
 }
 
@@ -215,7 +214,7 @@ values_by_row <- function(plan, tables) {
 # the error). See also add_standard_errors().
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
-    share <- (equivalent_cases * value + 0.5) / (equivalent_cases + 1)
+    share <- add_half_cases(value, equivalent_cases)
     share * (1 - share)
   }
   value[x$variance <= 1e-18] <- NA

@@ -40,10 +40,7 @@ accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   table <- metrics_of_table(estimate, accuracy, interval, conf_level)
   table$metric <- names(plan$records)
   answered_share <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
-  numbers <- c("estimate", interval_columns)
-  table[numbers] <- lapply(table[numbers], function(x) {
-    ifelse(answered_share %in% 0, 0, answered_share * x)
-  })
+  table[estimate_columns] <- lapply(table[estimate_columns], of_all_cases, answered_share)
   table$reason[answered_share %in% 0] <- NA
   table
 }
@@ -207,7 +204,7 @@ add_standard_errors <- function(rows, steepest, ranges) {
   value <- clip01(to_unit(rows$estimate, ranges))
   is_few <- is.finite(cases) & (rows$sampling < 1e-8 * width | cases < cases_of_a_share |
     pmin(value, 1 - value) * cases < 0.5)
-  share <- (value * cases + 0.5) / (cases + 1)
+  share <- add_half_cases(value, cases)
   least_error <- width * sqrt(share * (1 - share) / cases)
   rows$sampling <- ifelse(is_few %in% TRUE, pmax(least_error, rows$sampling), rows$sampling)
   rows$hidden <- pmin(rows$hidden, width / 2)
@@ -306,7 +303,7 @@ interval_rows <- function(rows, ranges, z) {
   error <- rows$std.error[known] / width
   cases <- (rows[["cases"]] %||% rows$n)[known]
   # Share with half a correct and half a wrong case added, as in add_standard_errors().
-  share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
+  share <- ifelse(is.finite(cases), add_half_cases(value, cases), value)
   variance <- share * (1 - share)
   size <- variance / error^2
   half_widths_of <- function(size) {

@@ -11,12 +11,12 @@ metric_labels <- function(table) {
 # Returns the label of the system in each row, preceded by the group or variable if there are
 # several.
 system_titles <- function(table) {
-  do.call(paste, unname(as.list(table[intersect(c(part_columns, "system"), names(table))])))
+  paste_columns(table[intersect(c(part_columns, "system"), names(table))], " ")
 }
 
 # Returns strings with estimate and interval, such as "0.80 [0.70, 0.90]".
 format_estimates <- function(table) {
-  trimws(paste(format_decimals(table$estimate), bracketed(table$conf.low, table$conf.high, "")))
+  trimws(paste(format_decimals(table$estimate), bracketed(table$conf.low, table$conf.high)))
 }
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
@@ -62,7 +62,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
   c(
     reason_notes(table, paste0(metric_labels(table), " (", table$system, ")")),
     if (!all(rests_on_gold(estimates[[1L]]))) merge_part_notes(lapply(estimates, common_note)),
-    if (!all(is.na(table$conf.low))) c(
+    if (any_known(table$conf.low)) c(
       if (length(unique(system_titles(table))) > max_columns) {
         note("The table has no room for intervals: see tidy()", report = NULL)
       },
@@ -76,14 +76,14 @@ metric_interval_note <- function(interval, conf_level, estimates) {
   estimate <- estimates[[1L]]
   record <- accuracy_intervals[[interval]]
   if (is.null(record$find)) return(NULL)
-  resampling_words <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
-    " replicates", if (has_stand_in(estimate) && record$spread != "delta") {
+  resampling_words <- paste0(
+    replicates_note(estimate), if (has_stand_in(estimate) && record$spread != "delta") {
       paste0(" of the ", method_of(estimate)$stand_in, " model")
-    })
+    }
+  )
   description <- if (measures_by_gold(estimate, interval)) {
-    n_gold <- unique(number_of(range(vapply(estimates, count_gold, 0))))
-    paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
-      paste(n_gold, collapse = " to "), " gold cases")
+    sprintf("each by itself, in the %s, with %s gold cases", estimate$gold$settings$target,
+      span_words(vapply(estimates, count_gold, 0), number_of))
   } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", resampling_words, ")", allowance_words(estimate))
   } else if (record$spread == "percentile" && !record$drawn) {
@@ -160,7 +160,7 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 # Raises an error if differences of a metric between systems cannot be computed from the estimate.
 # `record`: see new_metric().
 check_derived <- function(record, estimate) {
-  gold <- length(estimate$gold$case) > 0L
+  gold <- has_gold_cases(estimate$gold)
   why <- if (record$needs != "table" || record$better == "" || record$odds) {
     "comparisons do not support prevalences, ratios, scores and \"accuracy_all\""
   } else if (!has_posterior(estimate)) {

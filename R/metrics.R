@@ -94,8 +94,7 @@ check_cost_matrix <- function(cost, categories) {
   if (is.null(cost)) return(NULL)
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
-  abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
-    "cost",
+  abort_argument_if(!is_square_matrix(cost, n), "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
     x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
         {describe(cost)}.", i = "Categories are {.val {categories}}.")
@@ -357,7 +356,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   # accuracy (pass rate) is useful.
   is_undefined <- table$system %in% estimate$fit$x$constant &
     field_of_rows(plan, "share", table) != "cases"
-  table[is_undefined, c("estimate", interval_columns)] <- NA_real_
+  table[is_undefined, estimate_columns] <- NA_real_
   table$reason[is_undefined] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {

@@ -138,7 +138,7 @@ plot_score_curve <- function(object, type, ...) {
   (if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)) +
     diagonal("accent", "dashed") +
     category_scale(levels(table$who)) +
-    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
+    square_panel()
 }
 
 draw_roc <- function(table, object) {
@@ -201,7 +201,7 @@ max_drawn_pairs <- 40L # a plot shows at most this number of pairs
 plot_differences <- function(object) {
   table <- head(shown_pairs(object), max_drawn_pairs)
   compares_groups <- inherits(object, "group_comparison")
-  pair_label <- paste(table[[1L]], "-", table[[2L]])
+  pair_label <- pair_names(table)
   if (compares_groups) pair_label <- paste(pair_label, table$system)
   table$pair <- factor_from_top(pair_label)
   table$verdict <- ifelse(
@@ -269,7 +269,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_point(aes_columns(shape = "kind"), position = dodge, size = 2.4) +
     facets("panel", scales = if (all_within_1) "free_y" else "free") +
     category_scale(levels(table$who)) +
-    ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
+    shape_scale(c(category = 19, overall = 18), guide = "none") +
     (if (all(field_of_rows(object$plan, "odds"))) {
       ggplot2::scale_x_log10(labels = in_digits)
     } else {
@@ -301,8 +301,7 @@ facet_metrics <- function(table, plan) {
   panels <- unique(c("All categories", titles))
   table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row), panels)
   table$kind <- ifelse(has_no_category, "overall", "category")
-  names <- table[c("system", part_column(table))]
-  table$who <- factor_in_order(do.call(paste, c(names, sep = ", ")))
+  table$who <- factor_in_order(paste_columns(table[c("system", part_column(table))]))
   table$from_top <- -as.integer(table$who)
   table
 }

@@ -98,7 +98,7 @@ plot_pairs <- function(object, about) {
     cells, about$judges, if (has_several_measures) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
     caption = if (length(titles) > max_maps) {
-      paste0("The first ", max_maps, " of ", length(titles), " measures")
+      sprintf("The first %s of %s measures", max_maps, length(titles))
     },
     systems = if (!has_several_measures) about$systems, sorted = TRUE,
     numbers = length(about$judges) <= if (has_several_measures) 4L else 12L,

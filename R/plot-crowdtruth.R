@@ -111,7 +111,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
       show.legend = TRUE
     ) +
     colour_scale(c("main", "accent"), name = NULL, drop = FALSE) +
-    ggplot2::scale_shape_manual(values = c(16, 17, 1), name = "known to be") +
+    shape_scale(c(16, 17, 1), name = "known to be") +
     ggplot2::scale_size_area(max_size = 5, name = "units", breaks = size_breaks) +
     plot_titles(
       "Workers by their metrics",

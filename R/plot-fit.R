@@ -28,7 +28,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
 # Words for a subtitle if only some of the raters are drawn, otherwise NULL.
 words_on_raters <- function(n_drawn, n_raters) {
   if (n_raters > n_drawn)
-    paste0("; the ", n_drawn, " of ", n_raters, " raters with the most ratings")
+    sprintf("; the %s of %s raters with the most ratings", n_drawn, n_raters)
 }
 
 plot_parameters <- function(object, max_raters) {
@@ -338,7 +338,7 @@ autoplot.calibration <- function(object, ...) { # nolint: object_name.
     upright_lines() +
     ggplot2::geom_point(aes_columns(size = "n"), colour = plot_colours$main) +
     ggplot2::scale_size_area(max_size = 5, breaks = size_breaks) +
-    ggplot2::coord_equal(xlim = 0:1, ylim = 0:1) +
+    square_panel() +
     plot_titles(
       "How often probabilities come true", paste0("Shares with ", title, "s"),
       "probability", "share of true categories", size = "probabilities"

@@ -39,7 +39,7 @@ plot_sensitivity <- function(object) {
 sensitivity_layers <- function(line_ends, marks, object, estimates) {
   name_by_mark <- function(values) setNames(values, levels(marks$mark))
   list(
-    if (!all(is.na(line_ends$low))) ggplot2::geom_ribbon(
+    if (any_known(line_ends$low)) ggplot2::geom_ribbon(
       aes_columns(ymin = "low", ymax = "high"), fill = plot_colours$low, alpha = 0.6
     ),
     ggplot2::geom_line(colour = plot_colours$muted, linewidth = 0.8),
@@ -55,7 +55,7 @@ sensitivity_layers <- function(line_ends, marks, object, estimates) {
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(aes_columns(colour = "mark", shape = "mark"), marks, size = 3),
     colour_scale(name_by_mark(c("muted", "main", "muted", "accent")), name = "shared errors"),
-    ggplot2::scale_shape_manual(values = name_by_mark(c(16, 18, 15, 17)), name = "shared errors")
+    shape_scale(name_by_mark(c(16, 18, 15, 17)), name = "shared errors")
   )
 }
 
@@ -114,8 +114,8 @@ sensitivity_subtitle <- function(object, line_ends, marks) {
     } else if (!estimate_is_on_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
-    if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
-    if (!all(is.na(line_ends$low))) "; band: sampling error alone"
+    if (any_known(marks$low)) paste0("\nBar: ", interval, " of the estimate"),
+    if (any_known(line_ends$low)) "; band: sampling error alone"
   )
 }
 

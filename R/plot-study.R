@@ -41,11 +41,11 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
       facet_by(points, "label")
     }) +
     colour_scale(c("accent", "main"), name = "true accuracy") +
-    ggplot2::scale_shape_manual(values = c(19, 1), name = "true accuracy") +
+    shape_scale(c(19, 1), name = "true accuracy") +
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
     percent_axis(ggplot2::scale_x_continuous) +
     percent_axis(ggplot2::scale_y_continuous) +
-    ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
+    square_panel(axis_limits) +
     plot_titles(
       "Estimated and true accuracy", "On the line, estimates equal true accuracies",
       "true accuracy", "estimated accuracy", caption = if (any(is_missing)) {
@@ -321,6 +321,6 @@ plot_excess <- function(rows, label, is_flagged, title, x, y) {
       aes_columns(label = "label"), labelled_rows, size = 3.1, vjust = -0.9, check_overlap = TRUE
     ) +
     flag_colours() +
-    ggplot2::coord_equal(xlim = axis_limits, ylim = axis_limits) +
+    square_panel(axis_limits) +
     plot_titles(title, "Above the line: more often than the fitted model predicts", x, y)
 }

@@ -285,7 +285,7 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
   shown <- data.frame(
     rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
     mean = ifelse(is.na(table$mean), "", format_decimals(table$mean)),
-    interval = bracketed(table$lower, table$upper, "")
+    interval = bracketed(table$lower, table$upper)
   )
   shown[] <- lapply(shown, printable)
   new_schema(

@@ -8,7 +8,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   panel <- score_panel(from_ratings)
   scored_systems <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
   tables <- lapply(scored_systems, score_point, estimate = from_ratings, plan = plan)
-  with_estimate <- which(map_lgl(tables, function(table) !all(is.na(table$estimate))))
+  with_estimate <- which(map_lgl(tables, function(table) any_known(table$estimate)))
   record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(with_estimate) == 0L) return(stack_rows(tables))
   no_interval_reason <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
@@ -133,7 +133,7 @@ score_intervals <- function(rows, estimate, plan, scored_system, draws, record, 
   rows <- if (record$spread == "percentile") {
     unit_percentiles(rows, values, ends, conf_level)
   } else {
-    sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)
+    sampling <- apply(values, 2L, sd, na.rm = TRUE) * widths(ends)
     rows$hidden <- hidden_of_scores(estimate, plan, scored_system)
     rows$std.error <- sqrt(sampling^2 + rows$hidden^2) + 0 * rows$estimate
     interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
@@ -160,7 +160,7 @@ lower_limits_by_gaps <- function(rows, plan, scored_system, z = 0) {
 centre_on_estimate <- function(values, estimate, plan) {
   is_calibration_error <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(is_calibration_error)) {
-    centre <- apply(values[, is_calibration_error, drop = FALSE], 2L, stats::median, na.rm = TRUE)
+    centre <- apply(values[, is_calibration_error, drop = FALSE], 2L, median, na.rm = TRUE)
     shift <- rep(estimate[is_calibration_error] - centre, each = nrow(values))
     values[, is_calibration_error] <- clip01(values[, is_calibration_error] + shift)
   }

@@ -63,7 +63,7 @@ write_hashed <- function(object, path) {
 # it to a variable could evaluate a promise, and so run code.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
-  hash <- utils::tail(bytes, 32L)
+  hash <- tail(bytes, 32L)
   bytes <- head(bytes, -32L)
   if (!identical(hash, hash_bytes(bytes))) return(NULL)
   connection <- gzcon(rawConnection(bytes))

@@ -197,8 +197,8 @@ check_panel <- function(x, world, n) {
   )
   expected_systems <- world$all %||% x$systems
   is_same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% expected_systems)
-  ensure(is_same, "return the same systems every time", paste0(
-    "They were ", toString(expected_systems), "; now they are ", toString(x$systems), "."
+  ensure(is_same, "return the same systems every time", sprintf(
+    "They were %s; now they are %s.", toString(expected_systems), toString(x$systems)
   ))
 }
 

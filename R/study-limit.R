@@ -69,7 +69,7 @@ exact_panel <- function(design, truth) {
   columns <- lapply(setNames(seq_along(judges), judges), function(u) {
     factor(design$categories[codes[, u]], levels = design$categories) # code n + 1 is missing
   })
-  weights <- utils::tail(make.unique(c(judges, "weight")), 1L)
+  weights <- tail(make.unique(c(judges, "weight")), 1L)
   columns[[weights]] <- probability[codes]
   without_warnings(ratings(
     list2DF(columns), raters = !!names(design$raters), systems = !!names(design$systems),

@@ -83,7 +83,7 @@ summarise_errors <- function(target, group, margin) {
   mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
       panels <- length(unique(group$panel[known]))
-      p <- (0.5 + panels * mean(x)) / (panels + 1) # not 0 or 1, so that the error is above 0
+      p <- add_half_cases(mean(x), panels)
       sqrt(p * (1 - p) / panels)
     } else {
       mean_mcse(x, known, group$cell, group$panel)
@@ -137,9 +137,9 @@ show_study <- function(study) {
       estimators = length(estimators), estimates = nrow(rows),
       missing = mean(is.na(rows$estimate)), failed = n_failed
     ),
-    line = paste0(
-      count_noun(panels, "panel"), ", ", count_noun(length(study$designs), "design"), ", ",
-      count_noun(length(estimators), "estimator"), ": ", shorten(estimators)
+    line = sprintf(
+      "%s, %s, %s: %s", count_noun(panels, "panel"), count_noun(length(study$designs), "design"),
+      count_noun(length(estimators), "estimator"), shorten(estimators)
     ),
     shown = errors_to_print(study, rows), notes = study_notes(rows, study$estimators),
     more = "summary(), tidy(), plot(), update(), replay()"
@@ -172,9 +172,10 @@ study_notes <- function(rows, estimators) {
         " (sample accuracy for designs without expected accuracy)",
       ", all systems (Monte Carlo standard error)"
     ),
-    if (length(failed) > 0L) paste0(
-      count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", failed[[1L]],
-      ", \"estimate\") by ", first_failed$estimator, ": ", first_failed$reason
+    if (length(failed) > 0L) sprintf(
+      "%s failed; the first is replay(study, %s, \"estimate\") by %s: %s",
+      count_noun(length(failed), "estimate"), failed[[1L]], first_failed$estimator,
+      first_failed$reason
     ),
     if (length(without_estimate) > 0L) paste0("No estimates: ", shorten(paste0(
       without_estimate, " (", ifelse(first_missing %in% failed, "failed", paste0(

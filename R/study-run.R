@@ -112,7 +112,7 @@ add_results <- function(study, tables) {
 kept_blocks <- function(blocks, finished) {
   cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
   is_lost <- map_lgl(finished, is.null)
-  unname(finished[!as.logical(stats::ave(is_lost, cell, FUN = cummax))])
+  unname(finished[!as.logical(ave(is_lost, cell, FUN = cummax))])
 }
 
 # Returns a list: `width`, the number of blocks that run at the same time, and `run`, the function
@@ -128,7 +128,7 @@ block_runner <- function(study, threads) {
   needed <- estimator_globals(c(study$estimators, worlds))
   name_of_block <- function(block) {
     last <- block$first + block$runs - 1
-    paste0("design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ", last)
+    sprintf("design %s, n = %s, runs %s to %s", block$label, number(block$n), block$first, last)
   }
   run <- function(blocks, tick) {
     run_pieces(
@@ -190,7 +190,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
         system = rep(systems, each = block$runs),
         run = as.integer(block$first - 1 + seq_len(block$runs)), estimator = name
       ),
-      result[c("estimate", interval_columns)],
+      result[estimate_columns],
       repeat_columns(
         expected = as.vector(core$expected), sample = as.vector(core$sample),
         agreement = na_real(core$agreement), chance_kappa = na_real(core$kappa),
