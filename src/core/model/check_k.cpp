@@ -210,15 +210,20 @@ LatentRows RowSampler::draw(Stream& stream) const {
       // Visits combinations in lexicographic order: the answer of the last judge changes fastest.
       // Consecutive rows then share long prefixes, which are computed only once when the drawn data
       // are fitted (class Pass).
-      for (std::size_t i = 0; i < count.size(); ++i) {
-        std::size_t remaining = i, combination = 0;
-        for (std::size_t j = length; j-- > 0; remaining /= N) {
-          key[2 * j + 1] = static_cast<int>(remaining % N);
-          combination = combination * N + remaining % N;
+      for (std::size_t j = 0; j < length; ++j) key[2 * j + 1] = 0;
+      for (std::size_t i = 0, combination = 0; i < count.size(); ++i) {
+        if (count[combination] != 0) {
+          out.add_row(key.data(), key.data() + key.size());
+          out.weight.push_back(count[combination]);
         }
-        if (count[combination] == 0) continue;
-        out.add_row(key.data(), key.data() + key.size());
-        out.weight.push_back(count[combination]);
+        // Moves to the next combination, like an odometer. `place` is the place value of a digit.
+        std::size_t place = count.size() / N;
+        for (std::size_t j = length; j-- > 0; place /= N) {
+          combination += place;
+          if (++key[2 * j + 1] < N) break;
+          combination -= place * N;
+          key[2 * j + 1] = 0;
+        }
       }
       continue;
     }
@@ -243,29 +248,53 @@ LatentRows RowSampler::draw(Stream& stream) const {
 }
 
 void KTester::fit(const LatentRows& rows) {
-  observed_ = compare(rows, Eigen::VectorXd(), OptimiserOptions(), this);
+  observed_ = compare(rows, this);
   sampler_.emplace(rows, law_);
 }
 
 KStatistics KTester::replicate(Stream& stream) const {
-  return compare(sampler_->draw(stream), null_, coarse_options(), nullptr);
+  return compare(sampler_->draw(stream), nullptr);
 }
 
-KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& start,
-                             const OptimiserOptions& options, KTester* fitted) const {
+namespace {
+
+// Start of a fit of `layout` from the fit `x` of `simpler`, a simpler or the same model. A shift
+// near zero, where its derivative is zero, starts above zero.
+Eigen::VectorXd start_from(const Layout& layout, const Layout& simpler, const Eigen::VectorXd& x) {
+  Eigen::VectorXd out = layout.start_from(simpler, x);
+  if (layout.shifts_at >= 0 && std::fabs(out[layout.shifts_at]) < 1e-3) out[layout.shifts_at] = 0.1;
+  return out;
+}
+
+}  // namespace
+
+KStatistics KTester::compare(const LatentRows& rows, KTester* fitted) const {
   KStatistics out{not_a_number, not_a_number, not_a_number, not_a_number};
   const LatentClass null(rows, test_.null, prior_);
-  const LatentFit fit = fit_latent(null, start, options);
+  const LatentFit fit =
+      fitted ? fit_latent(null, OptimiserOptions()) : null_newton_.fit(null, null_);
   const Law law(null.layout, fit.x);
-  bool converged = fit.converged;
-  int degrees = 0;
+  if (fitted) {
+    fitted->null_ = start_from(null.layout, null.layout, fit.x);
+    fitted->null_newton_ = SimplifiedNewton(null, fit.x);
+    fitted->law_ = law;
+    fitted->converged_ = fit.converged;
+  }
   if (test_.alternative) {
     const LatentClass alternative(rows, *test_.alternative, prior_);
-    const LatentFit alternative_fit =
-        fit_latent(alternative, alternative.layout.start_from(null.layout, fit.x), options);
+    Eigen::VectorXd start = start_from(alternative.layout, null.layout, fit.x);
+    const LatentFit alternative_fit = fitted ? fit_latent(alternative, start, OptimiserOptions())
+                                             : alternative_newton_.fit(alternative, start);
     out.ratio = 2 * (alternative_fit.log_likelihood - fit.log_likelihood);
-    degrees = alternative.layout.free_parameters() - null.layout.free_parameters();
-    converged = converged && alternative_fit.converged;
+    if (fitted) {
+      // The point of the null model, where replicates have their fits.
+      if (null.layout.shifts_at < 0 && alternative.layout.shifts_at >= 0) {
+        start[alternative.layout.shifts_at] = 0;
+      }
+      fitted->alternative_newton_ = SimplifiedNewton(alternative, start);
+      fitted->converged_ = fit.converged && alternative_fit.converged;
+      fitted->degrees_ = alternative.layout.free_parameters() - null.layout.free_parameters();
+    }
   }
   if (test_.pairs) {
     out.pairs = disagreeing_pairs(rows, law).distance();
@@ -275,12 +304,6 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
     for (const PairAgreement& pair : pair_agreement(rows, law, least_common_cases)) {
       if (!(out.residual >= pair.excess())) out.residual = pair.excess();
     }
-  }
-  if (fitted) {
-    fitted->null_ = fit.x;
-    fitted->law_ = law;
-    fitted->converged_ = converged;
-    fitted->degrees_ = degrees;
   }
   return out;
 }

@@ -10,7 +10,7 @@
 
 #include "../base/host.hpp"
 #include "../base/resample.hpp"
-#include "latent.hpp"
+#include "simplified_newton.hpp"
 
 namespace fallible {
 
@@ -106,15 +106,14 @@ class KTester {
   KStatistics replicate(Stream& stream) const;
 
  private:
-  // Fits the null model from `start` and then the alternative, and returns the statistics. Also
-  // stores the null model, its convergence and the degrees of freedom in `fitted` unless it is
-  // null.
-  KStatistics compare(const LatentRows& rows, const Eigen::VectorXd& start,
-                      const OptimiserOptions& options, KTester* fitted) const;
+  // Fits both models and returns the statistics. If `fitted` is null, starts from the fit of the
+  // null model to the data. Otherwise, stores this fit in `fitted`, with all that replicates need.
+  KStatistics compare(const LatentRows& rows, KTester* fitted) const;
 
   KTest test_;
   LatentPrior prior_;
-  Eigen::VectorXd null_;
+  Eigen::VectorXd null_;  // start of the fits of the null model to replicates
+  SimplifiedNewton null_newton_, alternative_newton_;
   AnswerLaw law_;
   std::optional<RowSampler> sampler_;
   KStatistics observed_{};

@@ -202,6 +202,38 @@ TEST_CASE("a model with more parameters starts at the fit of a simpler model") {
   }
 }
 
+TEST_CASE("with a Hessian from other data, a fit reaches the maximum of the usual search") {
+  const Panel panel = gaps();
+  const LatentRows rows = rows_of(panel, 0);
+  const LatentPrior prior;
+  for (const bool strata : {false, true}) {
+    const LatentModel model{true, Errors::uniform, strata, false};
+    const LatentClass of_data(rows, model, prior);
+    Eigen::VectorXd x = fit_latent(of_data, OptimiserOptions()).x;
+    // Drawn cases are equally difficult, or differ.
+    for (const double shift : {0.0, 0.1}) {
+      if (strata) x[of_data.layout.shifts_at] = shift;
+      LatentRows many = rows;
+      for (double& weight : many.weight) weight *= 100;
+      const SimplifiedNewton newton(of_data, x);
+      const RowSampler sampler(many, Law(of_data.layout, x));
+      Stream stream(3, 0);
+      for (int i = 0; i < 5; ++i) {
+        const LatentRows drawn = sampler.draw(stream);
+        const LatentClass drawn_model(drawn, model, prior);
+        Eigen::VectorXd start = x;
+        if (strata) start[of_data.layout.shifts_at] = 0.1;
+        const LatentFit fit = newton.fit(drawn_model, start);
+        const LatentFit usual = fit_latent(drawn_model, start, OptimiserOptions());
+        CHECK(fit.converged);
+        CHECK(fit.value == Approx(usual.value).epsilon(1e-7));
+        CHECK(fit.log_likelihood ==
+              Approx(fit.value - log_prior(drawn_model.layout, fit.x, nullptr)).epsilon(1e-12));
+      }
+    }
+  }
+}
+
 TEST_CASE("checks do not depend on threads, and compute only the requested statistics") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);

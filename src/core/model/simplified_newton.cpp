@@ -1,0 +1,112 @@
+#include "simplified_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../base/special.hpp"
+
+namespace fallible {
+
+namespace {
+
+// Most parameters. The Hessian takes an evaluation per parameter. A fit saves about five
+// evaluations, and a test has at least ten draws.
+constexpr int most_parameters = 50;
+// Changes of a parameter and of a squared shift in a difference of gradients. The Hessian needs few
+// digits: errors only add steps.
+constexpr double step_of_parameter = 1e-3, step_of_square = 1e-4;
+// Least squared shift. At 0, its derivative cannot be computed from that of the shift.
+constexpr double least_square = 1e-12;
+// Most steps; a fit has converged if the predicted gain of a step is below `least_gain`.
+constexpr int most_steps = 20;
+constexpr double least_gain = 1e-8;
+
+// `x` with a squared shift.
+Eigen::VectorXd with_square(Eigen::VectorXd x, int shift) {
+  if (shift >= 0) x[shift] = std::max(square(x[shift]), least_square);
+  return x;
+}
+
+double evaluate(const LatentClass& model, Eigen::VectorXd x, int shift, Eigen::VectorXd& gradient) {
+  if (shift >= 0) x[shift] = std::sqrt(x[shift]);
+  const double out = model.evaluate(x, &gradient);
+  if (shift >= 0) gradient[shift] /= 2 * x[shift];
+  return out;
+}
+
+// True if the density is smooth at `x`: no accuracy in a stratum is clipped to 0 or 1. Otherwise,
+// there are kinks and often several maxima.
+bool is_smooth(const Layout& layout, const Eigen::VectorXd& x) {
+  const double shift = layout.shifts_at < 0 ? 0 : std::fabs(x[layout.shifts_at]);
+  for (int i = 0; i < layout.groups * layout.per_group; ++i) {
+    const double accuracy = logistic(x[layout.accuracies_at + i]);
+    if (!(accuracy > shift && accuracy < 1 - shift)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+SimplifiedNewton::SimplifiedNewton(const LatentClass& model, const Eigen::VectorXd& x) {
+  const Layout& layout = model.layout;
+  if (layout.prior.none || layout.size > most_parameters || layout.judge_kinds > 1) return;
+  if (!is_smooth(layout, x)) return;
+  shift_ = layout.shifts_at;
+  Eigen::VectorXd y = with_square(x, shift_), gradient, column;
+  evaluate(model, y, shift_, gradient);
+  Eigen::MatrixXd out(layout.size, layout.size);
+  for (int i = 0; i < layout.size; ++i) {
+    const double at = y[i], step = i == shift_ ? step_of_square : step_of_parameter;
+    y[i] += step;
+    evaluate(model, y, shift_, column);
+    out.col(i) = (gradient - column) / step;
+    y[i] = at;
+  }
+  out = 0.5 * (out + out.transpose()).eval();
+  // Inverts by sweeps. All pivots are positive if and only if the matrix is positive definite.
+  for (int i = 0; i < layout.size; ++i) {
+    column = out.col(i);
+    const double pivot = column[i];
+    if (!(pivot > 0)) return;
+    for (int j = 0; j < layout.size; ++j) out.col(j) -= column[j] / pivot * column;
+    column /= pivot;
+    out.col(i) = column;
+    out.row(i) = column.transpose();
+    out(i, i) = -1 / pivot;
+  }
+  inverse_ = -out;
+}
+
+LatentFit SimplifiedNewton::fit(const LatentClass& model, const Eigen::VectorXd& start) const {
+  LatentFit out;
+  Eigen::VectorXd y = with_square(start, shift_), gradient, next, next_gradient;
+  if (inverse_.size() > 0) out.value = evaluate(model, y, shift_, gradient);
+  while (inverse_.size() > 0 && out.iterations++ < most_steps) {
+    next = y;
+    for (Eigen::Index i = 0; i < y.size(); ++i) next += gradient[i] * inverse_.col(i);
+    double predicted = 0.5 * (next - y).dot(gradient);
+    if (shift_ >= 0 && next[shift_] < least_square) {
+      // Moves to the maximum of the quadratic approximation at the least squared shift.
+      const double change = least_square - next[shift_];
+      predicted -= 0.5 * square(change) / inverse_(shift_, shift_);
+      next += change / inverse_(shift_, shift_) * inverse_.col(shift_);
+      next[shift_] = least_square;
+    }
+    out.converged = predicted < least_gain;
+    if (out.converged) break;
+    const double value = evaluate(model, next, shift_, next_gradient);
+    if (!(value - out.value >= 0.5 * predicted)) break;
+    y.swap(next);
+    gradient.swap(next_gradient);
+    out.value = value;
+  }
+  out.x = y;
+  if (shift_ >= 0) out.x[shift_] = std::sqrt(y[shift_]);
+  if (!out.converged || !is_smooth(model.layout, out.x)) {
+    return fit_latent(model, start, coarse_options());
+  }
+  out.log_likelihood = out.value - log_prior(model.layout, out.x, nullptr);
+  return out;
+}
+
+}  // namespace fallible
