@@ -35,7 +35,7 @@ test_that("a record with a property of the wrong type is refused when it is made
 })
 
 test_that("a pair gives an interval or is refused", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.6), 3, 60))
   pairs <- pairs_of_registry()

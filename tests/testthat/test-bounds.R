@@ -280,7 +280,7 @@ test_that("clusters of an estimate are drawn whole", {
 })
 
 test_that("the confidence set of a fit by draws refits with its prior and its sampling", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(3)
   n <- 200
   sick <- stats::runif(n) < 0.3

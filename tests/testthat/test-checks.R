@@ -67,7 +67,7 @@ test_that("arguments that are not there are named with all that are", {
 })
 
 test_that("functions, formulas and bytes in the wrong place are refused by name", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8, b = 0.7), 3, 40))
   estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none"))

@@ -164,7 +164,7 @@ test_that("dependence is refused where nothing could be learnt of it, or does no
 })
 
 test_that("a copied rater is seen in the pairs, and its law comes out", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(2)
   x <- copied_panel(0.4, 600)
   plain <- quiet(fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000)))

@@ -116,7 +116,7 @@ test_that("nothing that a browser sends is a path or an expression", {
     lapply(values[-11], function(value) list("raters", value, "wide"))
   )
   if (!nightly_tests()) {
-    messages <- messages[seq(1, length(messages), by = if (extended_tests()) 4 else 18)]
+    messages <- messages[seq(1, length(messages), by = if (extended_tests()) 9 else 18)]
   }
   faults <- vapply(messages, function(message) {
     said <- tryCatch(do.call(told_of, message, quote = TRUE), error = conditionMessage)

@@ -16,7 +16,7 @@ test_that("GLAD is at the top of its likelihood, and nowhere else", {
     for (step in c(-0.02, 0.02)) expect_lt(likelihood(replace(top, i, top[i] + step)), logLik(fit))
   }
   expect_identical(attr(logLik(fit), "df"), 7L)
-  skip_unless_extended()
+  skip_unless_nightly()
   # The curvature of the twin.
   hessian <- stats::optimHess(top, function(p) -likelihood(p))
   expect_equal(

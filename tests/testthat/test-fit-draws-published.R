@@ -282,7 +282,7 @@ test_that("caries in 3859 teeth, by five dentists", {
 })
 
 test_that("clinicians of whom one rated three times: Dawid and Skene", {
-  skip_unless_extended()
+  skip_unless_nightly()
   times <- stats::ave(seq_len(nrow(dawid1979)), dawid1979$case, dawid1979$rater, FUN = seq_along)
   table <- data.frame(
     case = dawid1979$case, rater = paste(dawid1979$rater, times), rating = dawid1979$rating
@@ -322,7 +322,7 @@ test_that("clinicians of whom one rated three times: Dawid and Skene", {
 })
 
 test_that("two tests that depend on each other", {
-  skip_unless_extended()
+  skip_unless_nightly()
   run <- function(...) {
     long_run(two_tests(), free_model(...), joseph(order = "none"), 1e5, 4L)
   }

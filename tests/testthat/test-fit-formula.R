@@ -71,7 +71,7 @@ test_that("two tests in two populations are identified, and fitted exactly", {
 })
 
 test_that("sensitivity and specificity of two tests have standard errors by likelihood", {
-  skip_unless_extended()
+  skip_unless_nightly()
   fit <- fit_raters(populations(), two_populations)
   found <- test_accuracy(fit)
   expect_false(anyNA(found$std.error))

@@ -14,7 +14,7 @@ test_that("log-likelihood and posteriors are those of a slow twin, for every mod
 })
 
 test_that("fits are tops: no step from them gains", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(2)
   x <- panel(200, dispersion = 2, difficulty = 0.2)
   for (model in models("none")[c(1:4, 7:10)]) {

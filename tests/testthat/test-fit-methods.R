@@ -93,7 +93,7 @@ test_that("new cases are judged under the old fit", {
 })
 
 test_that("simulated panels have the raters, the gaps and the probabilities of the fit", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(3)
   x <- quiet(panel(300, dispersion = 2, missing = 0.3))
   for (model in list(k_model(), rater_model("rater", "distance", "strata"), dawid_skene("weak"))) {

@@ -171,7 +171,7 @@ test_that("parameters on a boundary and fits that are not identified do no harm"
 })
 
 test_that("errors that depend on a covariate are found", {
-  skip_unless_extended()
+  skip_unless_nightly()
   panels <- if (nightly_tests()) 300 else 60
   share_found <- function(shift) {
     mean(replicate(panels, {

@@ -256,7 +256,7 @@ test_that("in pooled fits measures have no smaller error than with known truth",
 })
 
 test_that("errors exist where LAPACK fails on the matrix without scaling", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- withr::with_seed(3, {
     right <- runif(40, 0.5, 0.9)
     simulate_ratings(rater_design(right, NULL, 3, n = 500, missing = 1 - 3 / 40))

@@ -19,7 +19,7 @@ first_rater <- function(x, weights = rep(1, nrow(x))) {
 unweighted <- function(x) first_rater(x)
 
 test_that("a function stands in for a method", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- panel()
   set.seed(2)
   estimate <- estimate_accuracy(x, method = unweighted, resampling = list(replicates = 300))
@@ -43,7 +43,7 @@ test_that("a function stands in for a method", {
 })
 
 test_that("a package's method as a function gives what the method gives", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- panel()
   own <- function(x) tidy(estimate_accuracy(x, "unbinned", interval = "none"))
   set.seed(3)
@@ -54,7 +54,7 @@ test_that("a package's method as a function gives what the method gives", {
 })
 
 test_that("groups and comparisons use its replicates", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- panel()
   group <- rep(c("p", "q"), length.out = 150)
   set.seed(4)

@@ -4,7 +4,7 @@ compared_panel <- function() {
 }
 
 test_that("a metric that is the accuracy is compared as accuracies are", {
-  skip_unless_extended()
+  skip_unless_nightly()
   register_measure("same", "Same", function(table) sum(diag(table)), "table", kind = "metric")
   register_measure("error", "Error", function(table) 1 - sum(diag(table)), "table", better = "low", kind = "metric")
   withr::defer({

@@ -259,7 +259,7 @@ test_that("a plan leads to an estimate: drawn, adjudicated, read back with its p
 })
 
 test_that("a plan of a difference leads to a comparison", {
-  skip_unless_extended()
+  skip_unless_nightly()
   set.seed(3)
   x <- planned_store()$fit$x
   list <- augment(plan_gold(x, gold = 120, of = "difference"))
@@ -465,7 +465,7 @@ test_that("a pilot of a panel plans with what it has measured", {
 })
 
 test_that("probabilities of a pilot and a further draw are those of either", {
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- planned_store()$fit$x
   label <- function(cases) truth(x)$category[match(cases, truth(x)$case)]
   total <- function(pilot, choice) {

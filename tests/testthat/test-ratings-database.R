@@ -41,7 +41,7 @@ on_databases("long data are counted in the database", {
 on_databases("text is compared as R does it, whatever its collation", {
   panel <- spelled_panel()
   types <- loose_types(con)
-  for (turn in seq_len(if (extended_tests()) length(types) else 1)) { # other types for each column
+  for (turn in seq_len(if (nightly_tests()) length(types) else 1)) { # other types for each column
     types <- c(types[-1], types[1])
     table <- function(name) in_typed_table(con, panel[[name]], types, paste0(name, turn))
     read <- function(data, systems) {

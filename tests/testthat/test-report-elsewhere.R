@@ -11,7 +11,7 @@ test_that("a result is a flextable, with its title and its notes", {
 test_that("every result that is a table is one there, too", {
   skip_if_not_installed("flextable")
   examples <- examples_of_results()
-  if (!extended_tests()) examples <- examples[c("accuracy_estimate", "agreement", "crowdtruth")]
+  if (!nightly_tests()) examples <- examples[c("accuracy_estimate", "agreement", "crowdtruth")]
   for (x in examples) {
     if (!is.null(shown_table(x)) && !inherits(x, "ratings")) {
       expect_s3_class(flextable_result(x), "flextable")

@@ -71,7 +71,7 @@ test_that("where models judge, the report has what concerns them", {
 
 test_that("a report says who rates, as it is told", {
   skip_if_no_reports()
-  skip_unless_extended()
+  skip_unless_nightly()
   x <- quiet(small_panel())
   file <- withr::local_tempfile(fileext = ".html")
   words <- function(kind) {
@@ -115,7 +115,7 @@ test_that("ratings of any layout have a report", {
 })
 
 test_that("labels, title and date are text in a report, and neither markup nor code", {
-  skip_unless_extended()
+  skip_unless_nightly()
   skip_if_no_reports()
   withr::local_seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 3, n = 80))

@@ -68,7 +68,7 @@ test_that("only files that are as a study wrote them are read", {
 })
 
 test_that("nothing in a file is called, whatever it holds", {
-  skip_unless_extended()
+  skip_unless_nightly()
   file <- withr::local_tempfile(fileext = ".rds")
   mark <- withr::local_tempfile()
   run <- function() simulation_study(design, runs = 2, checkpoint = file)

@@ -162,7 +162,7 @@ test_that("what is done is what is in the results", {
 })
 
 test_that("a study says of every method and interval what estimate_accuracy() says of the panel", {
-  skip_unless_extended()
+  skip_unless_nightly()
   methods <- c("average", "binned", "unbinned", "joint", "shared")
   pairs <- expand.grid(
     method = methods, interval = c("none", "bootstrap", "robust"), stringsAsFactors = FALSE

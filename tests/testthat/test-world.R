@@ -82,7 +82,7 @@ test_that("a world's numbers are not those of its estimators", {
 })
 
 test_that("a run that fails is kept as failed", {
-  skip_unless_extended()
+  skip_unless_nightly()
   flaky <- list(
     stops = function(n) if (runif(1) < 0.5) stop("{no} luck") else plain_world(n),
     shape = function(n) plain_world(if (runif(1) < 0.5) n else n + 1),
@@ -116,7 +116,7 @@ test_that("a run that fails is kept as failed", {
 })
 
 test_that("what never is a world is refused at once", {
-  skip_unless_extended()
+  skip_unless_nightly()
   refused <- function(world, topic = "design", n = 10) {
     expect_error(
       simulation_study(list(bad = world), "binned", n = n), class = paste0("fallible_error_", topic)
@@ -142,7 +142,7 @@ test_that("what never is a world is refused at once", {
 })
 
 test_that("without expected accuracy the sample is the truth", {
-  skip_unless_extended()
+  skip_unless_nightly()
   silent <- function(n) {
     x <- plain_world(n)
     with_truth(x, truth(x))
