@@ -20,6 +20,8 @@
 #'   cases is easier and a third is harder.
 #' * `independence`, `residual agreement`: how much more a pair of raters agrees than expected. The
 #'   expected agreement is from a model with independent errors but without the other K-properties.
+#'   With more than 20 raters, errors in this model are equally probable, or depend on the distance
+#'   of ordered categories.
 #'   The statistic is the largest standardised excess over all pairs. Among four raters (systems
 #'   included), a pair and the other two raters have the same excess; both pairs are then named.
 #' * `one category`, `share of one category`: are there raters who give one category in at least 95%
@@ -101,7 +103,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   settings <- list(
     properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
     system = find_added_system(system, x),
-    errors = if (is.null(errors)) c(if (x$ordered) "distance", if (n_raters(x) <= 20L) "free") else
+    errors = if (is.null(errors)) c(if (x$ordered) "distance", if (n_raters(x) <= most_free_raters) "free") else
       sort_strings(check_choices(errors, c("distance", "free"), "errors")),
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),
@@ -345,8 +347,10 @@ plan_k <- function(x, settings) {
     difficulty = list(test("difficulty", "likelihood ratio",
       axes(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
-    independence = list(test("independence", NULL, axes("rater", errors_to_try, strata),
-      reason = why_no_pairs(x, settings), residual = TRUE))
+    independence = list(test("independence", NULL, axes(
+      "rater", c(if (n_raters(x) <= most_free_raters) c("free", "free"), errors_to_try),
+      c(if (n_raters(x) <= most_free_raters) c("strata", "none"), strata)
+    ), reason = why_no_pairs(x, settings), residual = TRUE))
   ))
   # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
@@ -390,5 +394,6 @@ axes <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }
 
+most_free_raters <- 20L # largest number of raters for models with free errors, which are slow
 max_judges <- 2000L # largest number of judges whose pairs are all compared
 reason_only_counts <- "raters are not identified: there are only counts"

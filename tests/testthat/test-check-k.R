@@ -249,3 +249,28 @@ test_that("a ratio of likelihoods that is not quite at its optimum is zero", {
   expect_identical(reported_statistic(-8e-6, "pairs"), -8e-6)
   expect_identical(reported_statistic(-8e-7, "pairs"), 0)
 })
+
+test_that("raters with unequal errors are not taken to be dependent", {
+  confusing <- matrix(c(.70, .02, .28, .02, .70, .28, .02, .02, .96), 3, byrow = TRUE)
+  specific <- matrix(c(.7, .3, .02, .98), 2, byrow = TRUE)
+  designs <- list(
+    rater_design(
+      c(a = .8, b = .8, c = .8, d = .75, e = .75), categories = 3, base_rates = c(.5, .3, .2),
+      n = 600, matrices = list(d = confusing, e = confusing)
+    ),
+    rater_design(
+      c(a = .8, b = .8, c = .8, d = .84, e = .84), categories = 2, n = 600,
+      matrices = list(d = specific, e = specific)
+    )
+  )
+  set.seed(1)
+  for (design in designs) {
+    p <- replicate(20, {
+      checks <- check_k_properties(simulate_ratings(design), properties = "independence")
+      expect_identical(checks$null, "rater, free, strata")
+      checks$p.value
+    })
+    # At the level of .05, 4 or more of 20 are rejected with probability .016.
+    expect_lte(sum(p <= .05), 3)
+  }
+})
