@@ -103,8 +103,9 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   settings <- list(
     properties = intersect(k_properties, check_choices(properties, k_properties, "properties")),
     system = find_added_system(system, x),
-    errors = if (is.null(errors)) c(if (x$ordered) "distance", if (n_raters(x) <= most_free_raters) "free") else
-      sort_strings(check_choices(errors, c("distance", "free"), "errors")),
+    errors = if (is.null(errors)) c(
+      if (x$ordered) "distance", if (n_raters(x) <= most_free_raters) "free"
+    ) else sort_strings(check_choices(errors, c("distance", "free"), "errors")),
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),
     threads = check_threads(resampling$threads)

@@ -1,6 +1,6 @@
 # Lints every file with the settings of .lintr. Exits with 1 if there are lints:
 #   Rscript tools/lint.R [FILE...]
-#   Rscript tools/lint.R --quick     only the files of R/, without linters that repeat R CMD check
+#   Rscript tools/lint.R --quick     (only files of R/, without linters that repeat R CMD check).
 # lintr calls each linter once for each expression of a file. Here a file is one expression, which
 # finds the same lints in half the time. If .lintr excludes a folder for one linter, lintr 3.0
 # excludes it for all linters. This script does the same, except for files given as arguments.

@@ -137,6 +137,7 @@ run_r <- '
   for (file in setdiff(dir(file.path(folder, "R")), "RcppExports.R")) {
     sys.source(file.path(folder, "R", file), space, keep.source = FALSE)
   }
+  space$.onLoad(dirname(find.package("fallible")), "fallible")
   for (x in asplit(getNamespaceInfo(space, "S3methods"), 1L)) {
     try(registerS3method(x[1], x[2], x[3], space), silent = TRUE)
   }
