@@ -136,10 +136,9 @@ new_model_comparison <- function(models, terms, fits, names_given) {
   new_result("model_comparison",
     fits = fits, tables = list(models = models, terms = terms),
     facts = list(models = nrow(models), undecided = n_undecided, best = models$model[[1L]]),
-    line = sprintf(
-      "Best prediction: %s; %s of %s undecided", models$model[[1L]], n_undecided,
-      count_noun(nrow(models), "model")
-    ),
+    line = sprintf("Best prediction: %s; %s", models$model[[1L]],
+      if (n_undecided == 1L) "all other models predict worse" else
+        sprintf("%s of %s undecided", n_undecided, count_noun(nrow(models), "model"))),
     shown = list(
       view(shown, c("model", "elpd", SE = "std.error", "difference", `its SE` = "difference.error",
         "undecided"), 1L),

@@ -227,6 +227,7 @@ log_likelihood_gradient <- function(problem, theta) {
     colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
+    if (shape[[4L]] == 1L) dim(counts) <- shape[1:3]
     call_family(problem, "gradient", parameters, problem$judged, problem$categories, counts)
   }
   abort_argument_if(!is.numeric(slopes) || length(slopes) != length(parameters), "gradient",

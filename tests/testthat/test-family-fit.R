@@ -85,7 +85,6 @@ test_that("gradients by hand and by differences give the same fit", {
   }
   gradient <- function(parameters, judged, categories, counts) {
     right <- plogis(parameters)[as.integer(judged$rater)]
-    counts <- array(counts, dim(counts)[1:3])
     hits <- vapply(seq_along(right), function(i) sum(diag(matrix(counts[i, , ], 3))), 0)
     slope <- hits * (1 - right) - (apply(counts, 1, sum) - hits) * right
     as.vector(rowsum(slope, as.integer(judged$rater)))
