@@ -186,10 +186,17 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     paste0("the base rate of ", rates$truth, unless_missing(rates$population, " in %s"))
   )
   decimals <- lapply(table[numbers[-1L]], format_decimals)
-  estimates <- sprintf(
-    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s).",
-    basis_words(list(fit = x), sum(weights_of_cases(x$x))), quantity, decimals[[1L]],
-    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]]
+  # Base rates are estimated from the cases of their population.
+  populations <- population_labels(x$populations)
+  counts <- rowsum_codes(x$task$population, pattern_weights(x$x), max(1L, length(populations)))
+  n_cases <- c(rep(sum(counts), nrow(tests)), counts[match(rates$population, populations, 1L)])
+  # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
+  exception <- sub("^ with", ", except for", format_dependence(x$model) %||% "")
+  estimates <- fill(
+    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s), if raters err
+    independently, given the latent class%s.",
+    basis_words(list(fit = x), n_cases), quantity, decimals[[1L]],
+    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]], exception
   )
   mixed <- has_mixed(worst_mixing(x))
   prior_driven <- prior_driven_terms(terms)
