@@ -285,3 +285,62 @@ words_of_details <- c(
   centre = "centre of the interval", mean_posterior = "mean probability of the answers",
   uninformative = "share of cases without information", failed = "replicates without an estimate"
 )
+
+# ---- Words for sentences about estimates --------------------------------------------------------
+
+cases_words <- function(n) map_chr(n, count_noun, "case")
+
+basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(estimate))
+
+# Raters and known truth of an estimate, such as "judged by 3 raters without known truth".
+judges_words <- function(estimate) {
+  x <- estimate$fit$x
+  plural <- if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"
+  raters <- if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater", plural)
+  paste("judged by", raters, truth_words(estimate))
+}
+
+# Number of cases with known truth: the gold cases of the estimate, or the known truths given to its
+# fit. The number is a sum of case weights, like the column `n`.
+cases_of_known_truth <- function(estimate) {
+  fit <- estimate$fit
+  if (!is.null(estimate$gold)) return(count_gold(estimate))
+  sum(is_known_pattern(fit) * pattern_weights(fit$x))
+}
+
+knows_all_truths <- function(estimate) {
+  cases_of_known_truth(estimate) == sum(pattern_weights(estimate$fit$x))
+}
+
+truth_words <- function(estimate) {
+  calibration_sample <- estimate$fit$calibrated
+  if (!is.null(calibration_sample)) return(paste(
+    "with a calibration sample of", cases_words(sum(calibration_sample$counts)), "from elsewhere"
+  ))
+  n_known <- cases_of_known_truth(estimate)
+  if (n_known == 0L) return("without known truth")
+  n_cases <- sum(pattern_weights(estimate$fit$x))
+  paste0(
+    "with known truth of ", number(n_known), " of ", count_noun(n_cases, "case"),
+    if (n_known < n_cases) switch(estimate$gold$sample %||% "none",
+      random = " (a random sample)", none = "", " (chosen with known probabilities)"
+    )
+  )
+}
+
+# Returns the reservation about each system's estimate from ratings, a sentence; an empty string if
+# known truth measures the system. Names are systems. `subject`: subject and verb of the sentence on
+# shared errors, and `ends`, its end.
+reservations <- function(estimate, subject = "it shares", ends = "") {
+  table <- estimate$table
+  words <- if (inherits(estimate$fit, "judge_fit")) {
+    paste(" It is assumed that", calibration_assumption(estimate$fit))
+  } else if (rests_on_machines(estimate)) {
+    " Such raters often err on the same cases; the interval reflects errors in public data."
+  } else {
+    ifelse(is.na(table$shared + table$independent), "", paste0(
+      " Ratings cannot show how many errors ", subject, " with the raters", ends, "."
+    ))
+  }
+  setNames(ifelse(knows_all_truths(estimate) | rests_on_gold(estimate), "", words), table$system)
+}

@@ -195,6 +195,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
       from_ratings, pairs, conf_level, simultaneous && is.null(gold)
     )
     comparison$options$simultaneous <- simultaneous
+    comparison$options$judges <- judges_words(estimate)
+    comparison$options$reservations <- reservations(estimate, "the systems share")
     if (is.null(gold)) comparison else compare_with_gold(comparison, measured, pairs)
   })
   new_comparison(comparison_on_metric_scale(comparison, plan))

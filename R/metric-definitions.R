@@ -23,16 +23,17 @@
 # * ordered: does it need ordered categories?
 # * odds: does the kernel return v / (1 + v) for a metric v from 0 to infinity, such as a likelihood
 #   ratio? The metric then has no averages over categories (see shares_to_odds())
+# * diagnostic: does the name of the metric imply a positive category, if there are two categories?
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
                        undefined = zero_by_zero, default = FALSE, ordered = FALSE,
-                       odds = FALSE) {
+                       odds = FALSE, diagnostic = FALSE) {
   record <- mget(names(formals()))
   stopifnot(is.function(kernel), is.function(lower) || lower < upper)
   strings <- c("id", "title", "reference", "form", "needs", "better", "drops", "share",
     "undefined")
-  check_record(record, c("default", "ordered", "odds"), strings, "gradient")
+  check_record(record, c("default", "ordered", "odds", "diagnostic"), strings, "gradient")
 }
 
 # Reasons why a metric is undefined.
@@ -173,11 +174,11 @@ built_in_metrics <- by_id(list(
   ),
   category_metric(
     "sens", "Sensitivity", ~sens, drops = "caseless",
-    same_as = "recall", undefined = no_such_case
+    same_as = "recall", undefined = no_such_case, diagnostic = TRUE
   ),
   category_metric(
     "spec", "Specificity", ~spec, drops = "undefined",
-    undefined = "every case is of this category"
+    undefined = "every case is of this category", diagnostic = TRUE
   ),
   category_metric(
     "precision", "Precision", ~ppv, drops = "caseless", share = "answer",
@@ -188,11 +189,11 @@ built_in_metrics <- by_id(list(
   category_metric(
     "ppv", "Positive predictive value", ~ nan_if_undefined(ppv, sens, spec),
     same_as = "precision", share = "answer",
-    undefined = paste0(no_such_answer, ", or ", of_one_kind)
+    undefined = paste0(no_such_answer, ", or ", of_one_kind), diagnostic = TRUE
   ),
   category_metric(
     "npv", "Negative predictive value", ~ nan_if_undefined(ratio_of(tn, tn + fn), sens, spec),
-    undefined = paste0("the system gives no other answer, or ", of_one_kind)
+    undefined = paste0("the system gives no other answer, or ", of_one_kind), diagnostic = TRUE
   ),
   category_metric(
     "f_meas", "F measure",
@@ -205,27 +206,27 @@ built_in_metrics <- by_id(list(
   category_metric(
     "bal_accuracy", "Balanced accuracy", ~ (sens + spec) / 2,
     reference = "Brodersen et al. (2010), doi:10.1109/ICPR.2010.764", default = TRUE,
-    undefined = of_one_kind
+    undefined = of_one_kind, diagnostic = TRUE
   ),
   category_metric(
     "j_index", "Youden's J", ~ sens + spec - 1,
     reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
-    undefined = of_one_kind
+    undefined = of_one_kind, diagnostic = TRUE
   ),
   category_metric(
     "lr_positive", "Positive likelihood ratio",
     ~ share_of(tp * (fp + tn), fp * (tp + fn)), reference = simel1991,
-    odds = TRUE, undefined = ratio_of_zeros
+    odds = TRUE, undefined = ratio_of_zeros, diagnostic = TRUE
   ),
   category_metric(
     "lr_negative", "Negative likelihood ratio",
     ~ share_of(fn * (fp + tn), tn * (tp + fn)), reference = simel1991,
-    better = "low", odds = TRUE, undefined = ratio_of_zeros
+    better = "low", odds = TRUE, undefined = ratio_of_zeros, diagnostic = TRUE
   ),
   category_metric(
     "dor", "Diagnostic odds ratio", ~ share_of(tp * tn, fp * fn),
     reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE,
-    undefined = ratio_of_zeros
+    undefined = ratio_of_zeros, diagnostic = TRUE
   ),
   category_metric(
     "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""

@@ -40,16 +40,20 @@ metrics_to_print <- function(table) {
 
 # Selects the rows to print. Only the accuracy of constant systems (which give all cases the same
 # category) is printed, as a pass rate. With two categories, metrics that always have the same value
-# are printed once; for example, the specificity of one category is the sensitivity of the other.
+# are printed once; for example, the specificity of one category is the sensitivity of the other. If
+# the user named the positive one, metrics that imply it have no category.
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
-    plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
+    table_plan <- subset_plan(Filter(function(record) record$needs == "table", plan$records), plan)
     # Metrics with equal values for this table, which has no symmetry, are equal for all tables.
-    values <- metric_values(plan, c(2, 3, 5, 9) / 19)
-    names <- metric_labels(plan$rows)
+    values <- metric_values(table_plan, c(2, 3, 5, 9) / 19)
+    names <- metric_labels(table_plan$rows)
     values[!names %in% metric_labels(table)] <- NA
-    is_duplicate <- duplicated(round(values, 9L)) & !is.na(plan$rows$category)
+    is_duplicate <- duplicated(round(values, 9L)) & !is.na(table_plan$rows$category)
     table <- table[!metric_labels(table) %in% names[is_duplicate], ]
+    if (!is.null(plan$settings$positive)) {
+      table$category[field_of_rows(plan, "diagnostic", table)] <- NA
+    }
   }
   constant <- table$system %in% estimate$fit$x$constant
   accuracy <- table$metric == built_in_metrics$accuracy$id

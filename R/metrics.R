@@ -176,8 +176,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   accuracy, sensitivity, specificity, `ppv`, `npv` and the metrics of scores.
 #' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
 #'   `"macro_weighted"`, the mean weighted by the share of cases of each category; and `"micro"`,
-#'   computed from counts summed over categories (not for metrics of scores). `NULL` for no
-#'   averages.
+#'   computed from counts summed over categories (not for scores). `NULL` for no averages.
 #' @param positive The category of positive answers, a string. Metrics of one category against the
 #'   rest are then returned for this category only, and without averages. With `NULL`, the default,
 #'   they are returned for all categories. With two categories, many of them have the same value,
@@ -199,8 +198,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   and category or average over categories.
 #'
 #'   * `group` (only if `by` was given), `system`, `metric`.
-#'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or `"hand_till"`; `NA` if it is not an
-#'     average.
+#'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or `"hand_till"`; otherwise `NA`.
 #'   * `category`: `NA` for averages and for metrics of the whole table.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
 #'   * `n`: number of cases with a rating that the system answered; `method`; `reason`: why a value
@@ -310,17 +308,17 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   check_not_one_judge(first_estimate$fit)
   interval <- interval %||% first_estimate$options$interval
   conf_level <- check_level(conf_level %||% first_estimate$options$conf_level)
+  systems <- systems %||% first_estimate$table$system
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
-  options <- list(
-    method = first_estimate$options$method, interval = interval, conf_level = conf_level,
-    grouped = grouped, systems = systems %||% first_estimate$table$system
-  )
+  options <- list(method = first_estimate$options$method, interval = interval,
+    conf_level = conf_level, grouped = grouped, systems = systems)
   n_groups <- if (grouped) length(estimates) else NA_integer_
   caption <- paste0(
-    count_noun(length(plan$records), "metric"), " of ",
-    count_noun(length(options$systems), "system"),
+    count_noun(length(plan$records), "metric"), " of ", count_noun(length(systems), "system"),
     if (grouped) paste(" in", count_noun(n_groups, "group")), ", ",
-    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(first_estimate)
+    count_noun(n_categories(plan), "category", "categories"),
+    sprintf(" (positive: %s)", printable(plan$settings$positive %||% character())), ", ",
+    estimator_words(first_estimate)
   )
   shown <- shown_metrics(table, first_estimate, plan)
   whole <- shown[is.na(shown$category), ]
@@ -329,7 +327,7 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
-      groups = n_groups, systems = length(options$systems), metrics = length(plan$records),
+      groups = n_groups, systems = length(systems), metrics = length(plan$records),
       categories = n_categories(plan), estimates = nrow(table),
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
       conf_level = if (has_interval(options = options)) conf_level else NA_real_

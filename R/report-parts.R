@@ -11,7 +11,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   # better_first() has swapped pairs, so that `system1` has the higher estimate in each row.
   difference <- if (is.null(x$options$metric)) {
     sprintf(
-      "%s %s more accurate than %s by %s%s", system1, ifelse(first_better, "is", "looks"), system2,
+      "%s is estimated to be more accurate than %s by %s%s", system1, system2,
       points_words(table$estimate), interval_words(table, level, points)
     )
   } else {
@@ -25,18 +25,21 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     "; ratings do not show which of the two is better: the model favours %s, counts of votes favour
     %s or neither", system1, system2
   )
+  # All reservations that are not empty are equal.
+  reservations <- x$options$reservations
   sentences <- ifelse(
     is.na(table$estimate),
     sprintf("These data do not show whether %s or %s is better.", system1, system2),
     sprintf(
-      "On the same %s, %s%s%s.", cases_words(table$n), difference,
+      "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference,
       ifelse(undecided & !is.na(table$conf.low), order_is_open, ""),
-      ifelse(table$order_known %in% FALSE, order_unknown, "")
+      ifelse(table$order_known %in% FALSE, order_unknown, ""),
+      pmax(reservations[system1], reservations[system2])
     )
   )
   pair <- paste(system1, "-", system2)
   sentence_table(
-    pair, c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".")),
+    pair, c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".", max(reservations))),
     c(
       sprintf("%s is better than %s.", system1, system2)[undecided],
       sprintf("%s and %s are equally good.", system1, system2)[undecided],
@@ -57,21 +60,24 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
   undecided <- !(table$conf.low > 0) %in% TRUE
   is_pass <- is_pass_rate(x$estimates[[1L]])
-  claim <- paste(table$system, if (is_pass) "passes" else "is right", "more often in",
-    table$group1, "than in", table$group2)
+  claim <- function(verb) {
+    paste(table$system, verb, "more often in", table$group1, "than in", table$group2)
+  }
+  fact <- claim(if (is_pass) "passes" else "is right")
+  estimated <- claim(paste("is estimated to", if (is_pass) "pass" else "be right"))
   supported <- ifelse(
     is.na(table$conf.low),
-    sprintf("These data do not show whether %s: %s.", claim, table$reason),
+    sprintf("These data do not show whether %s: %s.", fact, table$reason),
     sprintf(
       "On %s, %s %s%s%s.", cases_words(table$n), ifelse(undecided, sprintf(
         "the %s of %s in %s minus that in %s is estimated at",
         if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2
-      ), paste0(claim, ", by")), points_words(table$estimate),
+      ), paste0(estimated, ", by")), points_words(table$estimate),
       interval_words(table, x$options$conf_level, points), ifelse(undecided, order_is_open, "")
     )
   )
   sentence_table(table$system, supported, c(
-    paste0(claim, ".")[undecided],
+    paste0(fact, ".")[undecided],
     sprintf("%s and %s are equally good.", table$group1, table$group2)[undecided],
     "The ratings differ between the groups by the same amount as the answers of systems."
   ), rep(table$system[undecided], 2L))
@@ -186,10 +192,17 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     paste0("the base rate of ", rates$truth, unless_missing(rates$population, " in %s"))
   )
   decimals <- lapply(table[numbers[-1L]], format_decimals)
-  estimates <- sprintf(
-    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s).",
-    basis_words(list(fit = x), sum(weights_of_cases(x$x))), quantity, decimals[[1L]],
-    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]]
+  # Base rates are estimated from the cases of their population.
+  populations <- population_labels(x$populations)
+  counts <- rowsum_codes(x$task$population, pattern_weights(x$x), max(1L, length(populations)))
+  n_cases <- c(rep(sum(counts), nrow(tests)), counts[match(rates$population, populations, 1L)])
+  # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
+  exception <- sub("^ with", ", except for", format_dependence(x$model) %||% "")
+  estimates <- fill(
+    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s), if raters err
+    independently, given the latent class%s.",
+    basis_words(list(fit = x), n_cases), quantity, decimals[[1L]],
+    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]], exception
   )
   mixed <- has_mixed(worst_mixing(x))
   prior_driven <- prior_driven_terms(terms)

@@ -180,20 +180,13 @@ say_sentences.accuracy_estimate <- function(x) {
   all_known <- knows_all_truths(x)
   constant <- table$system %in% x$fit$x$constant
   quantity <- ifelse(constant, "pass rate", "accuracy")
-  range_sentence <- if (inherits(x$fit, "judge_fit")) {
-    paste(" It is assumed that", calibration_assumption(x$fit))
-  } else if (rests_on_machines(x)) {
-    " Such raters often err on the same cases; the interval reflects errors in public data."
-  } else {
-    both_ends_words(table)
-  }
   supported <- ifelse(
     known,
     sprintf(
       ifelse(constant, "%s, %s passes in %s of the cases.%s",
         "%s, the accuracy of %s is estimated at %s.%s"),
       basis_words(x, table$n), table$system, format(x),
-      ifelse(all_known | rests_on_gold(x), "", range_sentence)
+      reservations(x, "it shares", both_ends_words(table))
     ),
     sprintf("The %s of %s is not identified from these ratings: %s.", quantity, table$system,
       table$reason)
@@ -215,54 +208,15 @@ say_sentences.accuracy_estimate <- function(x) {
   ), c(table$system, names(raw_rates)))
 }
 
-cases_words <- function(n) map_chr(n, count_noun, "case")
-
-basis_words <- function(estimate, n) {
-  x <- estimate$fit$x
-  plural <- if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"
-  raters <- if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater", plural)
-  paste("On", cases_words(n), "judged by", raters, truth_words(estimate))
-}
-
-# Number of cases with known truth: the gold cases of the estimate, or the known truths given to its
-# fit. The number is a sum of case weights, like the column `n`.
-cases_of_known_truth <- function(estimate) {
-  fit <- estimate$fit
-  if (!is.null(estimate$gold)) return(count_gold(estimate))
-  sum(is_known_pattern(fit) * pattern_weights(fit$x))
-}
-
-knows_all_truths <- function(estimate) {
-  cases_of_known_truth(estimate) == sum(pattern_weights(estimate$fit$x))
-}
-
-truth_words <- function(estimate) {
-  calibration_sample <- estimate$fit$calibrated
-  if (!is.null(calibration_sample)) return(paste(
-    "with a calibration sample of", cases_words(sum(calibration_sample$counts)), "from elsewhere"
-  ))
-  n_known <- cases_of_known_truth(estimate)
-  if (n_known == 0L) return("without known truth")
-  n_cases <- sum(pattern_weights(estimate$fit$x))
-  paste0(
-    "with known truth of ", number(n_known), " of ", count_noun(n_cases, "case"),
-    if (n_known < n_cases) switch(estimate$gold$sample %||% "none",
-      random = " (a random sample)", none = "", " (chosen with known probabilities)"
-    )
-  )
-}
-
-# A sentence about the range of the accuracy estimate: from its value if the system shares all
-# errors with the raters to its value if errors are independent. Empty if the range is NA.
+# The end of a sentence about shared errors: the range of the accuracy estimate, from its value if
+# the system shares all errors with the raters to its value if errors are independent.
 both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))
-  ends <- ifelse(
-    low == high, paste("whatever this number is, the estimate is", low),
-    paste("depending on this number, the estimate is between", low, "and", high)
+  ifelse(
+    low == high, paste("; whatever this number is, the estimate is", low),
+    paste("; depending on this number, the estimate is between", low, "and", high)
   )
-  ends[is.na(table$shared + table$independent)] <- NA
-  unless_missing(ends, " Ratings cannot show how many errors it shares with the raters; %s.")
 }
 
 say_methods.accuracy_estimate <- function(x) {
@@ -302,12 +256,15 @@ say_sentences.metric_estimate <- function(x) {
     unless_missing(table$category, " for %s"), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
+  estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else
+    rep(1L, nrow(table))]
   supported <- ifelse(
     is.na(table$estimate),
     sprintf("From these ratings, %s cannot be estimated (%s).", quantity, table$reason),
     sprintf(
-      "%s, %s is estimated at %s.", basis_words(estimate, table$n), quantity,
-      estimate_words(table, x$options$conf_level, format_decimals)
+      "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity,
+      estimate_words(table, x$options$conf_level, format_decimals),
+      unlist(Map(function(x, system) reservations(x)[[system]], estimates, table$system))
     )
   )
   sentence_table(table$system, supported, c(

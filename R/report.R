@@ -55,7 +55,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   resampling <- eval_tidy(dots$resampling) %||% list()
   check_resampling(resampling)
   variables <- if (is_variables(x)) x else list(x)
-  check_input <- function(x) {
+  truths <- if (is_variables(x)) truth_of_variables(known_truth, x) else list(known_truth)
+  check_input <- function(x, truth) {
     check_ratings(x, hint_of_tests)
     abort_if(n_systems(x) == 0L, "system",
       "{.arg x} has no systems, so there is no accuracy to report.",
@@ -66,13 +67,13 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
     # Checks known truth before the page is rendered, which takes long.
-    gold <- resolve_gold(known_truth, gold_sample, x)
+    gold <- resolve_gold(truth, if (is.null(known_truth) || !is.null(truth)) gold_sample, x)
     if (is.null(known_raters) && is_one_rater(x)) check_one_rater(x, gold, method_average$id, NULL)
     x
   }
-  x <- Map(function(x, name) {
-    name_variable_in_conditions(if (nzchar(name)) name, check_input(x))
-  }, variables, names2(variables))
+  x <- Map(function(x, name, truth) {
+    name_variable_in_conditions(if (nzchar(name)) name, check_input(x, truth))
+  }, variables, names2(variables), truths)
   # The names of `groups` are the cases, because long data cannot be matched by position.
   by <- lapply(x, function(x) {
     groups <- by_of_cases(dots$by %||% rlang::quo(NULL), x)
@@ -99,7 +100,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   )
   writeLines(repeat_sections(lines, names(x)), page_file, useBytes = TRUE)
   # A report may be rendered within another document, whose chunks have the same labels.
-  withr::local_options(knitr.duplicate.label = "allow")
+  withr::local_options(knitr.duplicate.label = "allow", fallible.conf_level = conf_level)
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
   rendered_file <- withr::with_preserve_seed(rmarkdown::render(

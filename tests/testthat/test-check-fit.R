@@ -151,6 +151,8 @@ test_that("a paper is told the priors and what others would say", {
   expect_match(said[[1]], "pair[stool,serology,-], pair[stool,serology,+] uniform; truncated so",
     fixed = TRUE)
   expect_match(said[[1]], "for the mean of all raters, each category is more probable")
+  expect_match(may_say(pair)$sentence, all = FALSE, fixed = TRUE,
+    "given the latent class, except for the dependent pair stool and serology.")
   expect_match(said, "^Dendukuri, N. and Joseph, L. .2001", all = FALSE)
   expect_no_match(may_say(fit, "methods")[[1]], "truncated|Dendukuri and Joseph|Hui and Walter")
   pair$prior$order <- "each"
@@ -170,10 +172,11 @@ test_that("sentences about a Bayesian fit have credible intervals", {
   expect_identical(said$system[said$may], c(rep(fit$x$raters, each = 2), NA))
   row <- tidy(fit)[tidy(fit)$term == "sens[stool]", ]
   words <- sprintf(
-    "sensitivity of stool is estimated at %s (posterior median; 90%% credible interval %s to %s).",
+    "sensitivity of stool is estimated at %s (posterior median; 90%% credible interval %s to %s)",
     format_decimals(row$estimate), format_decimals(row$conf.low), format_decimals(row$conf.high)
   )
   expect_match(said$sentence, words, fixed = TRUE, all = FALSE)
+  expect_match(said$sentence[said$may], "if raters err independently, given the latent class\\.$")
   expect_match(said$sentence, "base rate of [+] is estimated", all = FALSE)
   expect_match(said$sentence[!said$may], "determine spec.stool. and spec.serology.", all = FALSE)
   expect_match(said$sentence[!said$may], "gold standard", all = FALSE)

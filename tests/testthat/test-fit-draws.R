@@ -90,6 +90,16 @@ test_that("populations have base rates of their own", {
   # Base rates are in the methods paragraph once.
   expect_match(may_say(fit, "methods")[[1]], fixed = TRUE,
     "the Dawid-Skene model, with separate base rates in 1 and 2 (Hui")
+  # The number of cases in a sentence about a base rate is that of its population.
+  said <- may_say(fit)$sentence
+  for (population in 1:2) {
+    words <- sprintf(
+      "On %s cases .*base rate of [+] in %d is", number(sum(data$n[data$population == population])),
+      population
+    )
+    expect_match(said, words, all = FALSE)
+  }
+  expect_match(said, paste("On", number(sum(data$n)), "cases .*sensitivity of tine"), all = FALSE)
 })
 
 test_that("verbs of fits work on it", {

@@ -282,7 +282,7 @@ test_that("the default metrics of a positive category are those of a diagnostic 
   # With many groups, metrics of the one category are printed.
   groups <- rep(c("a", "b", "c", "d"), 50)
   many <- quiet(estimate_metrics(panel$x, interval = "none", positive = "yes", by = groups))
-  expect_output(print(many), "npv of yes")
+  expect_output(print(many), "system accuracy  sens  spec   ppv   npv")
   # With more categories, the positive one only selects rows.
   three <- tidy(quiet(estimate_metrics(lehner_ratings(), interval = "none", positive = "A")))
   expect_true("f_meas" %in% three$metric)
@@ -293,8 +293,16 @@ test_that("a print of two categories has each number once", {
   estimates <- quiet(estimate_metrics(panel$x, c("sens", "spec", "dor"), interval = "none"))
   shown <- utils::capture.output(print(estimates))
   expect_length(grep("of (no|yes)", shown), 3L)
-  named <- quiet(estimate_metrics(panel$x, c("sensitivity", "specificity"), interval = "none",
-    positive = "yes"))
-  expect_identical(tidy(named)$metric, c("sens", "spec"))
-  expect_length(grep("of yes", utils::capture.output(print(named))), 2L)
+  # A diagnostic measure implies the positive category that the user named; the F measure does not.
+  named <- quiet(estimate_metrics(panel$x, c("sensitivity", "specificity", "npv", "f_meas"),
+    interval = "none", positive = "yes"))
+  expect_setequal(tidy(named)$metric, c("sens", "spec", "npv", "f_meas"))
+  expect_identical(unique(tidy(named)$category), "yes")
+  expect_match(format(named), "2 categories (positive: yes)", fixed = TRUE)
+  shown <- utils::capture.output(print(named))
+  expect_length(grep("^ +(spec|npv) ", shown), 2L)
+  expect_length(grep("of yes", shown), 1L)
+  said <- may_say(named)$sentence
+  expect_match(said, "the specificity of ", all = FALSE)
+  expect_no_match(said, "(specificity|predictive value) for yes")
 })

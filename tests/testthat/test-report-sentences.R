@@ -75,7 +75,11 @@ test_that("a paragraph says what a referee needs, with its references", {
 test_that("of systems compared the difference is told, and what it does not show", {
   sure <- compare_systems(quiet(estimate_accuracy(panel_of_two(2000), common = "none")))
   said <- may_say(sure)
-  expect_match(said$sentence[[1]], "cases, a is more accurate than b by \\d+ percentage points \\(90% interval")
+  expect_match(said$sentence[[1]], paste(
+    "cases judged by 3 raters without known truth, a is estimated to be more accurate than b by",
+    "\\d+ percentage points \\(90% interval"
+  ))
+  expect_match(said$sentence[said$may], "cannot show how many errors the systems share with")
   expect_identical(said$system[1:2], c("a - b", NA))
   expect_match(said$sentence[[2]], "^a is most accurate with probability 1.00")
   expect_no_match(said$sentence[!said$may], "equally good")
@@ -83,9 +87,18 @@ test_that("of systems compared the difference is told, and what it does not show
     rater_design(c(0.7, 0.8, 0.8), c(a = 0.75, b = 0.7, c = 0.7), 3, n = 60)
   ))
   open <- may_say(compare_systems(quiet(estimate_accuracy(few))))
-  expect_match(open$sentence[[1]], "looks more accurate than .*, so it remains open which is better")
+  expect_match(open$sentence[[1]],
+    "is estimated to be more accurate than .*, so it remains open which is better")
   expect_match(open$sentence[!open$may], "are equally good", all = FALSE)
   expect_match(open$sentence[!open$may], "All of these intervals hold at once", all = FALSE)
+  # Known truth of a random sample measures the difference, so that no reservation is needed.
+  x <- panel_of_two(200)
+  gold <- compare_systems(quiet(estimate_accuracy(x, known_truth = truth(x)[1:120, ],
+    gold_sample = "random")))
+  said <- may_say(gold)
+  expect_match(said$sentence[[1]], "with known truth of 120 of 200 cases (a random sample), a is est",
+    fixed = TRUE)
+  expect_no_match(said$sentence, "cannot show")
   costs <- compare_systems(
     quiet(estimate_accuracy(panel_of_two(2000), common = "none")), metric = "loss",
     cost = 1 - diag(3)
@@ -101,6 +114,15 @@ test_that("of metrics and agreement there are sentences and a paragraph, too", {
   metrics <- quiet(estimate_metrics(x))
   said <- may_say(metrics)
   expect_identical(sum(said$may), nrow(tidy(metrics)))
+  expect_match(said$sentence[said$may], "errors it shares with the raters.$")
+  # Each group has its cases with known truth, and no reservation where they measure the system.
+  group <- rep(c("u", "v"), each = 40)
+  known <- truth(x)[c(1:35, 41:70), ]
+  groups <- may_say(quiet(estimate_metrics(x, "accuracy", by = group, known_truth = known,
+    gold_sample = "random")))
+  expect_match(groups$sentence[groups$may], "known truth of 35 of 40 .*in group u", all = FALSE)
+  expect_match(groups$sentence[groups$may], "known truth of 30 of 40 .*in group v", all = FALSE)
+  expect_no_match(groups$sentence, "errors it shares")
   expect_match(said$sentence, "the F measure (macro average) of a is estimated at", fixed = TRUE,
     all = FALSE)
   expect_match(said$sentence[!said$may], "more or less frequent", all = FALSE)

@@ -404,3 +404,30 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
   quiet(accuracy_report(one, file, known_raters = list(r1 = counts)))
   expect_match(words_of(file), "corrected by the errors that the rater makes on a calibration sample")
 })
+
+test_that("a report of several variables uses the known truth and one level for all intervals", {
+  skip_if_no_reports()
+  skip_unless_extended()
+  withr::local_seed(3)
+  design <- rater_design(c(0.7, 0.8, 0.8), c(a = 0.9), 3, n = 60)
+  codes <- list(topic = simulate_ratings(design), tone = simulate_ratings(design))
+  file <- withr::local_tempfile(fileext = ".html")
+  words <- function(known_truth) {
+    quiet(accuracy_report(codes, file, known_truth = known_truth, gold_sample = "random",
+      conf_level = 0.99, rater_kind = "model"))
+    words_of(file)
+  }
+  gold <- list(topic = truth(codes$topic)[1:40, ], tone = truth(codes$tone)[1:30, ])
+  both <- words(gold)
+  expect_match(both, "known truth of 40 of 60 cases", fixed = TRUE)
+  expect_match(both, "known truth of 30 of 60 cases", fixed = TRUE)
+  expect_null(getOption("fallible.conf_level"))
+  limits <- function(table) {
+    paste(format_decimals(c(table$conf.low, table$conf.high), 2L), collapse = " to ")
+  }
+  kappa <- tidy(agreement(codes$topic, "fleiss_kappa", conf_level = 0.99))
+  pair <- tidy(shared_errors(codes$topic, known_truth = gold$topic, conf_level = 0.99))[1L, ]
+  expect_match(both, limits(kappa), fixed = TRUE)
+  expect_match(both, limits(pair), fixed = TRUE)
+  expect_match(words(gold["topic"]), "known truth of 40 of 60 cases.*without known truth")
+})
