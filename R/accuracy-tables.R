@@ -63,8 +63,9 @@
 #'     ratings only), `"corrected"`, `"combined"`, or `"anytime"` if it was chosen. See
 #'     [estimate_accuracy()] for the last three.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`.
-#'   * `labels`: number of gold cases that would give the same standard error if there were no
-#'     ratings.
+#'   * `labels`: number of gold cases that would give the same precision if there were no ratings
+#'     and the accuracy were `estimate`. Standard errors of `"gold alone"` and `"corrected"` are
+#'     computed from the share of right answers to gold cases instead.
 #'   * `weight`: weight of the gold cases in the estimate, from 0 to 1. It is 1 for `"corrected"`,
 #'     where the estimate from ratings is not used as a prior. `reason`: why a value is `NA`.
 #'
@@ -204,7 +205,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
-    "must contain estimates of accuracy; other results by variable have no plot.")
+    "must contain estimates of accuracy.", not = object)
   # Results by variable and group have two label columns, which are pasted together.
   label_columns <- part_column(table)
   label <- paste_columns(table[label_columns])

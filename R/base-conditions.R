@@ -62,7 +62,7 @@
 #' | `unrated` | some cases of a system have no rating; they do not count in its `n` |
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins contain no information on a system and are left out of the mean |
-#' | `reruns` | reruns of a rater seem to be ratings of different systems or versions |
+#' | `reruns` | reruns of a rater tie, or seem to be ratings of different systems or versions |
 #' | `labels` | some labels may not be categories |
 #' | `order` | the order of categories that are words was guessed |
 #' | `names` | names of cases or raters differ only in capitals or blanks |

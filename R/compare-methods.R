@@ -218,7 +218,9 @@ comparison_notes <- function(x) {
         "; systems differ on ",
         span_words(x$gold$differ, number_of),
         " of them, and only these measure a difference (see tidy(\"sources\"))"
-      )
+      ),
+      ". They correct each difference separately, so it may differ from the difference of the
+       estimates"
     ),
     if (has_intervals) comparison_error_note(x)
   )

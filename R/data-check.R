@@ -62,7 +62,7 @@ data_check <- function(x, ...) {
   checks <- rbind(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreement_facts, x), look_at_constant(x),
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems(x),
-    look_at_kind(x)
+    look_at_kind(x), look_at_ties(x)
   )
   new_data_check(checks, list_questions(x, agreement_facts), facts)
 }
@@ -248,6 +248,11 @@ look_at_categories <- function(x) {
       "is a code for a missing answer, use `na` of `ratings()`."
     )
   )
+}
+
+look_at_ties <- function(x) {
+  if (length(tie_lines(x)) > 0L) finding("reruns", paste("Reruns tie:", shorten(tie_lines(x))),
+    doubt = "Where they tie, there is no vote: take an odd number of runs.")
 }
 
 look_at_missing <- function(x) {

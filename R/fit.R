@@ -178,7 +178,9 @@
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
   check_call()
-  x <- with_votes(as_ratings(x))
+  x <- as_ratings(x)
+  if (n_raters(x) < 2L) warn_ties(x)
+  x <- with_votes(x)
   with_design <- if (!is.null(design)) resolve_design(x, design)
   if (missing(model)) model <- model_for_known(known_raters)
   fit <- fit_checked(with_design$x %||% x, model, method, known_truth, known_raters, NULL, prior,

@@ -113,7 +113,7 @@ gold_caption <- function(settings) {
   sprintf(
     "%s of the %s, %s (%s)",
     switch(settings$of,
-      accuracy = "Accuracy", difference = "Difference of accuracies",
+      accuracy = settings$title, difference = "Difference of accuracies",
       sprintf("%s of \"%s\"", capitalised(settings$of), as_label(settings$category_label))
     ),
     settings$target,
@@ -149,11 +149,11 @@ gold_plan_notes <- function(x, settled) {
       intervals_by_reason, ")", recycle0 = TRUE
     ),
     if (nrow(not_reached) > 0L && settings$target == "population")
-      "target = \"cases\" plans for the accuracy in these cases only, which needs fewer labels",
+      "target = \"cases\" plans for these cases only, which needs fewer labels",
     "Worth: number of labels without ratings that one label with ratings replaces if few of the
      cases are gold; fewer otherwise",
     if (is.na(settled$worth_lowest)) {
-      paste0("Planned from the accuracy and the worth in the given gold cases",
+      paste0("Planned from the estimate and the worth in the given gold cases",
         if (settled$more %in% 0) ", which are enough" else if (!is.na(settled$more))
           ": label these cases, and plan again")
     } else if (settled$labelled > 0) {

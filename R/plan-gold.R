@@ -170,7 +170,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   abort_argument_if(uses_category && !isTRUE(category_number > 0L), "category",
     "must be one of {.val {x$categories}}.", not = category)
   settings <- list(
-    half_width = half_width, of = of, systems = check_planned_systems(systems, x, of),
+    half_width = half_width, of = of, title = accuracy_title(estimate),
+    systems = check_planned_systems(systems, x, of),
     category = if (uses_category) category_number,
     category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
@@ -200,19 +201,22 @@ as_planned_estimate <- function(x) {
   votes <- with_votes(x)
   # The accuracy of one rater is not identified without gold cases, so there is no estimate. The
   # ratings still predict the truth of cases.
-  if (n_raters(votes) == 1L) return(list(fit = list(x = votes)))
+  if (n_raters(votes) == 1L)
+    return(list(fit = list(x = votes), table = list(system = votes$systems)))
   without_warnings(estimate_accuracy(x))
 }
 
-# Adds a note on the difference of the two groups with the widest intervals to the plans of groups,
-# unless a plan does not reach its half-width.
+# Adds a note on the difference of the two groups with the widest intervals to the plans of groups.
 add_difference_note <- function(plans) {
+  settings <- plans[[1L]]$settings
   half_widths <- vapply(plans, function(plan) glance(plan)$half_width, 0)
-  half_width <- sqrt(sum(sort(half_widths, TRUE, na.last = FALSE)[1:2]^2))
-  if (is.na(half_width)) return(plans)
+  is_missing <- is.na(half_widths)
+  widest <- sort(replace(half_widths, is_missing, settings$half_width), TRUE)[1:2]
+  half_width <- sqrt(sum(widest^2))
   structure(plans, note = c(
-    paste0("Difference of two groups: half-width ", format_decimals(half_width),
-      " if errors of groups are independent"), power_note(half_width, plans[[1L]]$settings)
+    paste0("Difference of two groups within ", format_decimals(half_width), " (each group within ",
+      format_decimals(widest[[1L]]), ") if errors of groups are independent"),
+    if (!any(is_missing)) power_note(half_width, settings)
   ))
 }
 

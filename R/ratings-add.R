@@ -260,7 +260,10 @@ votes_of_systems <- function(table) {
     list(pattern = table$case, unit = table$system, category = table$prediction),
     function(x) match(x, unique(x))
   )
-  table[find_majority(code, max(code$unit), max(code$category)), ]
+  at <- find_majority(code, max(code$unit), max(code$category))
+  n_answered <- nrow(unique(table[c("case", "system")]))
+  warn_ties(lines = format_ties(shorten(unique(table$system)), n_answered, length(at)))
+  table[at, ]
 }
 
 # The argument `truth` of ratings().

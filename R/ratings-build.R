@@ -217,7 +217,7 @@ check_systems <- function(x) {
     )[has_unrated]
   )
   warn_if(any(has_unrated), "unrated", c(
-    "Some cases that systems answered have no rating; accuracy is estimated without them.",
+    "Some cases have no rating; estimates are for the other cases.",
     bullets(unrated_lines)
   ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))
 }

@@ -55,7 +55,29 @@ merge_reruns <- function(x) {
 # merge_reruns() with a message, for functions that need one rating per rater and case.
 merge_reruns_with_message <- function(x) {
   if (has_reruns(x)) inform_fallible(reruns_message)
+  warn_ties(x)
   merge_reruns(x)
+}
+
+# Returns a line for each rater whose reruns tie on some cases, with the number of these cases.
+tie_lines <- function(x) {
+  if (!has_reruns(x)) return(NULL)
+  n_rated <- function(x) vapply(seq_along(x$raters), count_rated_cases, 0, x = x)
+  format_ties(x$raters, n_rated(x), n_rated(merge_reruns(x)))
+}
+
+# Returns lines with the numbers of cases without a vote.
+format_ties <- function(names, n_cases, n_votes) {
+  lines <- paste0(names, ": ", number(n_cases - n_votes), " of ", number(n_cases), " cases")
+  lines[n_votes < n_cases]
+}
+
+# Warns about reruns that tie. `lines`: see tie_lines().
+warn_ties <- function(x, lines = tie_lines(x)) {
+  warn_if(lines, "reruns",
+    c("Reruns that tie give no vote; results from votes are for the other cases.",
+      bullets(escape_braces(lines), 5L)),
+    i = "With an odd number of runs, two categories cannot tie.")
 }
 
 reruns_message <- "Reruns of a rater count as one vote: the most frequent answer (none if tied)."

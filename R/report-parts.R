@@ -83,6 +83,12 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   ), rep(table$system[undecided], 2L))
 }
 
+# Returns the paragraph of the first part; the other parts differ only in their numbers.
+say_methods.result_parts <- function(x) { # nolint: object_name.
+  paragraph <- say_methods(x[[1L]])
+  replace(paragraph, 1L, paste0(names(x)[[1L]], " (others likewise): ", paragraph[[1L]]))
+}
+
 say_methods.group_comparison <- function(x) { # nolint: object_name.
   first <- x$estimates[[1L]]
   paste(say_methods(first), fill(

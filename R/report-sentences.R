@@ -41,7 +41,7 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
   what <- check_choice(what)
   supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement",
     "alt_test", "draws_fit", "fit_check")
-  first_result <- if (what == "sentences") first_single_result(x) else x
+  first_result <- first_single_result(x)
   abort_argument_if(!inherits(first_result, supported_classes), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics},
         {.fun agreement} or {.fun alt_test}.", not = x,

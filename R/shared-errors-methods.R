@@ -24,7 +24,7 @@
 #'   `tidy(x, "raters")`: a tibble with a row per rater. Columns:
 #'
 #'   * `rater`: name of the rater; `n`: number of its cases with known truth; `accuracy`: accuracy
-#'     on these cases
+#'     on these cases (reruns that tie count by their share of right answers)
 #'   * `correlation`: mean correlation of its errors with the errors of the other raters
 #'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
 #'     minus the effective number of all raters
@@ -192,6 +192,17 @@ known_answers <- function(x, cells) {
     right = category == cells$truth[row], weight = cells$weight[row],
     judges = n_raters(x) + n_systems(x), cells = cells$weight
   )
+}
+
+# Adds the runs that tie to `answers`, the votes. The runs of a rater on a case together count as
+# one answer, so two different runs are half right. `runs`: known_answers() with all runs.
+add_tied_runs <- function(answers, runs) {
+  key <- paste(runs$row, runs$judge)
+  runs$weight <- runs$weight / count_at_first(key)[match(key, key)]
+  is_tied <- !key %in% paste(answers$row, answers$judge)
+  columns <- c("judge", "right", "weight")
+  answers[columns] <- Map(c, answers[columns], lapply(runs[columns], `[`, is_tied))
+  answers
 }
 
 # For each pair: the shares of the common cases with known truth on which both are right, only the

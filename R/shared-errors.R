@@ -82,13 +82,17 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_call()
   conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (!inherits(x, "rater_fit")) x <- merge_reruns_with_message(as_ratings_of_several(x))
+  if (!inherits(x, "rater_fit")) x <- as_ratings_of_several(x)
   check_not_one_judge(x)
   known <- known_cells(x, known_truth)
-  if (inherits(x, "rater_fit")) x <- x$x
-  x <- without_constant(x)
+  runs <- without_constant(if (inherits(x, "rater_fit")) x$x else x)
+  x <- merge_reruns_with_message(runs)
   check_named_once(x)
   check_pair_memory(x)
+  known_runs <- known
+  if (has_reruns(runs)) {
+    known$pattern <- pattern_of_case(x)[match(known$pattern, pattern_of_case(runs))]
+  }
   judges <- c(x$raters, x$systems)
   n_judges <- length(judges)
   if (n_judges < 2L) check_several_raters(x)
@@ -102,8 +106,11 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   pairs <- na_real(core_shared_pairs(x$patterns, known, bar$tick))
   bar$close()
   table <- new_pair_table(pairs, judges, n_raters(x), conf_level)
-  cells <- known[known$truth > 0L & known$weight > 0, ]
+  is_used <- known$truth > 0L & known$weight > 0
+  cells <- known[is_used, ]
   answers <- known_answers(x, cells)
+  counted <- if (!has_reruns(runs)) answers else
+    add_tied_runs(answers, known_answers(runs, known_runs[is_used, ]))
   if (nrow(cells) > 0L) {
     shares <- right_shares(pairs)
     wrong_columns <- c("known", "both_wrong", "coinciding", "expected", "surplus")
@@ -116,7 +123,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   rater_pairs <- table[table$kind == "raters", ]
   mean_ratings <- ratings_per_case(x)
   new_shared_errors(
-    pairs = table, raters = rater_table(rater_pairs, x$raters, answers, mean_ratings),
+    pairs = table, raters = rater_table(rater_pairs, x$raters, counted, mean_ratings),
     about = panel_summary(rater_pairs, answers, n_raters(x), mean_ratings),
     counts = list(
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x), known = sum(cells$weight)

@@ -323,11 +323,40 @@ test_that("verbs that need one rating of each rater take the vote of reruns", {
   expect_equal(tidy(tested), tidy(alt_test(as_ratings(y, votes = TRUE))))
   # Two runs that differ are no answer
   data <- data[data$run < 3, ]
-  half <- suppressMessages(read(systems = "m"))
+  expect_warning(half <- suppressMessages(read(systems = "m")), "are for the other cases",
+    class = "fallible_warning_reruns")
   tied <- tapply(data$rating[data$rater == "m"], data$id[data$rater == "m"], function(of) {
     of[[1]] != of[[2]]
   })
   expect_identical(nrow(tidy(half, "systems")), sum(!tied))
+})
+
+test_that("reruns that tie count by their share, or a warning names their number", {
+  set.seed(1)
+  truth <- rep(c("p", "f"), 60)
+  hard <- runif(120) < 0.4
+  run <- function() ifelse(hard & runif(120) < 0.5, c("f", "p"), truth)
+  data <- data.frame(id = rep(1:120, 3), rater = rep(c("j", "j", "k"), each = 120),
+    rating = c(run(), run(), run()))
+  x <- ratings(data, case = id, rater = rater, rating = rating, repeats = "reruns",
+    systems = c(app = "p"), rater_kind = "model")
+  expect_warning(
+    errors <- suppressMessages(shared_errors(x, known_truth = setNames(truth, 1:120))),
+    "other cases", class = "fallible_warning_reruns"
+  )
+  found <- tidy(errors, "raters")
+  expect_identical(found$n, c(120, 120))
+  expect_equal(found$accuracy[[1L]], mean(data$rating[1:240] == truth))
+  n_ties <- sum(data$rating[1:120] != data$rating[121:240])
+  expect_match(tidy(data_check(x))$found, paste0("Reruns tie: j: ", n_ties, " of 120"), all = FALSE)
+  one <- ratings(data[1:240, ], case = id, rater = rater, rating = rating, repeats = "reruns",
+    systems = c(app = "p"), rater_kind = "model")
+  counts <- rbind(p = c(p = 80, f = 20), f = c(p = 20, f = 80))
+  expect_warning(estimate_accuracy(one, known_raters = list(j = counts)),
+    paste0("j: ", n_ties, " of 120 cases"), class = "fallible_warning_reruns")
+  expect_warning(estimate_accuracy(one, known_raters = list(j = counts),
+    by = setNames(rep(1:2, 60), 1:120)),
+    "j: ", class = "fallible_warning_reruns")
 })
 
 test_that("versions of an application that pass for reruns are noticed", {

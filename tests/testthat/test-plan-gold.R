@@ -572,8 +572,13 @@ test_that("a difference of groups is planned, labelled and compared", {
   )
   difference <- tidy(compare_systems(estimate))
   expect_lt((difference$conf.high - difference$conf.low) / 2, 0.12)
-  expect_output(print(plan), "half-width 0.120")
+  expect_output(print(plan), "Difference of two groups within 0.120 (each group within 0.085)",
+    fixed = TRUE)
   expect_output(print(plan), "A true difference of 0.181 is detected")
+  expect_output(print(plan), "2 groups, Pass rate of the population")
+  expect_error(ggplot2::autoplot(plan), "x\\[\\[\"new\"\\]\\]", class = "fallible_error_argument")
+  unreached <- plan_gold(of$x, 0.01, of = "difference", by = version)
+  expect_output(print(unreached), "Difference of two groups within 0.01")
 
   # A pilot, and a fixed number of labels.
   pilot <- estimate_accuracy(of$x,
@@ -583,6 +588,9 @@ test_that("a difference of groups is planned, labelled and compared", {
   more <- plan_gold(pilot, 0.1, of = "difference")
   expect_identical(unique(tidy(more)$labelled), 30)
   expect_true(all(tidy(more)$half_width <= 0.1 / sqrt(2)))
+  paragraph <- may_say(pilot, "methods")
+  expect_match(paragraph[[1]], "^new .others likewise.: The pass rate was estimated")
+  expect_identical(paragraph[-1], may_say(pilot[["new"]], "methods")[-1])
   fixed <- plan_gold(pilot, of = "difference", gold = 60)
   half_widths <- vapply(fixed, function(plan) glance(plan)$half_width, 0)
   expect_output(print(fixed), format(round(sqrt(sum(half_widths^2)), 3)))
