@@ -318,8 +318,7 @@ check_method <- function(method, model, x, has_known) {
 # * replace_answers(): the same fit with other answers of systems
 # * refit_function(): a function that returns the posterior for other weights of patterns
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
-# * r_model_field() of its model: for models that are fitted in R, the field of new_method() with
-# the   function that estimates the accuracy of systems
+# * r_model_field() of its model: the field of new_method() whose function estimates accuracy in R
 # * likelihood_lines(): additional lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
                           by_agreement = fit_algebraic(x)) {

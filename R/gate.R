@@ -70,7 +70,8 @@ gate <- function(x, at_least, ...) {
   few <- which(rows$gold < few_for_gate)
   warn_if(few, "gate_few",
     "The decision on {.val {unique(system_titles(rows)[few])}} is based on fewer than
-      {few_for_gate} gold cases (cases with known truth).", i = "Label more cases; see {.fun plan_gold}.")
+      {few_for_gate} gold cases (cases with known truth).",
+    i = "Label more cases; see {.fun plan_gold}.")
   counts <- as.list(table(factor(rows$decision, c("pass", "fail", "undecided"))))
   status <- if (counts$fail > 0L) 2L else 3L * (counts$undecided > 0L)
   several_rows <- nrow(rows) != 1L
