@@ -295,9 +295,9 @@ basis_words <- function(estimate, n) paste("On", cases_words(n), judges_words(es
 # Raters and known truth of an estimate, such as "judged by 3 raters without known truth".
 judges_words <- function(estimate) {
   x <- estimate$fit$x
-  plural <- if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"
-  raters <- if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater", plural)
-  paste("judged by", raters, truth_words(estimate))
+  paste("judged by", if (is_one_rater(x)) x$raters else count_noun(n_raters(x), "rater",
+    if (panel_kind(estimate) == "machines") machines_of(estimate) else "raters"),
+    truth_words(estimate))
 }
 
 # Number of cases with known truth: the gold cases of the estimate, or the known truths given to its

@@ -82,7 +82,7 @@ look_at_cases <- function(x) {
   advice <- "Report intervals. `plan_cases()` computes how many cases are needed."
   finding("cases",
     paste0(count_noun(n_cases, "case"), " with two or more ratings; sampling error up to +-",
-      percent(qnorm((1 + default_conf_level()) / 2) * sqrt(0.25 / max(n_cases, 1)))),
+      percent(normal_quantile(default_conf_level()) * sqrt(0.25 / max(n_cases, 1)))),
     if (n_cases < 50) advice, if (n_cases < 200) advice
   )
 }

@@ -53,6 +53,10 @@ category_metric <- function(id, title, kernel, ..., reference = by_name, setting
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }
 
+odds_metric <- function(...) {
+  category_metric(..., odds = TRUE, undefined = ratio_of_zeros, diagnostic = TRUE)
+}
+
 # Sensitivity, specificity and positive predictive value as default arguments of kernels: R
 # evaluates them only if a kernel uses them.
 rates_of_counts <- alist(
@@ -213,20 +217,17 @@ built_in_metrics <- by_id(list(
     reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
     undefined = of_one_kind, diagnostic = TRUE
   ),
-  category_metric(
+  odds_metric(
     "lr_positive", "Positive likelihood ratio",
-    ~ share_of(tp * (fp + tn), fp * (tp + fn)), reference = simel1991,
-    odds = TRUE, undefined = ratio_of_zeros, diagnostic = TRUE
+    ~ share_of(tp * (fp + tn), fp * (tp + fn)), reference = simel1991
   ),
-  category_metric(
+  odds_metric(
     "lr_negative", "Negative likelihood ratio",
-    ~ share_of(fn * (fp + tn), tn * (tp + fn)), reference = simel1991,
-    better = "low", odds = TRUE, undefined = ratio_of_zeros, diagnostic = TRUE
+    ~ share_of(fn * (fp + tn), tn * (tp + fn)), reference = simel1991, better = "low"
   ),
-  category_metric(
+  odds_metric(
     "dor", "Diagnostic odds ratio", ~ share_of(tp * tn, fp * fn),
-    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE,
-    undefined = ratio_of_zeros, diagnostic = TRUE
+    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X"
   ),
   category_metric(
     "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""

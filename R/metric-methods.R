@@ -51,9 +51,8 @@ shown_metrics <- function(table, estimate, plan) {
     values[!names %in% metric_labels(table)] <- NA
     is_duplicate <- duplicated(round(values, 9L)) & !is.na(table_plan$rows$category)
     table <- table[!metric_labels(table) %in% names[is_duplicate], ]
-    if (!is.null(plan$settings$positive)) {
-      table$category[field_of_rows(plan, "diagnostic", table)] <- NA
-    }
+    is_implied <- field_of_rows(plan, "diagnostic", table) & !is.null(plan$settings$positive)
+    table$category[is_implied] <- NA
   }
   constant <- table$system %in% estimate$fit$x$constant
   accuracy <- table$metric == built_in_metrics$accuracy$id

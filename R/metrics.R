@@ -313,13 +313,12 @@ new_metric_estimate <- function(estimate, plan, interval = NULL, conf_level = NU
   options <- list(method = first_estimate$options$method, interval = interval,
     conf_level = conf_level, grouped = grouped, systems = systems)
   n_groups <- if (grouped) length(estimates) else NA_integer_
-  caption <- paste0(
+  caption <- printable(paste0(
     count_noun(length(plan$records), "metric"), " of ", count_noun(length(systems), "system"),
     if (grouped) paste(" in", count_noun(n_groups, "group")), ", ",
     count_noun(n_categories(plan), "category", "categories"),
-    sprintf(" (positive: %s)", printable(plan$settings$positive %||% character())), ", ",
-    estimator_words(first_estimate)
-  )
+    sprintf(" (positive: %s)", plan$settings$positive), ", ", estimator_words(first_estimate)
+  ))
   shown <- shown_metrics(table, first_estimate, plan)
   whole <- shown[is.na(shown$category), ]
   metric_words <- paste(system_titles(whole), metric_labels(whole),

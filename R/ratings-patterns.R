@@ -82,7 +82,10 @@ add_entries <- function(ratings, entries, category) {
 # a database has counted the cases, each entry of `x$index` represents `x$times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
+pattern_times <- function(x) {
+  if (is.null(x$times)) as.double(tabulate(x$index, n_patterns(x))) else
+    core_pattern_weights(x$index, x$times, n_patterns(x))
+}
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 

@@ -37,7 +37,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
       pmax(reservations[system1], reservations[system2])
     )
   )
-  pair <- paste(system1, "-", system2)
+  pair <- pair_names(table)
   sentence_table(
     pair, c(sentences, if (!is.na(glance(x)$best)) paste0(format(x), ".", max(reservations))),
     c(
@@ -60,24 +60,21 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
   undecided <- !(table$conf.low > 0) %in% TRUE
   is_pass <- is_pass_rate(x$estimates[[1L]])
-  claim <- function(verb) {
-    paste(table$system, verb, "more often in", table$group1, "than in", table$group2)
-  }
-  fact <- claim(if (is_pass) "passes" else "is right")
-  estimated <- claim(paste("is estimated to", if (is_pass) "pass" else "be right"))
+  claim <- paste(table$system, if (is_pass) "passes" else "is right", "more often in",
+    table$group1, "than in", table$group2)
   supported <- ifelse(
     is.na(table$conf.low),
-    sprintf("These data do not show whether %s: %s.", fact, table$reason),
+    sprintf("These data do not show whether %s: %s.", claim, table$reason),
     sprintf(
       "On %s, %s %s%s%s.", cases_words(table$n), ifelse(undecided, sprintf(
         "the %s of %s in %s minus that in %s is estimated at",
         if (is_pass) "pass rate" else "accuracy", table$system, table$group1, table$group2
-      ), paste0(estimated, ", by")), points_words(table$estimate),
+      ), paste0("it is estimated that ", claim, ", by")), points_words(table$estimate),
       interval_words(table, x$options$conf_level, points), ifelse(undecided, order_is_open, "")
     )
   )
   sentence_table(table$system, supported, c(
-    paste0(fact, ".")[undecided],
+    paste0(claim, ".")[undecided],
     sprintf("%s and %s are equally good.", table$group1, table$group2)[undecided],
     "The ratings differ between the groups by the same amount as the answers of systems."
   ), rep(table$system[undecided], 2L))
@@ -197,23 +194,22 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
       if (!binary) paste(" for", tests$category)),
     paste0("the base rate of ", rates$truth, unless_missing(rates$population, " in %s"))
   )
-  decimals <- lapply(table[numbers[-1L]], format_decimals)
   # Base rates are estimated from the cases of their population.
   populations <- population_labels(x$populations)
-  counts <- rowsum_codes(x$task$population, pattern_weights(x$x), max(1L, length(populations)))
+  counts <- tapply(pattern_weights(x$x), x$task$population, sum)
   n_cases <- c(rep(sum(counts), nrow(tests)), counts[match(rates$population, populations, 1L)])
-  # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
-  exception <- sub("^ with", ", except for", format_dependence(x$model) %||% "")
   estimates <- fill(
-    "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s), if raters err
-    independently, given the latent class%s.",
-    basis_words(list(fit = x), n_cases), quantity, decimals[[1L]],
-    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]], exception
+    "%s, %s is estimated at %s, if raters err independently, given the latent class%s.",
+    basis_words(list(fit = x), n_cases), quantity,
+    sub("(?<=[(])(.*%)", "posterior median; \\1 credible", perl = TRUE,
+      estimate_words(table, default_conf_level(), format_decimals)),
+    # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
+    sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
   mixed <- has_mixed(worst_mixing(x))
   prior_driven <- prior_driven_terms(terms)
   sentence_table(
-    if (mixed) table$rater else NA,
+    table$rater[mixed],
     if (mixed) estimates else "The chains have not mixed, so the draws support no estimate.",
     c(
       if (!mixed) estimates,

@@ -39,10 +39,9 @@
 may_say <- function(x, what = c("sentences", "methods"), ...) {
   check_call()
   what <- check_choice(what)
-  supported_classes <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement",
-    "alt_test", "draws_fit", "fit_check")
   first_result <- first_single_result(x)
-  abort_argument_if(!inherits(first_result, supported_classes), "x",
+  abort_argument_if(!inherits(first_result, c("accuracy_estimate", "system_comparison",
+    "metric_estimate", "agreement", "alt_test", "draws_fit", "fit_check")), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics},
         {.fun agreement} or {.fun alt_test}.", not = x,
     i = c(if (inherits(x, "fallible_result")) "{.code tidy(x)} and {.code glance(x)} return the
@@ -107,6 +106,8 @@ references <- c(
   "Calderon et al. 2025" = "Calderon, N., Reichart, R. and Dror, R. (2025). The alternative
     annotator test for LLM-as-a-judge: How to statistically justify replacing human annotators with
     LLMs. Proceedings of ACL 2025. doi:10.48550/arXiv.2501.10970",
+  "Cohen 1960" = "Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and
+    Psychological Measurement, 20(1), 37-46. doi:10.1177/001316446002000104",
   "Dawid and Skene 1979" = "Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of
     observer error-rates using the EM algorithm. Applied Statistics, 28(1), 20-28.
     doi:10.2307/2346806",
@@ -115,6 +116,8 @@ references <- c(
     doi:10.1111/j.0006-341X.2001.00158.x",
   "Efron and Tibshirani 1993" = "Efron, B. and Tibshirani, R. J. (1993). An Introduction to the
     Bootstrap. Chapman and Hall.",
+  "Fleiss 1971" = "Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters.
+    Psychological Bulletin, 76(5), 378-382. doi:10.1037/h0031619",
   "Gwet 2014" = "Gwet, K. L. (2014). Handbook of Inter-Rater Reliability, 4th edition. Advanced
     Analytics.",
   "Hoeting et al. 1999" = "Hoeting, J. A., Madigan, D., Raftery, A. E. and Volinsky, C. T. (1999).
@@ -129,6 +132,9 @@ references <- c(
     Dendukuri, N., Dhand, N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the
     Reporting of Diagnostic accuracy studies that use Bayesian Latent Class Models. Preventive
     Veterinary Medicine, 138, 37-47. doi:10.1016/j.prevetmed.2017.01.006",
+  "Krippendorff 2004" = "Krippendorff, K. (2004). Reliability in content analysis: Some common
+    misconceptions and recommendations. Human Communication Research, 30(3), 411-433.
+    doi:10.1111/j.1468-2958.2004.tb00738.x",
   "Landis and Koch 1977" = "Landis, J. R. and Koch, G. G. (1977). The measurement of observer
     agreement for categorical data. Biometrics, 33(1), 159-174. doi:10.2307/2529310",
   "Lang and Reiczigel 2014" = "Lang, Z. and Reiczigel, J. (2014). Confidence limits for prevalence
@@ -177,7 +183,6 @@ in_sentence <- function(titles) {
 say_sentences.accuracy_estimate <- function(x) {
   table <- tidy(x)
   known <- !is.na(table$estimate)
-  all_known <- knows_all_truths(x)
   constant <- table$system %in% x$fit$x$constant
   quantity <- ifelse(constant, "pass rate", "accuracy")
   supported <- ifelse(
@@ -192,14 +197,14 @@ say_sentences.accuracy_estimate <- function(x) {
       table$reason)
   )
   exact_claim <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
-  poor_claim <- ifelse(constant, "always fails.", "is no better than chance.")
   raw_rates <- raw_pass_rate(x)
   sentence_table(table$system, supported, c(
     paste(table$system,
-      ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
+      ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)),
+        ifelse(constant, "always fails.", "is no better than chance."))),
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_rates),
-      whole_percent(raw_rates), rep(x$fit$x$raters, length(raw_rates))),
-    if (!all_known) paste0(
+      whole_percent(raw_rates), x$fit$x$raters),
+    if (!knows_all_truths(x)) paste0(
       "The systems were validated against the truth",
       only_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
     ),
@@ -256,15 +261,14 @@ say_sentences.metric_estimate <- function(x) {
     unless_missing(table$category, " for %s"), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
-  estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else
-    rep(1L, nrow(table))]
+  estimates <- x$estimates[if (x$options$grouped) as.character(table$group) else 1L]
   supported <- ifelse(
     is.na(table$estimate),
     sprintf("From these ratings, %s cannot be estimated (%s).", quantity, table$reason),
     sprintf(
       "%s, %s is estimated at %s.%s", unlist(Map(basis_words, estimates, table$n)), quantity,
       estimate_words(table, x$options$conf_level, format_decimals),
-      unlist(Map(function(x, system) reservations(x)[[system]], estimates, table$system))
+      unlist(Map(`[[`, lapply(estimates, reservations), table$system))
     )
   )
   sentence_table(table$system, supported, c(

@@ -377,6 +377,9 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
   expect_match(words, "Without: never", fixed = TRUE)
   expect_no_match(words, "never (Sensitivity|Kappa)")
   expect_match(words, "Bergen ai \\d+% .*Oslo never \\d+%.*Groups are not compared")
+  expect_match(words, "copied raters or systems good", fixed = TRUE)
+  # A warning of a group, without its hint on functions
+  expect_match(words, "groups have warnings[.] +(Bergen|Oslo).*: ")
   expect_error(accuracy_report(x, file, positive = "maybe"), class = "fallible_error_argument")
   skip_unless_extended()
   quiet(accuracy_report(list(first = x, second = x[, , "ai"]), file))
