@@ -189,7 +189,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   estimates <- sprintf(
     "%s, %s is estimated at %s (posterior median; %s%% credible interval %s to %s).",
     basis_words(list(fit = x), sum(weights_of_cases(x$x))), quantity, decimals[[1L]],
-    format(100 * default_conf_level()), decimals[[2L]], decimals[[3L]]
+    format(100 * level_of(x)), decimals[[2L]], decimals[[3L]]
   )
   mixed <- has_mixed(worst_mixing(x))
   prior_driven <- prior_driven_terms(terms)
@@ -247,7 +247,7 @@ say_draws <- function(fit, checks = NULL) {
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
     only_if(sampling$thin > 1L, fill(", with one of every %d sweeps kept", sampling$thin)),
     format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
-    interval_title(default_conf_level()),
+    interval_title(level_of(fit)),
     only_if(length(prior_driven) > 0L, fill("Estimates that depend mostly on their priors: %s. ",
       join_words(prior_driven))),
     shift_sentence(checks)
