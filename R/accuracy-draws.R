@@ -71,7 +71,7 @@
 #' @export
 estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
                                         method = c("joint", "shared"), interval = "posterior",
-                                        conf_level = default_conf_level(), common = NULL,
+                                        conf_level = level_of(x), common = NULL,
                                         systems = NULL, known_truth = NULL, gold_sample = NULL,
                                         bins = list(), resampling = list(), ...) {
   check_dots_empty(...)

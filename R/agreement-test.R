@@ -81,12 +81,16 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   if (!is.null(by) && !quo_is_null(by)) {
     abort_argument_if(!is.null(y), "by", "must be left out if {.arg y} is given.")
     x <- as_ratings(x)
-    groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
+    groups <- split_by(x, by)
     abort_argument_if(length(groups) != 2L, "by", "must have two groups of cases.",
       x = "It has {length(groups)}: {.val {names(groups)}}.",
       i = "Compare the cases of two groups, {.code compare_agreement(x[cases1, ], x[cases2, ])}.")
-    y <- x[groups[[2L]], ]
-    x <- x[groups[[1L]], ]
+    covariate <- as.character(quo_get_expr(by))
+    if (has_columns(columns_of_cases(x), covariate)) {
+      names(groups) <- paste(covariate, names(groups))
+    }
+    x <- groups[[1L]]
+    y <- groups[[2L]]
   }
   about <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),
@@ -107,7 +111,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     panel_measures <- panel_measures$x[intersect(names(panel_measures$x), names(panel_measures$y))]
     rows <- lapply(panel_measures, make_difference_row, samples, about)
     about$caption <- if (is.null(groups)) "Agreement of one panel minus that of another, " else
-      paste0("Agreement in ", paste(names(groups), collapse = " minus agreement in "), ", ")
+      paste0("Agreement in ", paste0(names(groups), " (n = ", vapply(groups, nrow, 0L), ")",
+        collapse = " minus agreement in "), ", ")
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
   } else {
@@ -199,15 +204,12 @@ make_difference_row <- function(measure, samples, about) {
 # evaluate_measure()) on both measures are subtracted, so that common variation cancels. `results`:
 # results of evaluate_measure(). `cases`: names of the cases of each panel.
 compute_difference_error <- function(samples, results, cases) {
-  influence <- Map(function(sample, result) {
-    result$influence[pattern_of_case(sample$view$x)] * sqrt(result$n / (result$n - 1))
-  }, samples, results)
   all_cases <- union(cases$x, cases$y)
-  of_case <- Map(function(value, case) {
-    value <- value[match(all_cases, case)]
-    replace(value, is.na(value), 0)
-  }, influence, cases)
-  sqrt(sum((of_case$x - of_case$y)^2))
+  influence <- Map(function(sample, result, case) {
+    value <- result$influence[pattern_of_case(sample$view$x)][match(all_cases, case)]
+    replace(value, is.na(value), 0) * sqrt(result$n / (result$n - 1))
+  }, samples, results, cases)
+  sqrt(sum((influence$x - influence$y)^2))
 }
 
 # Tables and printed form of tests and comparisons of agreement.

@@ -60,7 +60,8 @@ generics::tidy
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are hidden |
 #' | `fallible.file_limits` | none | limits for files that replace those in [fallible-limits] |
 #'
-#' If the default of an argument `conf_level` is `NULL`, the level of the given estimate is used.
+#' A result keeps its level. The default of `conf_level` is the level of the given estimate or fit
+#' by `"bayes"`, and otherwise the option. Priors are printed with the option.
 #' Warnings and errors are always shown. Progress bars are never shown in knitted documents and in
 #' sessions that are not interactive, such as those of `Rscript`. If an option has a value of the
 #' wrong type, the first function that uses it raises an error of class `fallible_error_option`.
@@ -77,6 +78,14 @@ generics::tidy
 NULL
 
 default_conf_level <- function() read_option("fallible.conf_level", 0.9, check_level)
+
+# Default level of results that are computed from `x`: the level of `x`, if it is an estimate or a
+# fit with posterior draws, otherwise the option.
+level_of <- function(x) {
+  level <- if (inherits(x, c("draws_fit", "accuracy_estimate")))
+    x$conf_level %||% x$options$conf_level
+  level %||% default_conf_level()
+}
 
 default_threads <- function() read_option("fallible.threads", 1L, check_count)
 

@@ -75,7 +75,7 @@
 #' tidy(bounds)
 #' @export
 accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
-                            interval = c("bootstrap", "none"), conf_level = default_conf_level(),
+                            interval = c("bootstrap", "none"), conf_level = level_of(x),
                             resampling = list(), ...) {
   check_call()
   fit <- as_fit(x, "x")

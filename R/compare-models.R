@@ -117,10 +117,11 @@ warn_undecided <- function(undecided_fits, terms) {
     apply(fit$draws[, terms$term, drop = FALSE], 2L, sd)
   }))
   differing <- terms[terms$highest - terms$lowest > max_shift * largest_sd, ]
-  shown <- head(differing, 4L)
+  shown <- head(differing[order(differing$lowest - differing$highest), ], 4L)
   warn_if(nrow(differing) > 0L, "dependence",
     "These ratings cannot distinguish models with different estimates: report all of them.",
-    x = escape_braces(shown$term, ": ", from_to(shown$lowest, shown$highest)),
+    x = c(escape_braces(shown$term, ": ", from_to(shown$lowest, shown$highest)),
+      if (nrow(differing) > 4L) "and {nrow(differing) - 4L} more"),
     i = "Only cases with known truth can show which model is right.", terms = differing$term)
 }
 

@@ -96,11 +96,6 @@ is_distribution <- function(x, n = length(x), slack = 1e-6) {
   is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
 }
 
-# Is `x` a matrix of n x n finite numbers, none of them negative?
-is_square_matrix <- function(x, n) {
-  is.numeric(x) && identical(dim(x), c(n, n)) && all(is.finite(x)) && all(x >= 0)
-}
-
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   right <- diag(x)
   accuracy <- sum(attr(x, "base_rates") * right)

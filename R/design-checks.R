@@ -122,7 +122,7 @@ check_matrices <- function(matrices, judges, labels, strata) {
 }
 
 check_matrix <- function(m, name, n) {
-  ok <- is_square_matrix(m, n)
+  ok <- is_square_matrix(m, n) && all(m >= 0)
   wrong_rows <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
   abort_argument_if(!ok || length(wrong_rows) > 0L, "matrices",
     "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",

@@ -80,7 +80,7 @@ as_draws_of_fit <- function(x, ...) posterior::as_draws_df(draws(x))
 #' @rawNamespace S3method(posterior::as_draws_df,draws_fit,as_draws_of_fit)
 NULL
 
-tidy_draws <- function(x, ..., conf_level = default_conf_level()) {
+tidy_draws <- function(x, ..., conf_level = level_of(x)) {
   check_dots_empty(...)
   parameter_table(x, check_level(conf_level), diagnose_all(x$draws, x$sampling$chains))
 }
@@ -106,7 +106,7 @@ draws_to_print <- function(fit) {
   watched <- is_watched(fit$terms)
   fit$draws <- fit$draws[, watched, drop = FALSE]
   fit$terms <- fit$terms[watched, ]
-  level <- default_conf_level()
+  level <- level_of(fit)
   table <- parameter_table(fit, level, fit$diagnostics)
   table$prior <- ""
   table$prior[which(table$contraction < min_contraction)] <- "mostly prior"

@@ -301,7 +301,7 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     systems = structure(
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),
-    switched = drawn$switched, stuck = drawn$stuck,
+    conf_level = default_conf_level(), switched = drawn$switched, stuck = drawn$stuck,
     converged = worst_mixing(drawn)$rhat <= 1.01
   )
   fit$shown <- draws_to_print(fit)

@@ -59,7 +59,7 @@ check_known_matrix <- function(matrix, rater, categories) {
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     return(matrix_with_equal_errors(check_number(matrix, paste0("known_raters$", rater), 0, 1), n))
   }
-  has_shape <- is_square_matrix(matrix, n)
+  has_shape <- is_square_matrix(matrix, n) && all(matrix >= 0)
   is_count_table <- has_shape && are_counts(matrix)
   is_valid <- is_count_table || has_shape && all(abs(rowSums(matrix) - 1) < 1e-6)
   abort_argument_if(!is_valid, "known_raters",

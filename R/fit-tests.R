@@ -93,7 +93,7 @@
 #' subset(both, category == "+" & rater %in% c("a and b", "a or b"))
 #' @export
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
-                          conf_level = default_conf_level(), positive = NULL, ...) {
+                          conf_level = level_of(fit), positive = NULL, ...) {
   check_call()
   check_tested_fit(fit)
   categories <- fit$x$categories

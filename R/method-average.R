@@ -187,7 +187,7 @@ warn_doubtful <- function(estimate) {
     "There are few data: sampling error by itself makes the ",
     interval_title(estimate$options$conf_level), " of ", system_words(few_data), " as wide as ",
     format_decimals(min(1, max(doubts$width[few_data])), 2L),
-    ". {.fun plan_cases} computes how many cases are needed."
+    ". More cases reduce only this part of the interval: {.fun plan_cases}."
   ), systems = systems[few_data])
   doubtful <- doubts$assumption
   if (length(doubtful) == 0L) return(invisible())

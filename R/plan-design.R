@@ -47,8 +47,8 @@ starting_design <- function(design) {
   }
   accepted_classes <- c("ratings", "ratings_labels", "rater_fit", "data.frame", "matrix", "table")
   abort_argument_if(!inherits(design, accepted_classes), "design",
-    "must be a {.cls rater_design}, a function of the number of cases, or a pilot: {.cls ratings} or
-        a {.cls rater_fit}.", not = design,
+    "must be a {.cls rater_design}, a function of the number of cases, or a pilot: {.cls ratings}, a
+        {.cls rater_fit} or an estimate.", not = design,
     i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
   pilot_design(design)
 }

@@ -109,8 +109,8 @@
 #' @param target Quantity that the interval is for: the value in the `"population"` of which the
 #'   cases of `x` are a sample, or the value on exactly these `"cases"`. The default is the target
 #'   of the gold cases in `x`, or `"population"` if `x` has no gold cases.
-#' @param conf_level Coverage probability of the interval, in (0, 1); by default the option
-#'   described in [fallible-options].
+#' @param conf_level Coverage probability of the interval, in (0, 1); by default the level of
+#'   the estimate `x`, or for ratings the option described in [fallible-options].
 #' @param choice How cases are drawn: `"stratified"`, the default for several raters, `"active"`, or
 #'   `"random"`, the default for one rater. See *Choice of cases*.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`; by default
@@ -148,7 +148,7 @@
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
                       systems = NULL, category = NULL, gold = NULL,
                       interval = NULL, target = c("population", "cases"),
-                      conf_level = default_conf_level(),
+                      conf_level = level_of(x),
                       choice = c("stratified", "active", "random"),
                       cost = NULL, ...) {
   check_call(dots = "by")
@@ -164,6 +164,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   }
   estimate <- as_planned_estimate(x)
   if (missing(target)) target <- estimate$gold$settings$target %||% "population"
+  conf_level <- check_level(conf_level)
   x <- estimate$fit$x
   uses_category <- of %in% c("recall", "precision")
   category_number <- if (length(category) == 1L) match(as_label(category), x$categories)
@@ -177,7 +178,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
     interval = planned_interval(interval, estimate, of),
     target = check_choice(target, c("population", "cases")),
-    conf_level = check_level(conf_level),
+    conf_level = conf_level,
     choice = if (missing(choice) && n_raters(x) == 1L) "random" else check_choice(choice),
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )

@@ -197,6 +197,8 @@ plan_notes <- function(x) {
     if (any(abs(table$bias[is.na(table$cases)]) > x$settings$half_width / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
+    "The interval of estimate_accuracy() also contains shared errors, which more cases do not
+     reduce: plan_gold()",
     pilot_note(x$settings)
   )
 }

@@ -2,7 +2,9 @@
 #'
 #' Computes by simulation the smallest number of cases with which the estimated accuracy of a system
 #' is within `half_width` of its true accuracy with probability `conf_level`. It compares several
-#' numbers of raters, and their costs.
+#' numbers of raters, and their costs. The interval of [estimate_accuracy()] also
+#' contains shared errors, which more cases do not reduce; for a narrower interval, use
+#' [plan_gold()].
 #'
 #' @section Assumptions: A [rater_design()] specifies how raters and systems answer: the number of
 #' categories and their base rates, missing ratings, and violations of the K-properties (raters are
@@ -45,22 +47,22 @@
 #' distribution that [agreement()] uses. The logarithm of the half-width is modelled as linear in
 #' the logarithm of the number of cases, with slope -1/2.
 #'
-#' @section Pilot: If `design` is ratings of a pilot, or a fit to them, the design is estimated:
+#' @section Pilot: If `design` is ratings of a pilot, a fit or an estimate, the design is estimated:
 #' numbers of raters and categories, share of missing ratings, base rates, and accuracies of raters
 #' and systems. The model has an accuracy for each rater if at least three raters are named and at
 #' least half of the ratings are present, otherwise it is the K-model ([k_model()]). To use the
 #' `dispersion` and `difficulty` of a pilot, give a fit of a model with these parameters. If more
 #' than half of the ratings are missing, the simulated number of raters is the mean number of
-#' ratings per case.
+#' ratings per case. The estimated design has no shared errors.
 #'
-#' @param design A [rater_design()] (its number of cases is ignored); or a function of the number of
-#'   cases; or [ratings()] of a pilot study, or a [fit_raters()] result; or `NULL`, the default, for
-#'   a design with five categories.
+#' @param design A [rater_design()] (its number of cases is ignored); a function of the number of
+#'   cases; or a pilot: [ratings()], a [fit_raters()] result or an [estimate_accuracy()] result. By
+#'   default `NULL`, a design with five categories.
 #' @param half_width Required half-width: the largest distance between an estimate and the true
 #'   accuracy, in (0, 1), that is not exceeded with probability `conf_level`. By default 0.1. With
 #'   `agreement`, half the width of the interval.
-#' @param conf_level Probability that an estimate is within `half_width`, in (0, 1); for the
-#'   default, see [fallible-options].
+#' @param conf_level Probability that an estimate is within `half_width`, in (0, 1); by
+#'   default the level of `design`, if it is an estimate, see [fallible-options].
 #' @param raters Number of raters for each case, at least 2; or several numbers to compare. By
 #'   default `NULL`, the number of raters of the design, or 3.
 #' @param rater_accuracy Probability that a rating is correct, above 1 / number of categories; or a
@@ -102,7 +104,7 @@
 #' plan
 #' tidy(plan)
 #' @export
-plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_conf_level(),
+plan_cases <- function(design = NULL, half_width = 0.1, conf_level = level_of(design),
                        raters = NULL, rater_accuracy = NULL, chance_kappa = NULL,
                        system_accuracy = NULL, cases = c(2, 20000), cost = c(case = 0, rating = 1),
                        estimator = "joint", runs = 500L, threads = default_threads(), ...) {
@@ -111,6 +113,7 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_con
     "{.arg margin} does not exist; its new name is {.arg half_width}.")
   check_call(dots = c("agreement", "of"))
   arguments <- c(mget(setdiff(names(formals()), "...")), extra_arguments)
+  if (inherits(design, "accuracy_estimate")) arguments$design <- design$fit$x
   if (!is.null(extra_arguments$agreement)) return(plan_agreement(arguments))
   settings <- plan_settings(arguments)
   seed <- draw_seed()

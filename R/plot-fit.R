@@ -101,7 +101,7 @@ plot_confusion <- function(fit, max_raters) {
 #' @param type `"density"` (the default): the posterior density of each parameter; a dashed line
 #'   shows the density of its prior. `"trace"`: the draws of each chain in their order. `"rank"`: a
 #'   histogram, for each chain, of the ranks of its draws among the draws of all chains. The
-#'   histograms are level if the chains have mixed. `"prior"`: median and middle 90% of each
+#'   histograms are level if the chains have mixed. `"prior"`: median and interval of each
 #'   parameter in the prior and in the posterior.
 #' @param terms Names of parameters, as in [draws()]. `NULL`, the default, for the first twelve of
 #'   the base rates and the accuracies of raters.
@@ -145,14 +145,39 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
 }
 
 draw_densities <- function(object, table) {
-  picture(table, "value") +
-    ggplot2::geom_density(fill = plot_colours$main, alpha = 0.5, colour = NA) +
+  picture(density_curves(object, table), "value") +
+    ggplot2::geom_area(
+      aes_columns(y = "density"), stat = "identity", fill = plot_colours$main, alpha = 0.5,
+      colour = NA
+    ) +
     ggplot2::geom_line(
-      aes_columns(y = "density"), prior_densities(object, levels(table$term)),
-      linetype = "dashed", colour = plot_colours$accent, na.rm = TRUE
+      aes_columns(y = "prior"), linetype = "dashed", colour = plot_colours$accent, na.rm = TRUE
     ) +
     facet_terms() +
     plot_titles("Posterior and prior", "Posterior densities; dashed: priors")
+}
+
+# Kernel densities of the draws in `table`, and densities of priors. Returns a data frame of `term`,
+# `value`, `density` and `prior`, which is NA if the prior is not a Beta distribution. Parameters
+# with Beta priors are probabilities. Their draws are reflected at 0 and 1, because a kernel density
+# is otherwise too low near these boundaries. Their values are from 0.005 to 0.995, because a prior
+# may be infinite at 0 and 1.
+density_curves <- function(object, table) {
+  stack_rows(split(table, table$term), function(rows) {
+    draws <- values <- rows$value
+    ends <- range(draws)
+    prior <- object$terms[match(rows$term[[1L]], object$terms$term), ]
+    if (!is.na(prior$a)) {
+      values <- c(draws, -draws, 2 - draws)
+      ends <- c(0.005, 0.995)
+    }
+    kernel <-
+      stats::density(values, stats::bw.nrd0(draws), from = ends[[1L]], to = ends[[2L]])
+    data.frame(
+      term = rows$term[[1L]], value = kernel$x, density = kernel$y * length(values) / length(draws),
+      prior = stats::dbeta(kernel$x, prior$a, prior$total - prior$a)
+    )
+  })
 }
 
 # Layers with one panel for each term (parameter). Long names of terms are split into lines after
@@ -167,18 +192,6 @@ facet_terms <- function(breaks = NULL) {
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(name_on_lines)),
     ggplot2::scale_x_continuous(breaks = share_breaks, labels = in_digits),
     ggplot2::scale_y_continuous(breaks = breaks)
-  )
-}
-
-# Densities of Beta priors at 200 values from 0.005 to 0.995, because a density may be infinite at 0
-# and 1. Returns a data frame of `term`, `value` and `density`.
-prior_densities <- function(object, terms) {
-  priors <- drop_missing(object$terms[match(terms, object$terms$term), ], "a")
-  priors <- priors[rep(seq_len(nrow(priors)), each = 200L), ]
-  value <- rep_len(seq(0.005, 0.995, length.out = 200L), nrow(priors))
-  data.frame(
-    term = factor(priors$term, terms), value,
-    density = stats::dbeta(value, priors$a, priors$total - priors$a)
   )
 }
 
@@ -198,7 +211,10 @@ draw_ranks <- function(table) {
     table$value, table$term, FUN = function(values) rank(values) / length(values)
   )
   picture(table, "rank", colour = "chain") +
-    ggplot2::stat_bin(breaks = seq(0, 1, 0.05), geom = "step", position = "identity") +
+    # Empty bins are added at both ends, and steps are halfway between centres, the edges of bins.
+    ggplot2::stat_bin(
+      breaks = seq(0, 1, 0.05), geom = "step", position = "identity", direction = "mid", pad = TRUE
+    ) +
     facet_terms() +
     ggplot2::expand_limits(y = 0) +
     category_scale(levels(table$chain)) +
@@ -210,18 +226,23 @@ draw_ranks <- function(table) {
 
 draw_priors <- function(object, terms) {
   priors <- object$terms[match(terms, object$terms$term), ]
-  quantiles <- stack_rows(quantile_levels, stats::qbeta, priors$a, priors$total - priors$a)
-  table <- rbind(quantile_table(quantiles, terms, "prior"), quantiles_of_draws(object, terms))
+  level <- level_of(object)
+  quantiles <-
+    stack_rows(median_and_limits(level), stats::qbeta, priors$a, priors$total - priors$a)
+  table <- rbind(
+    quantile_table(quantiles, terms, "prior"), quantiles_of_draws(object, terms, level)
+  )
   colours <- c(prior = plot_colours$accent, posterior = plot_colours$main)
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
-    plot_titles("Prior and posterior", "Medians and 90% intervals")
+    plot_titles("Prior and posterior", paste0("Medians and ", interval_title(level), "s"))
 }
 
-quantile_levels <- c(0.05, 0.5, 0.95)
+# Probabilities of the quantiles in a picture: the limits of an interval, and the median between.
+median_and_limits <- function(level) (1 + c(-1, 0, 1) * level) / 2
 
-quantiles_of_draws <- function(fit, terms, group = "posterior") {
+quantiles_of_draws <- function(fit, terms, level, group = "posterior") {
   quantile_table(
-    apply(fit$draws[, terms, drop = FALSE], 2L, quantile, quantile_levels), terms, group
+    apply(fit$draws[, terms, drop = FALSE], 2L, quantile, median_and_limits(level)), terms, group
   )
 }
 
@@ -248,7 +269,7 @@ plot_medians <- function(table, terms, colours, width) {
 #' @param type `"pairs"` (the default): the posterior predictive check. Points show the observed
 #'   share of agreement of each pair of raters. Bars show the middle 90% of this share in ratings
 #'   that are simulated from the posterior. At most 20 pairs are drawn, those with the lowest
-#'   p-values. `"prior"`: median and middle 90% of each parameter in the prior and in the posterior.
+#'   p-values. `"prior"`: median and interval of each parameter in the prior and in the posterior.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
@@ -276,10 +297,11 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   terms <- head(object$terms$term, 20L)
   models <- object$models$model
-  tables <- Map(quantiles_of_draws, unname(object$fits[models]), list(terms), models)
+  level <- level_of(object$fits[[1L]])
+  tables <- Map(quantiles_of_draws, unname(object$fits[models]), list(terms), level, models)
   plot_medians(stack_rows(tables), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
-    plot_titles("Estimates of each model", "Medians and 90% intervals")
+    plot_titles("Estimates of each model", paste0("Medians and ", interval_title(level), "s"))
 }
 
 #' @rdname tidy.ground_truth

@@ -63,8 +63,8 @@
 #'   * `rater`: name of the rater, `NA` for base rates.
 #'   * `part`: the probability that has the prior, such as `"sensitivity"`.
 #'   * `prior`: the prior, as text.
-#'   * `mean`, `lower`, `upper`: mean and central 90% interval of the probability (for a row of a
-#'     matrix, of the probability of a correct rating). `NA` if they depend on the number of
+#'   * `mean`, `lower`, `upper`: mean and central interval of the probability (for a row of a
+#'     matrix, of a correct rating), see [fallible-options]. `NA` if they depend on the number of
 #'     categories.
 #' @family estimation
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
@@ -237,10 +237,11 @@ others_words <- c(
 # a row per probability; NULL if they are not known.
 new_law_rows <- function(rater, part, prior, shapes) {
   shapes <- unname(shapes %||% matrix(NA_real_, 1L, 2L))
-  limit <- function(probability) qbeta(probability, shapes[, 1L], shapes[, 2L])
+  limit <-
+    function(sign) qbeta((1 + sign * default_conf_level()) / 2, shapes[, 1L], shapes[, 2L])
   tibble::tibble(
     rater = rater, part = unname(part), prior = unname(prior),
-    mean = shapes[, 1L] / rowSums(shapes), lower = limit(0.05), upper = limit(0.95)
+    mean = shapes[, 1L] / rowSums(shapes), lower = limit(-1), upper = limit(1)
   )
 }
 
@@ -285,9 +286,9 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
   shown <- data.frame(
     rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
     mean = ifelse(is.na(table$mean), "", format_decimals(table$mean)),
-    interval = bracketed(table$lower, table$upper)
+    conf.low = table$lower, conf.high = table$upper
   )
-  shown[] <- lapply(shown, printable)
+  shown[1:3] <- lapply(shown[1:3], printable)
   new_schema(
     tables = list(priors = table),
     facts = list(
@@ -298,6 +299,6 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
       "Priors: ", raters, "others ", if (is_user_defined) "user-defined" else x$others, ", order ",
       x$order
     )),
-    shown = view(shown, c("rater", "part", "prior", "mean", `90%` = "interval"), left = 1:3)
+    shown = view(shown, level = default_conf_level(), left = 1:3)
   )
 }

@@ -202,7 +202,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
     "%s, %s is estimated at %s, if raters err independently, given the latent class%s.",
     basis_words(list(fit = x), n_cases), quantity,
     sub("(?<=[(])(.*%)", "posterior median; \\1 credible", perl = TRUE,
-      estimate_words(table, default_conf_level(), format_decimals)),
+      estimate_words(table, level_of(x), format_decimals)),
     # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
     sub("^ with", ", except for", format_dependence(x$model) %||% "")
   )
@@ -262,7 +262,7 @@ say_draws <- function(fit, checks = NULL) {
     prior_sentence(fit), sampling$chains, number(sampling$kept), number(sampling$warmup),
     only_if(sampling$thin > 1L, fill(", with one of every %d sweeps kept", sampling$thin)),
     format_decimals(facts$worst_rhat), number(round(facts$worst_ess)),
-    interval_title(default_conf_level()),
+    interval_title(level_of(fit)),
     only_if(length(prior_driven) > 0L, fill("Estimates that depend mostly on their priors: %s. ",
       join_words(prior_driven))),
     shift_sentence(checks)

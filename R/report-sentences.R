@@ -59,8 +59,8 @@ may_say <- function(x, what = c("sentences", "methods"), ...) {
 #' @export
 print.said_sentences <- function(x, ...) {
   cat_lines(
-    "You may say:", paste("  *", x$sentence[x$may], recycle0 = TRUE),
-    "You may not say:", paste("  *", x$sentence[!x$may], recycle0 = TRUE)
+    if (any(x$may)) "You may say:", paste("  *", x$sentence[x$may], recycle0 = TRUE),
+    if (!all(x$may)) "You may not say:", paste("  *", x$sentence[!x$may], recycle0 = TRUE)
   )
   invisible(x)
 }

@@ -78,7 +78,7 @@
 #' shared_errors(x, known_truth = FALSE, accuracy = c(0.6, 0.9))
 #' @export
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
-                          conf_level = default_conf_level(), ...) {
+                          conf_level = level_of(x), ...) {
   check_call()
   conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit

@@ -146,7 +146,8 @@ test_that("by compares two groups of cases, as two panels would", {
   panels <- compare_agreement(x[first, ], x[!first, ], "fleiss_kappa")
   same <- setdiff(names(tidy(test)), "n")
   expect_equal(tidy(test)[same], tidy(panels)[same])
-  expect_output(print(test), "Agreement in 1 minus agreement in 2", fixed = TRUE)
+  expect_output(print(test), "Agreement in half 1 (n = 5) minus agreement in half 2 (n = 5)",
+    fixed = TRUE)
   three <- setNames(rep(1:3, length.out = nrow(x)), x$cases)
   expect_identical(test$n, n_cases(x))
   expect_equal(compare_agreement(x, by = NULL), compare_agreement(x))

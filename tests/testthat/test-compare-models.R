@@ -17,3 +17,14 @@ test_that("tables have the names that the user gave to models", {
   expect_error(compare_models(term = fit, second = fit), "names \"term\"",
     class = "fallible_error_argument")
 })
+
+test_that("the warning of undecided models lists the largest changes, and counts the others", {
+  terms <- data.frame(term = letters[1:7], lowest = 0, highest = 1:7 / 10)
+  fits <- rep(list(list(draws = matrix(0, 2, 7, dimnames = list(NULL, letters[1:7])))), 2)
+  warning <- expect_warning(warn_undecided(fits, terms), class = "fallible_warning_dependence")
+  text <- conditionMessage(warning)
+  expect_match(text, "g: 0.000 to 0.700.*f: .*e: .*d: 0.000 to 0.400.*and 3 more")
+  expect_no_match(text, "c: 0.000", fixed = TRUE)
+  warning <- expect_warning(warn_undecided(fits, terms[1:4, ]))
+  expect_no_match(conditionMessage(warning), " more", fixed = TRUE)
+})

@@ -27,6 +27,17 @@ test_that("a plan says that the default method of estimates may need more", {
   expect_match(notes_of(plan), "estimator = \"average\"", fixed = TRUE, all = FALSE)
   chosen <- plan_cases(rater_accuracy = 0.7, cases = 20, estimator = "unbinned", runs = 20)
   expect_no_match(notes_of(chosen), "estimator =", fixed = TRUE)
+  for (x in list(plan, chosen)) expect_output(print(x), "shared errors, which more")
+})
+
+test_that("a plan from an estimate is the plan from its ratings", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8), 3, n = 40)))
+  estimate <- quiet(estimate_accuracy(x))
+  expect_equal(tidy(settled(estimate)), tidy(settled(x)))
+  plan <- function(x) {
+    withr::with_seed(1, plan_cases(x, agreement = "fleiss_kappa", cases = 40, runs = 20))
+  }
+  expect_equal(tidy(plan(estimate)), tidy(plan(x)))
 })
 
 test_that("tables have their columns", {

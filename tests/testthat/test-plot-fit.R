@@ -50,3 +50,23 @@ test_that("of many raters those with the most ratings are drawn, and none where 
     class = "fallible_error_argument"
   )
 })
+
+test_that("densities of draws are reflected at 0 and 1, and ranks have the edges of their bins", {
+  draws <- withr::with_seed(1, stats::rexp(4000, 10))
+  draws <- draws[draws < 1]
+  fit <- list(terms = data.frame(term = c("base_rate[a]", "nu[a]"), a = c(1, NA), total = c(2, NA)))
+  table <- data.frame(term = factor("base_rate[a]"), value = draws)
+  curves <- density_curves(fit, table)
+  expect_equal(curves$density[[1]], 10 * exp(-0.05), tolerance = 0.1)
+  expect_equal(sum(curves$density) * diff(curves$value[1:2]), 1 - 0.05, tolerance = 0.02)
+  expect_equal(curves$prior, rep(1, nrow(curves)))
+  table <- data.frame(term = factor("nu[a]"), value = 30 * draws)
+  curves <- density_curves(fit, table)
+  expect_equal(range(curves$value), range(table$value))
+  expect_true(all(is.na(curves$prior)))
+  ranks <- draw_ranks(data.frame(term = "a", chain = factor(1), value = rep(1:20, 1:20)))
+  layer <- ggplot2::layer_data(ranks)
+  expect_identical(ranks$layers[[1]]$geom_params$direction, "mid")
+  expect_equal(range(layer$x), c(-0.025, 1.025))
+  expect_equal(sum(layer$y), 210)
+})

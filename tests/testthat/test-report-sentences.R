@@ -153,6 +153,8 @@ test_that("sentences are printed whole", {
   printed <- paste(trimws(capture.output(print(said))), collapse = " ")
   expect_true(all(vapply(said$sentence, grepl, NA, x = printed, fixed = TRUE)))
   expect_match(printed, "You may say: .*You may not say: ")
+  expect_identical(capture.output(print(said[!said$may, ]))[[1]], "You may not say:")
+  expect_false("You may not say:" %in% capture.output(print(said[said$may, ])))
 })
 
 test_that("cases with known truth are counted by their weights, like all others", {
