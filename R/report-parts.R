@@ -201,7 +201,7 @@ say_sentences.draws_fit <- function(x) { # nolint: object_name.
   estimates <- fill(
     "%s, %s is estimated at %s, if raters err independently, given the latent class%s.",
     basis_words(list(fit = x), n_cases), quantity,
-    sub("(?<=[(])(.*%)", "posterior median; \\1 credible", perl = TRUE,
+    sub("\\((.*%)", "(posterior median; \\1 credible", # nolint: nonportable_path.
       estimate_words(table, level_of(x), format_decimals)),
     # " with the dependent pair a and b" becomes ", except for the dependent pair a and b".
     sub("^ with", ", except for", format_dependence(x$model) %||% "")

@@ -197,11 +197,11 @@ say_sentences.accuracy_estimate <- function(x) {
       table$reason)
   )
   exact_claim <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
+  poor_claim <- ifelse(constant, "always fails.", "is no better than chance.")
   raw_rates <- raw_pass_rate(x)
   sentence_table(table$system, supported, c(
     paste(table$system,
-      ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)),
-        ifelse(constant, "always fails.", "is no better than chance."))),
+      ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
     sprintf("%s passes in %s of the cases, because %s said so.", names(raw_rates),
       whole_percent(raw_rates), x$fit$x$raters),
     if (!knows_all_truths(x)) paste0(

@@ -38,8 +38,8 @@
 #' of the other workers are saved in the file `checkpoint`.
 #'
 #' @section Checkpoints: If `checkpoint` is a path, results are saved to this file every few
-#' seconds (with user-defined code, of 10 panels each), and when the study ends, also after an
-#' interrupt or an error. The same call then
+#' seconds, and when the study ends, also after an interrupt or an error. Panels with user-defined
+#' code are saved in blocks of 10. The same call then
 #' continues the study, with the seed in the file. A call with more `runs` adds runs. Two estimators
 #' count as the same if their code is the same. The file contains the results so far, which
 #' `readRDS()` reads, followed by a hash. If the file was changed, or written by another version of
