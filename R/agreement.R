@@ -51,7 +51,7 @@
 #'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, with an element
 #'   for each variable of a codebook.
 #' @param measures Names of measures, see [measures()]. By default `NULL`, the measures that suit
-#'   the data.
+#'   the data. For several variables, names of `measures` are variables: `c(tone = "gwet_ac")`.
 #' @param scale_weights Weights of pairs of categories, from 0 (full disagreement) to 1 (agreement).
 #'   `NULL`, the default, or `"identity"`: different categories count as disagreement. `"linear"`,
 #'   `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`: weights of
@@ -127,7 +127,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (!missing(x) && is_variables(x)) {
     abort_argument_if(has_groups, "by", "needs a single variable, and {.arg x} is a list.",
       i = "Select a variable: {.code x[[\"{names(x)[[1L]]}\"]]}.")
-    return(map_variables(x))
+    return(map_variables(arguments_by_variable(measures, x = x)))
   }
   if (has_groups) return(map_variables(split_by(x, by), "group"))
   counts <- enquo(counts)

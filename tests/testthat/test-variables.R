@@ -246,8 +246,8 @@ test_that("verbs that take a result take its parts, or say how to choose one", {
       expect_true(all(paste0(capitalised(column), " ", name, ": ", own) %in% said | own %in% said))
     }
     expect_identical(anyDuplicated(may_say(x)$sentence), 0L)
-    refuse <- list(plan_gold, accuracy_bounds, ground_truth, confusion, function(x) may_say(x, "methods"))
-    if (column == "variable") refuse <- c(refuse, stats::update)
+    refuse <- list(accuracy_bounds, ground_truth, confusion, function(x) may_say(x, "methods"))
+    if (column == "variable") refuse <- c(refuse, plan_gold, stats::update)
     for (verb in refuse) {
       expect_error(verb(x), paste0("x[[\"", names(x)[[1]], "\"]]"), fixed = TRUE, class = "fallible_error_argument")
     }
@@ -287,4 +287,18 @@ test_that("rows of agreement by part have the cases, raters and words of their p
   expect_identical(glance(halves)$cases, 40)
   expect_identical(glance(halves[2, ])$cases, 30)
   expect_match(may_say(halves)$sentence[[2]], "^Group v: On 30 cases")
+})
+
+test_that("names of measures choose the measures of a variable", {
+  x <- ratings(coded(), case = case, rater = rater, rating = c(topic, tone))
+  measures_of <- function(table) split(table$measure, table$variable)
+  chosen <- c(tone = "gwet_ac", topic = "fleiss_kappa", tone = "chance_kappa")
+  expected <- list(tone = c("gwet_ac", "chance_kappa"), topic = "fleiss_kappa")
+  expect_identical(measures_of(agreement(x, chosen)), expected)
+  expect_identical(measures_of(compare_agreement(x, measures = chosen)), expected)
+  expect_identical(measures_of(compare_agreement(x, x, measures = chosen)), expected)
+  expect_identical(
+    measures_of(agreement(x, c(tone = "gwet_ac")))$topic, agreement(x$topic)$measure
+  )
+  expect_error(agreement(x, c(tune = "gwet_ac")), "tune", class = "fallible_error_argument")
 })
