@@ -17,19 +17,6 @@ measure_titles <- function(ids, scale_weights = unweighted) {
   replace(titles, is_repeated, paste0(titles, " (", ids, ")")[is_repeated])
 }
 
-# Arguments of a verb for each variable, see map_variables(). `...`: lists with an element for each
-# variable. If `measures` has names, they are variables; other variables have the default measures.
-arguments_by_variable <- function(measures, ...) {
-  arguments <- list(...)
-  variables <- names(arguments$x)
-  if (!is.null(names(measures))) {
-    check_names_among(unique(names(measures)), variables, "names(measures)")
-    measures <- split(unname(measures), names(measures))
-    arguments$measures <- lapply(setNames(nm = variables), function(name) unlist(measures[[name]]))
-  }
-  lapply(setNames(nm = variables), function(name) lapply(arguments, `[[`, name))
-}
-
 # Returns the records of the measures with the given ids or, if ids is NULL, of measures that suit
 # the data. `views`: a list of compared ratings (see new_judge_view()), one per pair of raters or
 # category if these are compared separately. Stops if a measure is undefined in all views.

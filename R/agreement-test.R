@@ -70,11 +70,11 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
                               pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_call(dots = "by")
   if (is_variables(x)) {
-    abort_argument_if(
-      !is.null(y) && !(is_variables(y, "y") && setequal(names(y), names(x))), "y",
+    if (is.null(y)) return(map_variables(x))
+    abort_argument_if(!is_variables(y, "y") || !setequal(names(y), names(x)), "y",
       "must be a list of ratings with the names of {.arg x}.", not = y,
       i = "The variables of {.arg x} are {.val {names(x)}}.")
-    return(map_variables(arguments_by_variable(measures, x = x, y = y)))
+    return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
   }
   by <- enquos(...)$by
   groups <- NULL

@@ -127,7 +127,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (!missing(x) && is_variables(x)) {
     abort_argument_if(has_groups, "by", "needs a single variable, and {.arg x} is a list.",
       i = "Select a variable: {.code x[[\"{names(x)[[1L]]}\"]]}.")
-    return(map_variables(arguments_by_variable(measures, x = x)))
+    return(map_variables(x))
   }
   if (has_groups) return(map_variables(split_by(x, by), "group"))
   counts <- enquo(counts)

@@ -200,7 +200,8 @@ warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = pare
   )
 }
 
-inform_fallible <- function(message, i = NULL, class = "fallible_message", .envir = parent.frame()) {
+inform_fallible <- function(message, i = NULL, class = "fallible_message",
+                            .envir = parent.frame()) {
   if (is_quiet()) return(invisible())
   cli::cli_inform(format_message(add_bullets(message, NULL, i), .envir), class = class)
 }

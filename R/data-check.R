@@ -94,7 +94,8 @@ look_at_raters <- function(x) {
   finding("raters",
     paste0(count_noun(n_raters(x), "rater"),
       count_clause(n_single, "case", "with a single rating"),
-      if (length(similar) > 0L) paste0("; equal except for capitals or blanks: ", shorten(similar))),
+      if (length(similar) > 0L)
+        paste0("; equal except for capitals or blanks: ", shorten(similar))),
     doubt = c(
       if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can.",
       if (length(similar) > 0L) "Correct the names of raters in the data."

@@ -71,11 +71,9 @@ plot_parameters <- function(object, max_raters) {
 
 plot_confusion <- function(fit, max_raters) {
   matrices <- different_matrices(confusion(fit))
-  abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
-    x = escape_braces("No confusion matrix: ", reason_of_fit(fit), "."))
   n_matrices <- length(matrices)
   if (n_matrices > max_raters) matrices <- matrices[most_active_raters(fit$x, max_raters)]
-  draw_matrices(matrices, words_on_raters(max_raters, n_matrices))
+  draw_matrices(matrices, words_on_raters(max_raters, n_matrices), reason_of_fit(fit))
 }
 
 #' @rdname base_rates
@@ -84,12 +82,13 @@ plot_confusion <- function(fit, max_raters) {
 autoplot.rater_confusion <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   matrices <- different_matrices(object)
-  check_drawn(unlist(matrices), "All probabilities are", "the fit is not identified")
   draw_matrices(head(matrices, 12L), if (length(matrices) > 12L) "; the first 12 raters")
 }
 
-# Draws a list of confusion matrices, with names of raters. `words`: end of the subtitle.
-draw_matrices <- function(matrices, words) {
+# Draws a list of confusion matrices, with names of raters. `words`: end of the subtitle. `reason`:
+# why the matrices may be NA.
+draw_matrices <- function(matrices, words, reason = "the fit is not identified") {
+  check_drawn(unlist(matrices), "All probabilities are", reason)
   first <- matrices[[1L]]
   cells <- stack_rows(unname(lapply(matrices, matrix_cells)))
   cells$rater <- factor(rep(names(matrices), each = length(first)), names(matrices))
@@ -99,7 +98,7 @@ draw_matrices <- function(matrices, words) {
     "true category", rows = rownames(first),
     numbers = ncol(first) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
-    (if (!identical(names(matrices), "a rater")) facets("rater"))
+    (if (length(matrices) > 1L || length(words) > 0L) facets("rater"))
 }
 
 #' Plots of posterior draws

@@ -78,7 +78,7 @@ keep_systems <- function(x, kept_systems) {
 }
 
 # Positions of the elements that the index `i` selects by number, logical value or name.
-# `dimension`: "case", "rater" or "system", for the error. `systems`: names of systems that are no raters.
+# `dimension`: "case", "rater" or "system", for the error. `systems`: names of systems.
 find_subset <- function(i, names, dimension, systems = NULL) {
   n <- length(names)
   is_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))

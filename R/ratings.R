@@ -378,12 +378,12 @@ check_repeats <- function(x, input = NULL) {
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated$pattern)} {?has/have} more
          than one rating by one rater.",
-    i = c(if (n_copies > 0L) "{n_copies} row{?s} equal{?s/} another row; {.fun unique} drops copies.",
+    i = c(if (n_copies > 0L) "{n_copies} row{?s} equal{?s/} another row: {.fun unique} drops it.",
       if (length(keys) > 0L) c("{.val {keys}} differ{?s/} in rows of one rater and one case. If
         several columns identify a case, give all of them:
         {.code case = c(..., {toString(keys)})}.", "If the rows are repeats, give {.arg repeats}.")
-      else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are runs of
-        one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
+      else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
+        runs of one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
         {.code repeats = \"labels\"}."), case = case, rater = rater)
 }
 

@@ -166,8 +166,8 @@ missing_codes <- function(labels) {
 }
 
 # Returns those of the labels 9, 99, 999, -9, -99 and -999 that are probably codes for missing
-# ratings: all other labels are words (9 may then be a label, too), or consecutive whole numbers that
-# the code does not continue.
+# ratings. All other labels are words (9 may then be a label, too), or they are consecutive whole
+# numbers that the code does not continue.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   is_code <- abs(numbers) %in% c(9, 99, 999)
