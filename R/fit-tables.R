@@ -168,7 +168,7 @@ parameters_to_print <- function(x, ...) {
 #'   `newdata`, and the columns of `newdata` come first.
 #'
 #'   `confusion()`: a `rater_confusion`, a list of matrices of probabilities named by rater, with
-#'   the true category in rows and the rating in columns; rows sum to one (Table 1 of Lehner, 2015).
+#'   the true category in rows and the rating in columns. Rows sum to one (Table 1 of Lehner, 2015).
 #'   `tidy()` returns a row per cell, `glance()` the numbers of `raters` and `categories`, and
 #'   `autoplot()` a heat map of each matrix, of at most 12. If the model has one
 #'   accuracy for all raters, all matrices are equal, except those of known raters. If cases differ
