@@ -167,7 +167,7 @@ parameters_to_print <- function(x, ...) {
 #'   over cases, if base rates depend on covariates). With `newdata`, there is a row per row of
 #'   `newdata`, and the columns of `newdata` come first.
 #'
-#'   `confusion()`: a `rater_confusion`, a list of matrices of probabilities named by rater. They have
+#'   `confusion()`: a `rater_confusion`, a list of matrices named by rater. They have
 #'   the true category in rows and the rating in columns. Rows sum to one (Table 1 of Lehner, 2015).
 #'   `tidy()` returns a row per cell, `glance()` the numbers of `raters` and `categories`, and
 #'   `autoplot()` a heat map of each matrix, of at most 12. If the model has one
