@@ -51,7 +51,7 @@
 #'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, with an element
 #'   for each variable of a codebook.
 #' @param measures Names of measures, see [measures()]. By default `NULL`, the measures that suit
-#'   the data.
+#'   the data. For several variables, names of `measures` are variables: `c(tone = "gwet_ac")`.
 #' @param scale_weights Weights of pairs of categories, from 0 (full disagreement) to 1 (agreement).
 #'   `NULL`, the default, or `"identity"`: different categories count as disagreement. `"linear"`,
 #'   `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`: weights of

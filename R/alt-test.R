@@ -187,31 +187,30 @@ new_alt_test <- function(systems, raters, options) {
 #' @rdname alt_test
 #' @order 2
 #' @param object An `alt_test()` result.
-#' @return `autoplot()`: a ggplot of the advantage of each system over each rater. If there are more
-#'   than 30 raters, their names are left out. Points are filled if the system wins. If the
-#'   advantage is above 0.5, then in most cases the other raters agree with the system at least as
-#'   much as with the rater.
+#' @return `autoplot()`: a ggplot of the lead of each rater over each system. If there are more than
+#'   30 raters, their names are left out. A dashed line shows `epsilon`. Points are filled if the
+#'   system wins, that is, if the lead is significantly below `epsilon`.
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- drop_missing(object$raters, "advantage")
+  table <- drop_missing(object$raters, "lead")
   abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw: no rater was tested.",
     i = "No rater has enough cases. Use a smaller {.arg min_cases} of {.fun alt_test}.")
-  table$system <- stats::reorder(table$system, -table$advantage)
+  table$system <- stats::reorder(table$system, table$lead)
   table$rater <- factor_from_top(table$rater)
   table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
   # Names of more raters would overlap.
   has_names <- nlevels(table$rater) <= 30L
-  picture(table, "advantage", if (has_names) "rater" else "system") +
+  picture(table, "lead", if (has_names) "rater" else "system") +
     (if (has_names) facet_by(table, "system")) +
-    line_at(0.5, "muted", 2) +
+    line_at(object$options$epsilon, "muted", 2) +
     main_points(mapping = aes_columns(shape = "wins"), alpha = 0.8, show.legend = TRUE) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
-    ggplot2::scale_x_continuous(limits = c(0, 1)) +
+    ggplot2::expand_limits(x = 0) +
     plot_titles(
       "Alternative annotator test",
-      paste("A point per rater and system; epsilon", format(object$options$epsilon)),
-      "advantage of the system over the rater", shape = NULL
+      paste("A point per rater and system; dashed: epsilon", format(object$options$epsilon)),
+      "lead of the rater over the system", shape = NULL
     ) +
     space_between_facets(16)
 }

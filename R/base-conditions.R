@@ -65,7 +65,7 @@
 #' | `reruns` | reruns of a rater tie, or seem to be ratings of different systems or versions |
 #' | `labels` | some labels may not be categories |
 #' | `order` | the order of categories that are words was guessed |
-#' | `names` | names of cases or raters differ only in capitals or blanks |
+#' | `names` | names of raters, or of cases of a file, differ only in capitals or blanks |
 #' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
 #' | `missing` | labels of a file became missing ratings |
 #' | `left_out` | parts of a file were not read |
@@ -200,7 +200,8 @@ warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = pare
   )
 }
 
-inform_fallible <- function(message, i = NULL, class = NULL, .envir = parent.frame()) {
+inform_fallible <- function(message, i = NULL, class = "fallible_message",
+                            .envir = parent.frame()) {
   if (is_quiet()) return(invisible())
   cli::cli_inform(format_message(add_bullets(message, NULL, i), .envir), class = class)
 }
@@ -243,7 +244,7 @@ if_foreign_error <- function(code, handler) {
 inform_once <- function(topic, message, .envir = parent.frame()) {
   if (is_quiet() || !is.null(shown_topics[[topic]])) return(invisible())
   shown_topics[[topic]] <- TRUE
-  inform_fallible(message, .envir = .envir)
+  inform_fallible(message, class = NULL, .envir = .envir)
 }
 
 # Topics of the messages that were shown in this session, as names of TRUE.

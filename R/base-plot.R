@@ -178,9 +178,7 @@ lines_at <- function(table) {
 }
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
-
-# Factors with levels in the order of appearance, or in reverse order, for an axis that is read from
-# the top.
+# Factors with levels in the order of appearance, or in reverse order, for an axis read from the top.
 factor_in_order <- function(x) factor(x, unique(x))
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 
@@ -228,6 +226,8 @@ facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
 
 # A facet for each value of a column; NULL if all rows have the same value.
 facet_by <- function(table, column) if (length(unique(table[[column]])) > 1L) facets(column)
+# A facet for each variable or group of a combined result (see stack_results()); otherwise NULL.
+facet_by_part <- function(table) if (length(part_column(table)) > 0L) facets(part_column(table))
 
 # Horizontal space between facets, in points.
 space_between_facets <- function(points) {

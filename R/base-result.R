@@ -259,7 +259,7 @@ glance.fallible_result <- function(x, ...) {
 
 # ---- One result for several variables or groups of cases ---
 
-# Evaluates `code`, and adds the name of the variable to its errors and warnings. Changes nothing if
+# Evaluates `code`, and adds the name of the variable to its conditions. Changes nothing if
 # `variable` is NULL.
 name_variable_in_conditions <- function(variable, code) {
   if (is.null(variable)) return(code)
@@ -270,6 +270,10 @@ name_variable_in_conditions <- function(variable, code) {
     fallible_warning = function(cnd) {
       warning(name_variable(cnd))
       rlang::cnd_muffle(cnd)
+    },
+    fallible_message = function(cnd) {
+      message(name_variable(cnd))
+      rlang::cnd_muffle(cnd)
     }
   )
 }
@@ -277,7 +281,7 @@ name_variable_in_conditions <- function(variable, code) {
 # Combines results of several variables or groups of cases (parts) into one. `results`: a named list
 # of results of the same class. Tables of the combined result begin with `column` ("variable" or
 # "group"), which has the name of the part. `class`: class of the combined result if it is a list.
-# `note`: a note that it prints.
+# `note`: a note that it prints, or a function of the result that returns it.
 stack_results <- function(results, column, class = "results_by_variable", note = NULL) {
   if (!is.data.frame(results[[1L]])) {
     return(structure(results,
@@ -336,6 +340,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   }, first_schema$tables, names(first_schema$tables))
   tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)
   captions <- unique(map_chr(schemas, `[[`, "caption"))
+  note <- attr(x, "note")
   view <- first_schema$shown[[1L]]
   part_tables <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
   # Prints only the columns that all parts print, without columns of text of more than 40
@@ -370,7 +375,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
     toString(c(count_noun(length(x), column), if (length(captions) == 1L) captions)),
     shown = view,
-    notes = c(attr(x, "note"), part_notes, common_notes),
+    notes = c(if (is.function(note)) note(x) else note, part_notes, common_notes),
     more = sprintf("x[[\"%s\"]] for one %s, tidy(), glance()", names(x)[[1L]], column)
   )
 }

@@ -271,14 +271,23 @@ heat_theme <- function(names, rows) {
 # Calls the function that called this one again, for each element of `inputs` (variables or groups
 # of cases), and combines the results, see stack_results(). `inputs` is a named list. An element is
 # a list of arguments, or a value of argument `x`. All calls together draw one seed, so that the
-# user's random stream advances as in one call. `column`: "variable" or "group".
+# user's random stream advances as in one call. `column`: "variable" or "group". If the argument
+# `measures` has names, they are variables; other variables have the default measures.
 map_variables <- function(inputs, column = "variable", call = rlang::caller_call(),
                           fn = caller_fn(), env = caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
+  measures <- if (column == "variable") eval(call$measures, env)
+  has_names <- !is.null(names(measures))
+  if (has_names) {
+    measures <- split(unname(measures), names(measures))
+    check_names_among(names(measures), names(inputs), "measures")
+    call$measures <- NULL
+  }
   with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
+    if (has_names) arguments$measures <- unlist(measures[[name]])
     # The call contains symbols, and not large values. Their names differ from variables of users.
     argument_names <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(argument_names, as.name)

@@ -103,14 +103,45 @@ schema_of.confusion_matrix <- function(x) { # nolint: object_name.
     count_noun(nrow(x), "category", "categories"), ", accuracy ", format_decimals(accuracy)
   )
   new_schema(
-    list(cells = columns_tibble(
-      truth = rep(rownames(x), each = ncol(x)), rating = rep(colnames(x), nrow(x)),
-      probability = as.vector(t(x))
-    )),
+    list(cells = table_of_matrix(x)),
     list(
       categories = nrow(x), accuracy = accuracy, lowest = min(right), highest = max(right)
     ),
     line, head = paste0(line, "; true category in rows"),
     shown = view_of_matrix(x, "truth", most = Inf)
+  )
+}
+
+# Table of tidy() with a row per cell of a confusion matrix.
+table_of_matrix <- function(matrix) {
+  columns_tibble(
+    truth = rep(rownames(matrix), each = ncol(matrix)),
+    rating = rep(colnames(matrix), nrow(matrix)), probability = as.vector(t(matrix))
+  )
+}
+
+# Matrices to print or draw, of a result of confusion() of a fit: only one if all raters have the
+# same matrix.
+different_matrices <- function(x) {
+  if (length(x) > 1L && n_distinct(x) == 1L) list(`a rater` = x[[1L]]) else unclass(x)
+}
+
+# Prints at most six matrices.
+schema_of.rater_confusion <- function(x) { # nolint: object_name.
+  matrices <- different_matrices(x)
+  shown <- head(matrices, 6L)
+  n_hidden <- length(matrices) - length(shown)
+  views <- Map(function(matrix, name) {
+    view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
+      if (n_hidden > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more",
+        n_hidden)))
+  }, shown, names(shown))
+  new_schema(
+    list(cells = function(x) {
+      bind_parts(structure(unclass(x), column = "rater"), table_of_matrix)
+    }),
+    list(raters = length(x), categories = nrow(x[[1L]])),
+    paste("confusion matrices of", count_noun(length(x), "rater")), shown = unname(views),
+    notes = "True category in rows", more = "tidy(), plot()"
   )
 }

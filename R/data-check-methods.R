@@ -69,13 +69,10 @@ new_data_check <- function(checks, questions, facts) {
     shown = view(shown, most = 0L),
     notes = c(
       note(trimws(c(
-        paste0(
-          c(doubt = "? ", problem = "! ")[failed$status], failed$check, ": ", failed$found, ". ",
-          failed$advice, recycle0 = TRUE
-        ),
+        lines_of_checks(failed),
         if (nrow(passed) > 0L) paste("In order:", paste(
           ifelse(passed$found == "none", paste("no", passed$check), passed$found), collapse = "; "
-        )), "", "Questions that these ratings can answer"
+        )), "", heading_of_questions
       )), "heading"),
       unique(sprintf(
         "  %s %s. %s",
@@ -85,6 +82,21 @@ new_data_check <- function(checks, questions, facts) {
     ),
     more = "tidy(what = \"questions\"), check_k_properties(), plot()"
   )
+}
+
+heading_of_questions <- "Questions that these ratings can answer"
+
+lines_of_checks <- function(failed) paste0(
+  c(doubt = "? ", problem = "! ")[failed$status], failed$check, ": ", failed$found, ". ",
+  failed$advice, recycle0 = TRUE
+)
+
+# Notes above the questions of data checks of several variables.
+notes_of_checks <- function(parts) {
+  lines <- lapply(unclass(parts), function(part) {
+    lines_of_checks(part$checks[part$checks$status != "ok", ])
+  })
+  note(c(merge_part_notes(lines), "", heading_of_questions), "heading")
 }
 
 #' Plot of a data check

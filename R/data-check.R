@@ -50,7 +50,8 @@
 #' @export
 data_check <- function(x, ...) {
   check_call()
-  if (is_variables(x)) return(stack_results(lapply(x, data_check), "variable"))
+  if (is_variables(x)) return(stack_results(
+    lapply(x, data_check), "variable", note = notes_of_checks))
   x <- as_ratings_of_several(x)
   facts <- glance(x)
   # Raters who guess with equal probabilities agree in 1 / n_categories(x) of the pairs.
@@ -89,10 +90,16 @@ look_at_cases <- function(x) {
 
 look_at_raters <- function(x) {
   n_single <- count_cases(x, pattern_lengths(x) == 1L)
+  similar <- similar_names(x$raters)
   finding("raters",
     paste0(count_noun(n_raters(x), "rater"),
-      count_clause(n_single, "case", "with a single rating")),
-    doubt = if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can."
+      count_clause(n_single, "case", "with a single rating"),
+      if (length(similar) > 0L)
+        paste0("; equal except for capitals or blanks: ", shorten(similar))),
+    doubt = c(
+      if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can.",
+      if (length(similar) > 0L) "Correct the names of raters in the data."
+    )[1L]
   )
 }
 

@@ -143,16 +143,8 @@ format_known <- function(fit) {
 # Returns the tables that summary() prints: parameters, and confusion matrices of at most six
 # raters.
 summary_of_fit <- function(x) {
-  matrices <- confusion(x)
-  if (has_one_matrix(x)) matrices <- list(`a rater` = matrices[[1L]])
-  shown <- head(matrices, 6L)
-  n_hidden <- length(matrices) - length(shown)
-  matrix_views <- Map(function(matrix, name) {
-    view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
-      if (n_hidden > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more",
-        n_hidden)))
-  }, shown, names(shown))
-  c(list(parameters_to_print(x, title = "Parameters", most = 12L)), unname(matrix_views))
+  parameters <- parameters_to_print(x, title = "Parameters", most = 12L)
+  c(list(parameters), schema_of(confusion(x))$shown)
 }
 
 parameters_to_print <- function(x, ...) {
@@ -175,8 +167,10 @@ parameters_to_print <- function(x, ...) {
 #'   over cases, if base rates depend on covariates). With `newdata`, there is a row per row of
 #'   `newdata`, and the columns of `newdata` come first.
 #'
-#'   `confusion()`: a list of matrices of probabilities, named by rater, with the true category in
-#'   rows and the rating in columns; rows sum to one (Table 1 of Lehner, 2015). If the model has one
+#'   `confusion()`: a `rater_confusion`, a list of matrices named by rater. They have
+#'   the true category in rows and the rating in columns. Rows sum to one (Table 1 of Lehner, 2015).
+#'   `tidy()` returns a row per cell, `glance()` the numbers of `raters` and `categories`, and
+#'   `autoplot()` a heat map of each matrix, of at most 12. If the model has one
 #'   accuracy for all raters, all matrices are equal, except those of known raters. If cases differ
 #'   in difficulty, they are means over cases. Abstentions, if modelled, have a column `(abstains)`.
 #'
@@ -212,11 +206,11 @@ confusion.default <- function(x, ...) {
 #' @export
 confusion.rater_fit <- function(x, ...) {
   out <- named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
-  if (is.null(x$answered)) return(out)
-  lapply(setNames(nm = x$x$raters), function(rater) {
+  if (!is.null(x$answered)) out[] <- lapply(x$x$raters, function(rater) {
     answered <- x$answered[rater, ]
     cbind(out[[rater]] * answered, "(abstains)" = 1 - answered)
   })
+  out
 }
 
 #' @export
@@ -229,7 +223,8 @@ confusion.k_fit <- function(x, ...) {
 named_matrices <- function(fit, matrices) {
   categories <- fit$x$categories
   matrices <- lapply(matrices, `dimnames<-`, list(truth = categories, rating = categories))
-  setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
+  matrices <- setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
+  structure(matrices, class = c("rater_confusion", "fallible_result"))
 }
 
 # Returns an n x n matrix with `right` on the diagonal. All other entries of a row are equal and sum

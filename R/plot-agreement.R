@@ -91,22 +91,23 @@ plot_pairs <- function(object, about) {
   abort_argument_if(about$by_category, "type", "A heat map of pairs cannot show categories.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
-  has_several_measures <- length(titles) > 1L
-  shown <- object[object$title %in% head(titles, max_maps), ]
-  cells <- data.frame(symmetric_cells(shown), measure = droplevels(shown$title))
+  map_columns <- c(part_column(object), if (length(titles) > 1L) "title")
+  has_several_maps <- length(map_columns) > 0L
+  map <- row_numbers_of_keys(object[c(part_column(object), "title")])
+  shown <- plain_data_frame(object)[map <= max_maps, ]
+  keys <- shown[c(part_column(object), "title")]
+  cells <- data.frame(symmetric_cells(shown), rbind(keys, keys))
   heat_map(
-    cells, about$judges, if (has_several_measures) "Agreement of pairs" else titles,
+    cells, about$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,
     "Each pair of raters, over the cases that both rated",
-    caption = if (length(titles) > max_maps) {
-      sprintf("The first %s of %s measures", max_maps, length(titles))
-    },
-    systems = if (!has_several_measures) about$systems, sorted = TRUE,
-    numbers = length(about$judges) <= if (has_several_measures) 4L else 12L,
+    caption = if (max(map) > max_maps) sprintf("The first %s of %s maps", max_maps, max(map)),
+    systems = if (!has_several_maps) about$systems, sorted = TRUE,
+    numbers = length(about$judges) <= if (has_several_maps) 4L else 12L,
     scale = share_scale(NULL, negative = any(cells$value < 0, na.rm = TRUE))
   ) +
-    (if (has_several_measures) {
+    (if (has_several_maps) {
       list(
-        facets("measure", nrow = 1L),
+        facets(map_columns, nrow = 1L),
         ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
       )
     })
@@ -184,6 +185,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     return(picture(rows, "estimate", "title") +
       line_at(0) +
       interval_layers() +
+      facet_by_part(rows) +
       row_axis_with_space() +
       plot_titles(
         "Differences of agreement",
@@ -200,6 +202,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     main_points(3) +
     ggplot2::geom_text(aes_columns(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null_value, rows$estimate)) +
+    facet_by_part(rows) +
     row_axis_with_space() +
     plot_titles(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
 }

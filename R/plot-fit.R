@@ -70,25 +70,35 @@ plot_parameters <- function(object, max_raters) {
 }
 
 plot_confusion <- function(fit, max_raters) {
-  matrices <- confusion(fit)
-  one_for_all <- has_one_matrix(fit)
-  if (one_for_all) matrices <- list(`any rater` = matrices[[1L]])
-  abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
-    x = escape_braces("No confusion matrix: ", reason_of_fit(fit), "."))
+  matrices <- different_matrices(confusion(fit))
   n_matrices <- length(matrices)
   if (n_matrices > max_raters) matrices <- matrices[most_active_raters(fit$x, max_raters)]
-  labels <- fit$x$categories
+  draw_matrices(matrices, words_on_raters(max_raters, n_matrices), reason_of_fit(fit))
+}
+
+#' @rdname base_rates
+#' @param object A `confusion()` result.
+#' @rawNamespace S3method(ggplot2::autoplot,rater_confusion)
+autoplot.rater_confusion <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  matrices <- different_matrices(object)
+  draw_matrices(head(matrices, 12L), if (length(matrices) > 12L) "; the first 12 raters")
+}
+
+# Draws a list of confusion matrices, with names of raters. `words`: end of the subtitle. `reason`:
+# why the matrices may be NA.
+draw_matrices <- function(matrices, words, reason = "the fit is not identified") {
+  check_drawn(unlist(matrices), "All probabilities are", reason)
+  first <- matrices[[1L]]
   cells <- stack_rows(unname(lapply(matrices, matrix_cells)))
-  cells$rater <- factor(rep(names(matrices), each = length(labels)^2), names(matrices))
+  cells$rater <- factor(rep(names(matrices), each = length(first)), names(matrices))
   heat_map(
-    cells, labels, "Confusion matrices of raters", paste0(
-      "Probability of the rating given the truth, which is estimated",
-      words_on_raters(max_raters, n_matrices)
-    ),
-    "rating", "true category",
-    numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
+    cells, colnames(first), "Confusion matrices of raters",
+    paste0("Probability of the rating given the truth, which is estimated", words), "rating",
+    "true category", rows = rownames(first),
+    numbers = ncol(first) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
-    (if (!one_for_all) facets("rater"))
+    (if (length(matrices) > 1L || length(words) > 0L) facets("rater"))
 }
 
 #' Plots of posterior draws

@@ -143,6 +143,10 @@ resolve_input_labels <- function(input, options) {
   if (any(is_missing))
     inform_fallible("Some labels were read as missing ratings: {.val {old[is_missing]}}.")
   new <- old
+  if (options$clean) input$covariates <-
+    modify_fields(input$covariates, map_lgl(input$covariates, is.character), function(column) {
+      clean_columns(list(column))[[1L]]
+    })
   if (options$clean) new[!is_missing] <- clean_label(old[!is_missing])
   inform_changed("Labels were cleaned.", old, new)
   relabel_input(input, old, replace(new, is_missing, NA))

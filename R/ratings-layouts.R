@@ -325,8 +325,11 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   ratings <- Map(function(role, name) {
     call[names(role)] <- role
     call[names(by_variable)] <- lapply(by_variable, `[[`, name)
-    eval(call, env)
+    withCallingHandlers(name_variable_in_conditions(name, eval(call, env)),
+      fallible_warning_names = rlang::cnd_muffle)
   }, variables, names(variables))
+  # The variables have the same raters, so that a warning of their names is given once.
+  warn_similar(unique(unlist(lapply(ratings, `[[`, "raters"))), "rater")
   if (shares_abstain) {
     abstains <- map_lgl(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems))
     check_abstain_used(any(abstains), options$abstain, unlist(lapply(ratings, `[[`, "categories")))

@@ -30,7 +30,8 @@ NULL
 `[.ratings` <- function(x, i, j, k, ...) {
   if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} selects cases")
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
-  keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
+  keep_rater <- if (missing(j)) seq_along(x$raters) else
+    find_subset(j, x$raters, "rater", x$systems)
   if (!missing(j)) check_named_raters(x, "j", "Raters cannot be selected, only cases.", i = NULL)
   abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
   abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
@@ -77,15 +78,18 @@ keep_systems <- function(x, kept_systems) {
 }
 
 # Positions of the elements that the index `i` selects by number, logical value or name.
-# `dimension`: "case", "rater" or "system", for the error.
-find_subset <- function(i, names, dimension) {
+# `dimension`: "case", "rater" or "system", for the error. `systems`: names of systems.
+find_subset <- function(i, names, dimension, systems = NULL) {
   n <- length(names)
   is_position <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
   positions <- if (is.character(i)) match(i, as_label(names)) else
     if (is_position || is.logical(i) && length(i) == n) seq_len(n)[i] else NA
   abort_argument_if(anyNA(positions), dimension, "Some selected {dimension}s do not exist.",
     not = i,
-    i = "Subset the {n} {dimension}s by position, by name or by a logical vector of length {n}.")
+    i = if (any(i %in% systems)) "Systems are no raters: {.code x[, , k]} selects systems, and
+        {.code agreement(x, systems = TRUE)} compares them. Systems that are not named in
+        {.arg systems} of {.fun ratings} are raters." else
+      "Subset the {n} {dimension}s by position, by name or by a logical vector of length {n}.")
   positions
 }
 

@@ -175,10 +175,10 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
   data <- structure(
     list2DF(tables$ratings), na_given = na_given, no_key = if (length(contents$key) > 0L) "file"
   )
-  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied, ...))
+  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!implied,
+    clean_labels = clean_labels && length(columns$counts) == 0L, ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
-  warn_similar(unique(unlist(lapply(variables, `[[`, "raters"))), "rater")
   # Case values without names cannot be matched by position: the user has no data frame with a row
   # per case.
   variables <- lapply(variables, replace, "rows", "ratings")

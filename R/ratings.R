@@ -222,6 +222,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
   x <- build(data, columns, options)
+  warn_similar(x$raters, "rater")
   ask_rater_kind(x)
   x
 }
@@ -372,21 +373,22 @@ check_repeats <- function(x, input = NULL) {
   case <- case_of_pattern(x, repeated$pattern[[1L]])
   rater <- x$raters[[repeated$rater[[1L]]]]
   keys <- keys_of_repeats(input)
+  rows <- c(list(input$case, input$rater), input$columns, lapply(input$extra, `[`, input$source))
+  n_copies <- sum(duplicated(list2DF(rows)))
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% repeated$pattern)} {?has/have} more
          than one rating by one rater.",
-    i = if (length(keys) > 0L) c("{.val {keys}} differ{?s/} in rows of one rater and one case. If
-      several columns identify a case, give all of them:
-      {.code case = c(..., {toString(keys)})}.", "If the rows are repeats, give {.arg repeats}.")
-      else "If these are independent repeats, give
-      {.code repeats = \"ratings\"}; if they are runs of one model,
-      {.code repeats = \"reruns\"}; if they are one answer with several labels,
-      {.code repeats = \"labels\"}.", case = case, rater = rater)
+    i = c(if (n_copies > 0L) "{n_copies} row{?s} equal{?s/} another row: {.fun unique} drops it.",
+      if (length(keys) > 0L) c("{.val {keys}} differ{?s/} in rows of one rater and one case. If
+        several columns identify a case, give all of them:
+        {.code case = c(..., {toString(keys)})}.", "If the rows are repeats, give {.arg repeats}.")
+      else "If these are independent repeats, give {.code repeats = \"ratings\"}; if they are
+        runs of one model, {.code repeats = \"reruns\"}; if they are one answer with several labels,
+        {.code repeats = \"labels\"}."), case = case, rater = rater)
 }
 
-# Returns the names of columns that may identify cases together with `case`. These columns have no
-# role, their values differ between rows of the same rater and case, and each value occurs in at
-# least two rows on average. Columns of run numbers are excluded by name.
+# Names of columns that may identify cases together with `case`: they have no role, differ between
+# rows of a rater and case, have each value in two rows on average, and have no name of a run.
 keys_of_repeats <- function(input) {
   rows <- input$source
   answer_of_row <- paste(match(input$case, input$case), match(input$rater, input$rater))

@@ -166,10 +166,13 @@ missing_codes <- function(labels) {
 }
 
 # Returns those of the labels 9, 99, 999, -9, -99 and -999 that are probably codes for missing
-# ratings: all other labels are consecutive whole numbers, and the code does not continue them.
+# ratings. All other labels are words (9 may then be a label, too), or they are consecutive whole
+# numbers that the code does not continue.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
-  grades <- sort(numbers[!abs(numbers) %in% c(9, 99, 999)])
+  is_code <- abs(numbers) %in% c(9, 99, 999)
+  if (sum(!is_code) > 1L && all(is.na(numbers[!is_code]))) return(labels[is_code & numbers != 9])
+  grades <- sort(numbers[!is_code])
   graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
   if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
@@ -271,13 +274,20 @@ inform_changed <- function(message, from, to) {
 # Warns of names of cases or raters that differ only in capitals or blanks. They are not merged,
 # because "aB" and "ab" may be two cases.
 warn_similar <- function(ids, noun) {
-  if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
+  groups <- similar_names(ids)
+  warn_if(groups, "names", c(
+    "Some {noun}s have names that differ in capitals or blanks only.",
+    bullets(escape_braces(groups), 5L)
+  ), i = "They are read as different {noun}s. If they are not, correct the names in the data.",
+  ids = attr(groups, "ids"), what = noun)
+}
+
+# Groups of names that differ only in capitals or blanks, such as "\"Ben\" and \"ben\"". Attribute
+# `ids`: these names.
+similar_names <- function(ids) {
+  if (!any(grepl("[[:alpha:][:space:]]", ids))) return(character())
   plain <- plain_label(ids)
   similar <- plain %in% repeated_values(plain)
   groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
-  lines <- escape_braces(map_chr(groups, paste, collapse = " and "))
-  warn_if(any(similar), "names", c(
-    "Some {noun}s have names that differ in capitals or blanks only.", bullets(lines, 5L)
-  ), i = "They are read as different {noun}s. If they are not, correct the names in the file.",
-  ids = ids[similar], what = noun)
+  structure(map_chr(groups, paste, collapse = " and "), ids = ids[similar])
 }

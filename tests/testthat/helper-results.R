@@ -30,6 +30,7 @@ make_examples <- function() {
     accuracy_bounds = accuracy_bounds(x, interval = "none"), shared_errors = shared_errors(x),
     system_comparison = compare_systems(joint),
     confusion_estimate = confusion(joint), confusion_matrix = confusion_matrix(3, 0.6),
+    rater_confusion = confusion(fit),
     metric_estimate = estimate_metrics(joint, c("accuracy", "f_meas")),
     k_check = check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)),
     agreement = agreement(x),

@@ -78,3 +78,23 @@ test_that("one measure of several groups is one panel with a row per group", {
   two <- ggplot2::autoplot(agreement(x, c("fleiss_kappa", "gwet_ac"), by = half))
   expect_length(unique(ggplot2::layer_data(two, 2)$PANEL), 2L)
 })
+
+test_that("pictures of several variables have a panel for each variable", {
+  panels <- function(result) {
+    plot <- ggplot2::autoplot(result)
+    layout <- ggplot2::ggplot_build(plot)$layout$layout
+    list(variables = as.character(layout$variable), cells = table(ggplot2::layer_data(plot, 2)$PANEL))
+  }
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  x <- list(tone = x, topic = x[, 1:3])
+  pairs <- panels(agreement(x, "fleiss_kappa", pairwise = TRUE, interval = "none"))
+  expect_identical(pairs$variables, c("tone", "topic"))
+  expect_identical(as.vector(pairs$cells), c(12L, 6L))
+  halves <- setNames(rep(c("first", "second"), length.out = nrow(x$tone)), x$tone$cases)
+  for (result in list(
+    compare_agreement(x, measures = "fleiss_kappa"),
+    compare_agreement(x, measures = "fleiss_kappa", by = halves)
+  )) {
+    expect_identical(panels(result)$variables, c("tone", "topic"))
+  }
+})

@@ -70,3 +70,24 @@ test_that("densities of draws are reflected at 0 and 1, and ranks have the edges
   expect_equal(range(layer$x), c(-0.025, 1.025))
   expect_equal(sum(layer$y), 210)
 })
+
+test_that("confusion matrices of a fit are printed and drawn", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), categories = 3, n = 200))
+  matrices <- confusion(fit_raters(x, dawid_skene()))
+  expect_type(matrices, "list")
+  cells <- tidy(matrices)
+  expect_identical(cells$probability[1:3], as.vector(matrices[[1L]][1L, ]))
+  expect_output(print(matrices), "Confusion matrix of rater3")
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(matrices))), 27L)
+  one <- confusion(fit_raters(x))
+  expect_output(print(one), "Confusion matrix of a rater")
+  expect_identical(nrow(ggplot2::layer_data(ggplot2::autoplot(one))), 9L)
+  # Abstentions have a column, and no row.
+  x <- ratings(data.frame(a = rep(c("y", "n", NA), 20), b = rep(c("y", "n", "n"), 20),
+    c = rep(c("y", "n", "y", "n"), 15)), raters = a:c, abstain = NA)
+  fit <- suppressWarnings(fit_raters(x, dawid_skene(abstain = "depends")))
+  expect_identical(
+    nrow(ggplot2::layer_data(ggplot2::autoplot(fit, "confusion"))), length(unlist(confusion(fit)))
+  )
+})

@@ -584,3 +584,37 @@ test_that("ranges of names are the columns that tidyselect selects", {
   others <- list(quote(d), quote(a:d), quote(1:2), quote(c(a, b)), quote(-a), quote((a:b):c))
   expect_true(all(is.na(lapply(others, positions_by_name, columns))))
 })
+
+test_that("names and labels that differ in capitals or blanks, and copies of rows, are reported", {
+  long <- data.frame(
+    case = rep(1:4, 3), rater = rep(c("Ann", "Ben", "ben "), each = 4),
+    rating = rep(c("x", "y"), 6), site = rep(c("North", "North ", "South", "North"), 3)
+  )
+  expect_warning(
+    x <- ratings(long, case = case, rater = rater, rating = rating),
+    "\"Ben\" and \"ben \"", class = "fallible_warning_names"
+  )
+  checks <- tidy(data_check(x))
+  expect_match(checks$found[checks$check == "raters"], "blanks: \"Ben\" and \"ben \"")
+  long$rater[long$rater == "ben "] <- "Cy"
+  expect_message(
+    x <- ratings(long, case = case, rater = rater, rating = rating, covariates = site,
+      clean_labels = TRUE),
+    "\"North \" is now \"North\""
+  )
+  expect_setequal(as.data.frame(x, "covariates")$site, c("North", "South"))
+  path <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(long, path, row.names = FALSE)
+  y <- quiet(read_ratings(path, case = case, rater = rater, rating = rating, covariates = site,
+    clean_labels = TRUE))
+  expect_setequal(as.data.frame(y, "covariates")$site, c("North", "South"))
+  expect_error(
+    ratings(rbind(long, long[1:2, ]), case = case, rater = rater, rating = rating),
+    "2 rows equal another row", class = "fallible_error_repeat"
+  )
+  long$rating[1] <- "99"
+  expect_warning(
+    ratings(long, case = case, rater = rater, rating = rating), "missing ratings: \"99\"",
+    class = "fallible_warning_labels"
+  )
+})

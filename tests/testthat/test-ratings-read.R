@@ -255,7 +255,7 @@ test_that("names that differ in capitals or blanks are told", {
     expect_match(conditionMessage(w), if (w$what == "case") "\"A1\" and \"a1\"" else "\"Bob\"")
     invokeRestart("muffleWarning")
   })
-  expect_identical(told, list(case = c("A1", "a1"), rater = c("Bob", "bob ")))
+  expect_identical(told[c("case", "rater")], list(case = c("A1", "a1"), rater = c("Bob", "bob ")))
   expect_identical(x$cases, c("A1", "a1", "b"))
 })
 

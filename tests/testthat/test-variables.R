@@ -288,3 +288,49 @@ test_that("rows of agreement by part have the cases, raters and words of their p
   expect_identical(glance(halves[2, ])$cases, 30)
   expect_match(may_say(halves)$sentence[[2]], "^Group v: On 30 cases")
 })
+
+test_that("names of measures choose the measures of a variable", {
+  x <- ratings(coded(), case = case, rater = rater, rating = c(topic, tone))
+  measures_of <- function(table) split(table$measure, table$variable)
+  chosen <- c(tone = "gwet_ac", topic = "fleiss_kappa", tone = "chance_kappa")
+  expected <- list(tone = c("gwet_ac", "chance_kappa"), topic = "fleiss_kappa")
+  expect_identical(measures_of(agreement(x, chosen)), expected)
+  expect_identical(measures_of(compare_agreement(x, measures = chosen)), expected)
+  expect_identical(measures_of(compare_agreement(x, x, measures = chosen)), expected)
+  expect_identical(
+    measures_of(agreement(x, c(tone = "gwet_ac")))$topic, agreement(x$topic)$measure
+  )
+  expect_error(agreement(x, c(tune = "gwet_ac")), "tune", class = "fallible_error_argument")
+})
+
+test_that("conditions of several variables name the variable, and those of raters come once", {
+  long <- coded()
+  long$rater <- as.character(long$rater)
+  long$rater[1] <- "a"
+  long$topic[3] <- "n/a"
+  long$tone[5] <- "N/A"
+  texts <- character()
+  withCallingHandlers(
+    ratings(long, case = case, rater = rater, rating = c(topic, tone), na = "n/a"),
+    condition = function(cnd) {
+      if (inherits(cnd, c("fallible_message", "fallible_warning"))) {
+        texts <<- c(texts, conditionMessage(cnd))
+        rlang::cnd_muffle(cnd)
+      }
+    }
+  )
+  texts <- texts[!duplicated(texts)]
+  missing <- grep("read as missing", texts, value = TRUE)
+  expect_match(missing, "variable \"(topic|tone)\"", all = FALSE)
+  expect_length(grep("\"A\" and \"a\"", texts), 1L)
+})
+
+test_that("checks of several variables have advice and a heading of the questions", {
+  x <- ratings(coded(), case = case, rater = rater, rating = c(topic, tone))
+  text <- paste(utils::capture.output(print(data_check(x))), collapse = "\n")
+  expect_match(text, "! cases: 40 cases with two or more ratings.*`plan_cases\\(\\)`")
+  expect_match(text, "Questions that these ratings can answer\n  How far")
+  x$tone <- x$tone[, 1:2]
+  expect_output(print(data_check(x)), "tone: [?] raters: 2 raters. Two raters cannot")
+  expect_output(print(data_check(x)["topic"]), "cases: 40")
+})
