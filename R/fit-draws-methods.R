@@ -13,9 +13,9 @@
 #' @param x A [fit_raters()] result with `method = "bayes"`. User-defined models, such as
 #'   [rater_family()], have no posterior draws.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per draw. Columns `.chain`, `.iteration` and `.draw` contain the
-#'   numbers of the chain, of the draw within the chain, and of the draw. There is a further column
-#'   per parameter:
+#' @return A tibble with a row per draw. Columns `.chain`, `.iteration` and `.draw` are the indices
+#'   of the chain, of the draw within the chain, and of the draw. There is a further column per
+#'   parameter:
 #'   * `base_rate[k]`: base rate (share of cases) of category k, or `base_rate[k,population]` if
 #'     base rates differ between populations (see [rater_model()]);
 #'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
