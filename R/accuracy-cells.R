@@ -75,7 +75,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
-  at <- match(systems, x$fit$x$systems) # numbers of the systems
+  at <- match(systems, x$fit$x$systems) # indices of the systems
   counts <- confusion_counts(without_gold(x))[at]
   draws <- table_draws(x, interval)
   compute_metrics <- function(plan) metrics_of_table(x, plan, interval, conf_level, draws, at)
@@ -190,7 +190,7 @@ cell_probabilities <- function(tables, n) {
 }
 
 # Returns a plan (a list of metrics for metrics_of_table()) in which each cell of the confusion
-# matrix is a metric. `truth`: numbers of the true categories whose cells are computed.
+# matrix is a metric. `truth`: indices of the true categories whose cells are computed.
 make_cell_plan <- function(categories, truth) {
   n_labels <- length(categories)
   truth <- rep(truth, each = n_labels)

@@ -87,7 +87,7 @@ compute_estimate <- function(estimator) {
 
 # Expected number of cases for each combination of true category and answer, as a vector in which
 # the answer varies fastest. Arguments describe patterns (combinations of ratings and answers).
-# `answer`: number of the category that the system gave, 0 if missing. `posterior`: patterns x
+# `answer`: index of the category that the system gave, 0 if missing. `posterior`: patterns x
 # categories. `weight`: number of cases.
 counts_of_answers <- function(answer, posterior, weight) {
   as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))

@@ -90,7 +90,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   estimate_from_draws(x, chosen_ratings, options, gold)
 }
 
-# Returns the random sample of gold cases as a list with `case` and `truth` (numbers of cases and of
+# Returns the random sample of gold cases as a list with `case` and `truth` (indices of cases and of
 # categories), or NULL if there is none.
 resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
@@ -252,9 +252,10 @@ expected_error_rate <- function(fit) {
 max_vague_draws <- 0.3
 half_vague_draws <- 10
 
-# Resamples the draws of each system, with weights that are the probability of its number of correct
-# answers in the gold sample. `draws`: see mix_draws(). New draws get the ranks of the old draws,
-# which keeps the dependence between systems.
+# Resamples the draws of each system's accuracy. The weight of a draw is its likelihood: the
+# probability of the observed number of correct answers in the gold sample, given the drawn
+# accuracy. New draws are put in the rank order of the old draws, which keeps the dependence between
+# systems. `draws`: see mix_draws().
 resample_by_gold <- function(draws, x, gold) {
   answers <- case_answers(x)[gold$case, , drop = FALSE]
   for (s in seq_along(x$systems)) {
@@ -279,7 +280,7 @@ resample_by_gold <- function(draws, x, gold) {
   draws
 }
 
-# Creates an estimate of accuracy from draws (see mix_draws()). It has three fields more than other
+# Creates an estimate of accuracy from draws (see mix_draws()). It has three more fields than other
 # estimates: `cells` (draws of the tables of truth and answer of all systems), `parts` (variances by
 # source of error) and `drawn_gold` (number of gold cases).
 as_draws_estimate <- function(fit, draws, options, gold) {

@@ -160,7 +160,7 @@ why_no_sample <- function(interval, gold) {
     x = reason_and_hint[[1L]], i = reason_and_hint[[2L]])
 }
 
-# Keeps the gold cases that are in a group of cases. `cases`: numbers of the cases in the group;
+# Keeps the gold cases that are in a group of cases. `cases`: indices of the cases in the group;
 # `group`: their ratings. If gold cases are a random sample but none in the group has a rating, they
 # do not represent the rated cases of the group, and are dropped.
 gold_among <- function(gold, cases, group) {
@@ -221,10 +221,10 @@ with_gold <- function(estimate, gold, predicted = NULL) {
     ifelse(is.na(no_gold_reason), fill_known(has_gold, why_few_clusters(measured)), no_gold_reason),
     "share", settings, options$interval
   )
-  is_finite_target <- settings$target == "cases" & sources$interval != source_ratings_only &
+  targets_these_cases <- settings$target == "cases" & sources$interval != source_ratings_only &
     !is.na(sources$estimate)
   n_cases <- measured$cases[match(sources$system, ratings_table$system[has_gold])]
-  sources$labels <- labels_of_sources(sources, ifelse(is_finite_target, n_cases, Inf))
+  sources$labels <- labels_of_sources(sources, ifelse(targets_these_cases, n_cases, Inf))
   estimate$gold$sources <- sources[names(no_gold_sources)]
   estimate$gold$details <- gold_details(
     ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason

@@ -207,7 +207,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
     "must contain estimates of accuracy.", not = object)
   # Results by variable and group have two label columns, which are pasted together.
-  label_columns <- part_column(table)
+  label_columns <- part_columns_of(table)
   label <- paste_columns(table[label_columns])
   table[label_columns] <- NULL
   table$group <- factor_from_top(label)

@@ -124,8 +124,8 @@ bootstrap_estimates <- function(measure, view, settings, seed, tick) {
 # Kernels written in R ---------------------------------------------------------------------------
 
 # Returns the input of a measure that is an R function (kernel): the list of rated_rows() with a
-# field `data`. This is a matrix with a row per distinct case. Columns are categories, with numbers
-# of ratings, or raters, with numbers of categories; `form` of the measure determines which.
+# field `data`, a matrix with a row per distinct case. If `form` of the measure is "counts", it
+# contains the number of ratings per category; otherwise the index of each rater's category.
 kernel_rows <- function(measure, view) {
   rows <- rated_rows(measure, view)
   n_rows <- length(rows$weight)

@@ -343,17 +343,17 @@ information_agreement <- function(x, continuity = TRUE, ...) {
 # Agreement of each rating with the plurality (the most frequent category) of the other ratings of
 # its case. The rating itself is excluded, since including it overestimates raters.
 
-# Share of ratings that differ from the plurality of the other ratings, weighted by cases. If k
-# categories are tied, each counts 1 / k. Cases with a single rating are left out. NA if no case has
-# two ratings.
+# Share of ratings that differ from the plurality of the other ratings of their case. With k tied
+# categories, a rating in a tied category counts as agreement by 1 / k. Cases have their weights;
+# cases with a single rating are left out. NA if no case has two ratings.
 disagreement_error <- function(x) {
   compared <- compared_ratings(x)
   1 - ratio(sum(compared$weight * compared$credit), sum(compared$weight))
 }
 
 # Table with a row per rating of a case with other ratings. credit: 1 if the rating is the plurality
-# of the other ratings, 1 / k if it is one of k tied categories, 0 otherwise. weight: of the case.
-# rater: number of the rater.
+# of the other ratings, 1 / k if it is one of k tied categories, 0 otherwise. weight: sum of the
+# weights of the pattern's cases. rater: index of the rater.
 compared_ratings <- function(x) {
   pattern_of_rating <- rating_pattern(x)
   cell <- cbind(seq_along(pattern_of_rating), rating_category(x))
@@ -366,7 +366,7 @@ compared_ratings <- function(x) {
   )[pattern_lengths(x)[pattern_of_rating] > 1L, ]
 }
 
-# Is each number of a matrix equal to the largest number of its row?
+# For each number of a matrix: is it equal to the largest number of its row?
 is_row_maximum <- function(values) values == row_maximum(values)
 
 # Share of cases in which each rater and each system agrees with the plurality (the most frequent

@@ -65,7 +65,7 @@ NULL
 new_agreement <- function(table, about) {
   label_columns <- agreement_labels(table)
   about$views <- compared_views(table, about)
-  part_by <- part_column(table)
+  part_by <- part_columns_of(table)
   if (length(part_by) > 0L) {
     about$header <- c(count_noun(length(about$views), part_by), paste0(
       names(about$views), ": ", map_chr(about$views, function(x) header_of_agreement(x)[[1L]])
@@ -116,7 +116,7 @@ new_agreement <- function(table, about) {
 
 # Views (the compared ratings, see new_judge_view()) of the variables or groups that are in `table`.
 compared_views <- function(table, about = attr(table, "about")) {
-  is_in_table <- names(about$views) %in% unlist(table[part_column(table)])
+  is_in_table <- names(about$views) %in% unlist(table[part_columns_of(table)])
   if (length(is_in_table) > 0L) about$views[is_in_table] else about$views
 }
 

@@ -257,7 +257,7 @@ new_agreement_test <- function(table, about) {
     caption = paste0(about$caption, count_noun(n_cases,
       if (compares && !about$grouped) "common case" else "case")),
     shown = view(
-      table, c(part_column(table), about$columns), c(3L, statistic = 2L),
+      table, c(part_columns_of(table), about$columns), c(3L, statistic = 2L),
       about$conf_level
     ),
     notes = c(

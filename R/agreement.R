@@ -36,15 +36,15 @@
 #'   ratings as fixed. For Cohen's kappa the variance is that of Fleiss, Cohen and Everitt (1969),
 #'   with `n - 1` in place of `n`; for Yule's Y that of Yule (1912).
 #' * `"jackknife"`: leaves out one case at a time.
-#' * `"bootstrap"`: percentiles of estimates from resampled cases. With few cases, these can be so
-#'   biased that the interval does not contain the estimate; there is then a warning.
+#' * `"bootstrap"`: percentiles of estimates from resampled cases. With few cases, percentiles can
+#'   be so biased that the interval does not contain the estimate; there is then a warning.
 #' * `"none"`: no interval.
 #'
 #' The analytic and the jackknife interval are the estimate plus and minus `t` standard errors, cut
 #' at the range of the measure. Here `t` is a quantile of Student's t with `n - 1` degrees of
-#' freedom. Measures that you registered have no analytic error. The jackknife replaces it, and
-#' column `method` is then `"jackknife"`. There is no interval if weights are not counts or if no
-#' case changes the estimate; column `reason` then explains why.
+#' freedom. Registered measures have no analytic error; the jackknife replaces it, and column
+#' `method` is then `"jackknife"`. There is no interval if weights are not counts or if no case
+#' changes the estimate; column `reason` then explains why.
 #'
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
@@ -245,8 +245,8 @@ read_counts <- function(x, counts) {
 # Creates a view: a list that defines which judges (raters, and systems if they count as raters) and
 # which categories of the ratings `x` are compared. Fields: x; weight and cases (sum of weights, and
 # number of cases, of each pattern of ratings); counted (are weights counts?); rater and system
-# (number of the judge for each rater and system, 0 if left out); judges (number of judges); names
-# (of judges); category (new number of each category); labels (of new categories); binary (one
+# (index of the judge for each rater and system, 0 if left out); judges (number of judges); names
+# (of judges); category (new index of each category); labels (of new categories); binary (one
 # category against the others?); repeaters (raters who rated a case more than once); repeated (is a
 # repeater among the judges?).
 new_judge_view <- function(x, systems = FALSE) {
@@ -285,7 +285,7 @@ views_of_categories <- function(view) {
 }
 
 # Judges and categories of a view (see new_judge_view()) in the form that the core needs. For
-# ordinal measures the numbers of categories are the ranks of their values.
+# ordinal measures the indices of categories are the ranks of their values.
 selection_of <- function(view, measure) {
   category_numbers <- seq_along(view$labels)
   if (measure$scale == "ordinal") category_numbers <- as.integer(rank(label_values(view$labels)))
@@ -315,10 +315,10 @@ unequal_ratings <- function(view) {
 # Makes a table of each view of an agreement result (ratings of a variable or group, see
 # new_judge_view()) with the function `make_table`, and binds the rows.
 stack_views <- function(x, make_table) {
-  column <- part_column(x)
+  columns <- part_columns_of(x)
   views <- compared_views(x)
-  if (length(column) == 0L) return(make_table(views[[1L]]))
-  bind_parts(structure(views, column = column), make_table)
+  if (length(columns) == 0L) return(make_table(views[[1L]]))
+  bind_parts(structure(views, column = columns), make_table)
 }
 
 # Numbers of ratings per category, in the form of kernel_rows(): its field `data` is a matrix of

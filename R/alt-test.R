@@ -70,13 +70,12 @@ check_alt_ratings <- function(x) {
     "{.fun alt_test} needs systems that do not give the same answer to all cases.",
     i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
   misfit <- why_unnamed(x) %||% if (has_repeats(x)) {
-    "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
-     them."
+    "Raters of {.arg x} have repeated ratings; {.code as_ratings(x, votes = TRUE)} merges them."
   } else if (!identical(x$weights, x$times)) { # weights other than counts of a database
-    "Cases of {.arg x} have weights."
+    "Cases of {.arg x} have weights; create {.arg x} without {.arg weights}."
   }
   abort_argument_if(misfit, "x",
-    "must have one rating of each rater on a case, and cases without weights.", x = misfit)
+    "must have at most one rating per rater and case, and no weights.", x = misfit)
 }
 
 # Closeness of two answers, as a matrix: categories x categories. The test only compares sums of

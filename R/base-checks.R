@@ -241,8 +241,9 @@ choose_systems <- function(x, systems) {
 # `known`.
 check_system_names <- function(systems, known) {
   if (is.null(systems)) return(known)
-  abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
-    i = "Give {.arg systems} to {.fun ratings}.", system = character())
+  abort_if(length(known) == 0L, "system",
+    "{.arg systems} cannot choose systems, because the ratings contain none.",
+    i = "First name the systems in {.code ratings(systems = )}.", system = character())
   check_names_among(systems, known, "systems")
 }
 

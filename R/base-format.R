@@ -77,7 +77,8 @@ shorten <- function(x, separator = ", ", most = 8L) {
   if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
 }
 
-# Joins labels for a sentence, such as "a, b and c". Shortens them as shorten() does.
+# Joins labels for a sentence, such as "a, b and c". More than `most` labels are shortened by
+# shorten().
 join_words <- function(x, most = 6L) {
   n <- length(x)
   if (n < 2L || n > most) shorten(x, most = most) else paste(toString(x[-n]), "and", x[[n]])
@@ -194,16 +195,15 @@ number_of <- function(n) trimws(number(n))
 #'   [true_accuracy()] returns the true accuracy of systems (`expected`: over all panels; `sample`:
 #'   in this panel).
 #' * **known truth**: true categories of some cases (**gold cases**), given in the argument
-#'   `known_truth`. If the **worth** of ratings is 2, gold cases with ratings are as informative as
-#'   twice the number without ([plan_gold()]). **Known raters** are raters with known confusion
-#'   matrices (`known_raters`).
+#'   `known_truth`. The **worth** of ratings is the number of gold cases without ratings that are as
+#'   informative as one gold case with ratings ([plan_gold()]). **Known raters** are raters with
+#'   known confusion matrices (`known_raters`).
 #' * **confusion matrix**: probabilities of answers (columns) given the truth (rows).
 #'   [confusion_matrix()] computes one from parameters. `confusion()` returns those of the raters in
 #'   a fit, or of the systems in an estimate. The **agreement matrix** of two raters
 #'   ([agreement_matrix()]) counts cases by both ratings and does not involve the truth.
-#' * **confidence**: how sure a rater was of a rating (`confidence` of [ratings()]). The
-#'   **confidence level** of an interval (`conf_level`) is the probability that it contains the true
-#'   value. **Scores** are numbers that a system gives to the categories of a case.
+#' * **confidence**: how sure a rater was of a rating (`confidence` of [ratings()]).
+#'   **Scores** are numbers that a system gives to the categories of a case.
 #'
 #' @section Models of raters:
 #' * **model**: assumptions about raters in a fit, a [rater_model()]; **design**: properties of
@@ -213,20 +213,19 @@ number_of <- function(n) trimws(number(n))
 #'   `accuracy`, `errors` and `difficulty` of a model relax them.
 #' * **family**: a user-defined model, specified by the distribution of ratings for each true
 #'   category ([rater_family()]).
-#' * **difficulty**: the loss of accuracy on some cases compared with others. Cases of equal
-#'   difficulty are **strata**. **Dispersion**: how many times less probable an error is with each
-#'   further step from the true category. **Error range**: the largest relative deviation of error
-#'   probabilities, by chance, from those given by the dispersion.
+#' * **difficulty**: the loss of accuracy on some cases compared with others. A **stratum** contains
+#'   cases of equal difficulty; in [plan_gold()], cases of similar uncertainty. **Dispersion**: how
+#'   many times less probable an error is with each further step from the true category. **Error
+#'   range** r: error probabilities are multiplied by random numbers from 1 - r to 1 + r.
 #' * **agreement**: the share of pairs of ratings of the same case that are equal. **Chance**: the
 #'   agreement of raters who guess, 1 / number of categories. **Chance kappa**: agreement beyond
 #'   chance, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). The word **kappa** without
-#'   a name is Fleiss' kappa, for which chance agreement is computed from the shares of the
-#'   categories. A **measure** of agreement is any of [measures()].
+#'   a name is Fleiss' kappa, whose chance agreement is computed from the shares of categories. A
+#'   **measure** of agreement is any of [measures()].
 #' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`), given by
 #'   argument `rater_kind` of [ratings()]. Intervals are wider for machines than for people.
-#'   Experts and crowds have the same intervals.
-#' * **identified**: a quantity is identified if ratings of enough cases determine its value. A
-#'   quantity that is not identified is `NA`, with a reason.
+#' * **identified**: a quantity is identified if ratings of enough cases determine its value.
+#'   Otherwise it is `NA`, with a reason.
 #'
 #' @section Estimation of accuracy:
 #' * **metric**: a number computed from the joint table of truth and answers of a system, such as
@@ -235,19 +234,20 @@ number_of <- function(n) trimws(number(n))
 #'   function of a panel ([accuracy_estimator()]).
 #' * **member**: one of the models that method `"average"` averages with **weights**. The
 #'   **weight** of a case is the number of cases that it represents (`weights`).
-#' * **bin**: cases whose highest posterior probability is in the same range; see
-#'   [tidy()][tidy.accuracy_estimate].
-#' * **interval**: a range that contains the accuracy with probability `conf_level`. **Robust**
-#'   intervals allow for shared errors, which ratings do not show. **Profile** intervals contain the
-#'   values at which the profile of the log posterior is within a given distance of its maximum.
-#'   **Bootstrap** intervals are computed from resampled cases. **Corrected** intervals are computed
-#'   from gold cases and from predictions by ratings. **Combined** intervals also use the estimate
-#'   from ratings as a prior, unless gold cases contradict it.
+#' * **bin**: cases whose highest posterior probability is in the same range; in [calibration()]
+#'   probabilities of all categories.
+#' * **interval**: a range that contains the accuracy with probability `conf_level`, the
+#'   **confidence level**. **Robust** intervals allow for shared errors, which ratings do not show.
+#'   **Profile** intervals contain the values at which the profile of the log posterior is within a
+#'   given distance of its maximum.
+#'   **Bootstrap** intervals are computed from resampled cases. **Corrected** intervals use the
+#'   estimate from ratings and correct its error by gold cases. **Combined** intervals also use it
+#'   as a prior, unless gold cases contradict it.
 #' * **shared errors**: judges have shared errors if they are wrong on the same cases more often
 #'   than by chance. The literature calls them *correlated errors*. [shared_errors()] measures them.
-#'   Estimates assume a share of them (argument `common` of [estimate_accuracy()]); **typical** is
-#'   the amount found in public data. **Bounds** are the lowest and the highest accuracy over all
-#'   possible shared errors ([accuracy_bounds()]).
+#'   Argument `common` of [estimate_accuracy()] is the part of the raters' errors (0 to 1) that a
+#'   system is assumed to share; **typical** is the part found in public data. **Bounds** are the
+#'   lowest and the highest accuracy over all possible shared errors ([accuracy_bounds()]).
 #' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
 #'
 #' @section Words with several meanings:
@@ -261,12 +261,12 @@ number_of <- function(n) trimws(number(n))
 #' * **method**: in [fit_raters()] the algorithm that fits a model; in [estimate_accuracy()] and in
 #'   results about systems the way to estimate accuracy; in tables of agreement the way to compute
 #'   the standard error.
-#' * **known** usually means a known truth. The argument `known` of [flag_workers()] contains
-#'   workers whose quality is known.
+#' * **known** usually means a known truth. `known` of [flag_workers()] contains workers of known
+#'   quality.
 #' * **missing**: in [rater_design()] the share of missing ratings; in results the number of
 #'   estimates that are `NA` (in `summary()` of studies, and in plans, their share); in ground truth
 #'   the number of cases whose probabilities are `NA`.
-#' * **n** is always a number of cases.
+#' * **n** is a number of cases, unless the page says otherwise.
 #' @name fallible-glossary
 #' @aliases glossary
 #' @seealso [conditions] for the classes of errors and warnings, [fallible-options] for options,

@@ -203,13 +203,13 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | categories | 1,000 | confusion matrices grow with the square of their number |
 #' | ratings drawn by `simulate()` | 1e8 | memory |
 #' | replicates of a bootstrap | 1e7 | more would not change the first four digits of quantiles |
-#' | replicates of bounds and of checks | 1e6 | each replicate needs a fit, which is slow |
+#' | replicates that are fitted (bounds, checks) | 1e6 | fits are slow |
 #' | replicates x systems or measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
 #' | raters x squared categories of a model | 1e7 | a fit needs dozens of tables of this size |
-#' | probabilities of a design | 1e9 | 8 GB |
+#' | cells of all confusion matrices of a [rater_design()] | 1e9 | 8 GB |
 #' | cases x categories of a fit | 1e9 | 8 GB |
-#' | statistics of pairs of raters | 1e9 | 8 GB; [shared_errors()] needs less for sparse ratings |
+#' | pairs of raters and systems x numbers per pair | 1e9 | 8 GB |
 #' | replicates x systems of bounds | 5e8 | 8 GB |
 #' | runs of a study | 1e6 | more would not change the first three digits of a bias |
 #'
@@ -222,7 +222,7 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' |---|---|---|
 #' | files in an archive (`.eval`, `.xlsx`) | 100,000 | `entries` |
 #' | megabytes after unpacking, or of a JSON document | 1,000 | `megabytes` |
-#' | ratio of sizes after and before unpacking, above 10 MB | 200 | `ratio` |
+#' | unpacked size / file size, if more than 10 MB are unpacked | 200 | `ratio` |
 #' | columns of a table | 100,000 | `columns` |
 #' | rows x columns of a table | 1e9 | `cells` |
 #' | size of a JSON document: its fields, plus ten for each object and array | 1e9 | `cells` |

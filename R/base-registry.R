@@ -51,8 +51,8 @@ select_records <- function(kind, ids, records) {
   catalogue <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
   problem <- if (!is.character(ids) || length(ids) == 0L) "It is {describe(ids)}." else
     if (length(unknown_ids) > 0L) "There is no {.val {unknown_ids}}."
-  abort_if(problem, kind, "{.arg {kind}s} must be among the {.code id} of {.code {catalogue}}.",
-    x = problem,
+  abort_if(problem, kind,
+    "{.arg {kind}s} must be values of column {.code id} of {.code {catalogue}}.", x = problem,
     i = similar_values_hint(unknown_ids, names(records)), !!kind := ids)
   records[unique(ids)]
 }

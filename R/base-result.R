@@ -306,12 +306,12 @@ first_single_result <- function(x) {
 
 # Names of the columns of a table that identify the part of a combined result (see stack_results()):
 # none, "variable", "group" or both.
-part_column <- function(table) intersect(part_columns, names(table))
+part_columns_of <- function(table) intersect(part_columns, names(table))
 
 # Beginning of a sentence about a row of a table, such as "Group east: "; an empty string if the
 # table is not from a combined result.
 part_sentence_start <- function(table) {
-  columns <- part_column(table)
+  columns <- part_columns_of(table)
   if (length(columns) == 0L) return("")
   paste0(capitalised(paste_columns(Map(paste, columns, table[columns]))), ": ")
 }

@@ -106,16 +106,16 @@ has_columns <- function(x, columns) all(columns %in% names(x))
 
 # Names of tables that summary() does not print, because they are long, or need arguments or random
 # numbers.
-not_shown_unasked <- c(
+tables_on_request <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
   "workers", "labels", "kinds", "cases", "coincidence", "overlap"
 )
 
 # A named list of the tables that summary() prints: all tables that have rows and need no arguments,
-# except those in `not_shown_unasked`.
+# except those in `tables_on_request`.
 tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
-  names <- setdiff(names(tables), not_shown_unasked)
+  names <- setdiff(names(tables), tables_on_request)
   Filter(NROW, lapply(setNames(nm = names), function(name) {
     # Not every result of a class has all its tables; tidy() then raises an error.
     tryCatch(tidy(x, name), fallible_error = function(e) NULL)

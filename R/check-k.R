@@ -39,9 +39,9 @@
 #' alternative. Neither model assumes the other two properties. The models are [rater_model()]s with
 #' weak priors, and the statistic is twice the gain in log likelihood. Errors that are not equally
 #' probable depend on the distance of categories, if these are ordered. If there are too few raters
-#' to identify all parameters, both models are simplified until they are identified. First cases are
-#' equally difficult, then errors are also equally probable. Columns `null` and `alternative` name
-#' the models. One system is used as an additional rater with a separate accuracy, because its
+#' to identify all parameters, both models are simplified until they are identified. Equal
+#' difficulty is assumed first, then also equally probable errors. Columns `null` and `alternative`
+#' name the models. One system is used as an additional rater with a separate accuracy, because its
 #' answers are evidence too.
 #'
 #' @section P-values:
@@ -66,7 +66,7 @@
 #' @param properties Properties to test, some of `"accuracy"`, `"errors"`, `"difficulty"`,
 #'   `"independence"`, `"one category"` and `"chance"`; by default all.
 #' @param system Name of the system that is used as an additional rater. `NULL`, the default, is the
-#'   system with most answers to rated cases (the first of tied systems); `NA` is no system.
+#'   system with most answers to rated cases (the first of tied systems); `NA` uses no system.
 #' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. `NULL`,
 #'   the default, is `"distance"` if the categories of `x` are ordered, and also `"free"` if there
 #'   are at most 20 raters, since this test is slow for more. With more than two categories,

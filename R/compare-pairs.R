@@ -19,8 +19,8 @@ check_against <- function(reference, best, systems) {
     against <- list(reference = match(reference, systems, 0L))
   }
   if (!is.null(best)) against <- list(best = check_count(best, "best", max = n))
-  n_compared_with <- if (is.null(reference)) best %||% n else 1
-  n_pairs <- n_compared_with * (n_compared_with - 1) / 2 + n_compared_with * (n - n_compared_with)
+  n_opponents <- if (is.null(reference)) best %||% n else 1
+  n_pairs <- n_opponents * (n_opponents - 1) / 2 + n_opponents * (n - n_opponents)
   abort_argument_if(n_pairs > max_pairs, "best",
     "No more than {number(max_pairs)} pairs of systems can be compared.",
     x = "{number(n)} systems have {number(n_pairs)} pairs.",
@@ -176,7 +176,7 @@ max_differences <- 4e6 # largest number of drawn differences in memory at the sa
 # Divides pairs into blocks whose draws are processed together. `parts`: see comparison_draws().
 # `centre`: estimates of all systems around which draws with heavy tails are centred. Returns a list
 # of blocks:
-# * pairs: numbers of the pairs in the block. values: draws x systems.
+# * pairs: indices of the pairs in the block. values: draws x systems.
 # * first, second: columns of `values` with the systems of each pair.
 # * error: standard error of each difference, without the heavy tails of the draws; NULL if the
 #   draws have no heavy tails.

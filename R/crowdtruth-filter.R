@@ -58,7 +58,9 @@ drop_units <- function(x, below, sd) {
     check_number(below, "below", 0, 1)
   }
   is_dropped <- (values < limit) %in% TRUE
-  abort_if(all(is_dropped), "empty", "No unit has a {measure} of {.arg below} or more.")
+  abort_if(all(is_dropped), "empty",
+    "The filter would drop all units: each has a {measure} below {.val {limit}}.",
+    i = "Give a lower value of {.arg below}.")
   measure_again(x, x$ratings[!is_dropped, ], paste0(
     "Left out ", count_noun(sum(is_dropped), "unit"), " of ", number(length(is_dropped)), " with ",
     measure, " below ", format_decimals(limit),
@@ -124,11 +126,11 @@ flagged_names <- function(flagged, x) {
 #' which annotations are vague, useless or ambiguous; see [tidy.crowdtruth()] for definitions.
 #'
 #' @inheritParams filter_crowd
-#' @param into Annotations to merge: a named vector, `c(from = "into")`, whose names are replaced by
-#'   its values. If a value is also a name, chains are followed: `c(a = "b", b = "c")` replaces both
-#'   by `"c"`. By default `NULL`: vague annotations are merged into `other`, and the less frequent
-#'   of two ambiguous annotations into the more frequent one. Useless annotations are not merged,
-#'   and an annotation is merged only once.
+#' @param into Annotations to merge: a named vector, `c("old label" = "new label")`, whose names
+#'   become its values. If a value is also a name, chains are followed: `c(a = "b", b = "c")`
+#'   replaces both by `"c"`. By default `NULL`: vague annotations are merged into `other`, and the
+#'   less frequent of two ambiguous annotations into the more frequent one. Useless annotations
+#'   stay, and an annotation is merged only once.
 #' @param other Name of the annotation that means "none of the others". Vague annotations are merged
 #'   into it; with `NULL`, the default, they are not merged.
 #' @param frequent Annotations that are given on at least this share of the units, in \[0, 1\],
@@ -163,12 +165,12 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   measure_again(x, merge_labels(x$ratings, targets), paste("Merged", moves))
 }
 
-# Returns, for each category, the number of the category into which it is merged (the same
-# number if it is not merged).
+# Returns, for each category, the index of the category into which it is merged (the same index
+# if it is not merged).
 merge_targets <- function(into, categories) {
   names <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
-    "must be a named vector, {.code c(from = \"into\")}.", not = into)
+    "must be a named vector, {.code c(\"old label\" = \"new label\")}.", not = into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
   problem <- if (length(into) > 0L && is.null(names)) {
     "It has no names."
@@ -178,7 +180,8 @@ merge_targets <- function(into, categories) {
     "{.val {repeated_values(names)}} {?is/are} named more than once."
   }
   abort_argument_if(problem, "into",
-    "must name each merged annotation and its target: {.code c(from = \"into\")}.",
+    "must name each merged annotation and its target:
+     {.code c(\"old label\" = \"new label\")}.",
     x = problem, i = "The annotations are {.val {categories}}.")
   step <- replace(seq_along(categories), match(names, categories), match(into, categories))
   target <- step
@@ -192,7 +195,7 @@ merge_targets <- function(into, categories) {
   target
 }
 
-# Replaces labels of ratings. `target`: number of the new category of each category. If an answer
+# Replaces labels of ratings. `target`: index of the new category of each category. If an answer
 # then contains a label twice, the label is kept once.
 merge_labels <- function(x, target) {
   kept <- sort(unique(target))

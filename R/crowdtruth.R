@@ -19,30 +19,31 @@
 #'   units, and is weighted by the number of these units. The authors' programs use an overlap
 #'   instead of kappa: the share of the worker's annotations that the other worker gave too. Both
 #'   are returned.
-#' * The **similarity** of annotation i to j is their causal power, `(p - q) / (1 - q)`. Here p is
+#' * The **similarity** of annotation i to j is `(p - q) / (1 - q)`, called causal power. Here p is
 #'   the share of units with j among units with i, and q the share among units without i.
 #'   **Ambiguity** is the largest similarity to another annotation. Similarity is at most 1 and can
 #'   be far below 0.
 #'
 #' @section Version 2.0:
-#' The qualities of units (`uqs`), workers (`wqs`) and annotations (`aqs`) are weighted means of the
-#' same cosines. Each kind of quality is a weight for the others. `wqs` is the product of the
-#' agreement with workers, `wwa`, and with units, `wua`. In `wua` a worker is compared with the
-#' votes of the other workers on the unit, weighted by their `wqs`, as in the authors' program. All
-#' qualities start at 1, and each step computes all of them from those of the step before. The steps
-#' stop when no quality changes by `tolerance` or more. Scores are in \[0, 1\]. All values agree
+#' Qualities are weighted means. Each kind of quality is a weight for the others.
+#' * Unit quality `uqs`: mean cosine between the answers of two workers on the unit.
+#' * Worker quality `wqs`: the product `wwa * wua`. `wwa` is the mean cosine between the answers of
+#'   the worker and of another worker. `wua` is the mean cosine between the worker's answer and the
+#'   votes of the other workers on the unit.
+#' * Annotation quality `aqs`: probability that a worker gives the annotation if another worker gave
+#'   it.
+#'
+#' All qualities start at 1. Each step computes all of them from the step before. The default
+#' tolerance, .001, is that of the authors' program: with 1e-12 there are some 60 steps, and
+#' qualities change by up to .002. A quality of 0 stays 0. Scores are in \[0, 1\]. All values agree
 #' with the authors' published results to 1e-12, except that `wua` of a worker of quality 0 is 1e-8
 #' there and 0 here.
-#'
-#' The default tolerance, .001, is that of the authors' program. Qualities have then not fully
-#' converged: with 1e-12 there are some 60 steps, and qualities change by up to .002. A quality of 0
-#' stays 0: a worker who agrees with no other worker in the first step has weight 0 in later steps.
 #'
 #' @section Undefined values:
 #' Undefined values are `NA`, and the column `reason` gives the reason. An example is the similarity
 #' of an annotation that is on no unit or on all units. Another is the disagreement of a worker who
-#' shares no unit or gives only empty answers. The mean of a worker leaves out units with an
-#' undefined distance. In version 2.0, as in the authors' program, denominators and annotation
+#' shares no unit or gives only empty answers. A mean disagreement leaves out units for which it is
+#' undefined. In version 2.0, as in the authors' program, denominators and annotation
 #' qualities are at least 1e-8; if this floor was reached, `reason` says so. A unit with only empty
 #' answers has a `uqs` of 0.
 #'
@@ -55,7 +56,8 @@
 #'   in a step, or after `max_steps` steps, then with a warning of class
 #'   `fallible_warning_no_convergence`. By default 0.001 and 1000.
 #' @param ... Not used.
-#' @return An object of class `crowdtruth`, a list with
+#' @return An object of class `crowdtruth`, a list. Sections *Version 2014* and *Version 2.0* define
+#'   the quantities.
 #'   * `units`: `unit`; `workers`, the number of judgements; `votes`, the number of labels given;
 #'     `annotation`, the annotation with most votes (several joined by "|" if tied); `clarity` or
 #'     `uqs`; `reason`.
@@ -70,8 +72,9 @@
 #'     the annotation, weighted by `wqs`.
 #'   * `similarity`: a matrix, annotation i in rows, j in columns.
 #'   * `convergence` (version 2.0), a row per step: `step`, and the largest changes of the qualities
-#'     of `units`, `workers` and `annotations`. `converged`: did the qualities converge?
-#'   * `ratings`, the ratings measured; `history`, previous filters and merges.
+#'     of `units`, `workers` and `annotations`.
+#'   * `converged` (version 2.0): did the qualities converge?
+#'   * `ratings`; `history`: previous filters and merges.
 #' @family CrowdTruth
 #' @templateVar where Section 4
 #' @template ref-crowdtruth

@@ -223,11 +223,11 @@ panel_problems <- function(fit) {
 }
 
 look_at_categories <- function(x) {
-  n_ratings <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)],
+  ratings_per_category <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)],
     n_categories(x))
   labels <- x$categories
-  largest_share <- max(n_ratings) / sum(n_ratings)
-  # Categories that are in no case with two or more ratings the most frequent one, not even tied.
+  largest_share <- max(ratings_per_category) / sum(ratings_per_category)
+  # For each pattern with two or more ratings: the most frequent categories, also if tied.
   counts <- pattern_counts(x) * (pattern_lengths(x) > 1L)
   is_plurality <- is_row_maximum(counts) & counts > 1
   list_labels_if <- function(words, is_weak) {
@@ -238,10 +238,10 @@ look_at_categories <- function(x) {
   weaknesses <- c(
     if (length(variants) > 0L) paste0("equal except for capitals or blanks: ",
       shorten(dQuote(variants, FALSE)), ", which `clean_labels = TRUE` of `ratings()` merges"),
-    list_labels_if("never used:", n_ratings == 0),
-    list_labels_if("rare:", n_ratings > 0 & n_ratings < 5),
-    if (largest_share > 0.95) paste0(labels[which.max(n_ratings)], " has ", percent(largest_share),
-      " of ratings"),
+    list_labels_if("never used:", ratings_per_category == 0),
+    list_labels_if("rare:", ratings_per_category > 0 & ratings_per_category < 5),
+    if (largest_share > 0.95) paste0(labels[which.max(ratings_per_category)], " has ",
+      percent(largest_share), " of ratings"),
     list_labels_if("never the most frequent rating of a case:",
       colSums(counts * pattern_cases(x)) >= 5 & colSums(is_plurality) == 0),
     if ("-1" %in% labels) "-1 often means that a rater abstained: use `ratings(abstain = -1)`"

@@ -17,7 +17,7 @@ reduce_rows <- function(origin) {
   # Fails early if there are more labels than the largest possible number of categories.
   check_piece <- function(rows) {
     labels <- if (origin$layout$labels) setdiff(unlist(lapply(rows[raters], as_label)), NA)
-    if (length(labels) > max_categories) abort_many_categories(labels)
+    if (length(labels) > max_categories) abort_too_many_categories(labels)
   }
   distinct_rows <- fetch_counts(count_query(cases, new_names), new_names, roles, check_piece)
   table <- Map(exact_values, distinct_rows[new_names], distinct_rows[paste0("key_", new_names)])
@@ -105,7 +105,7 @@ fetch_labels <- function(data, column) {
   labels <- fetch_values(data, column, max_categories + 1L)
   check_labels(labels$value, column)
   labels <- labels[labels$key != "", ]
-  if (nrow(labels) > max_categories) abort_many_categories(as_label(labels$value))
+  if (nrow(labels) > max_categories) abort_too_many_categories(as_label(labels$value))
   labels
 }
 

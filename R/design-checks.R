@@ -86,7 +86,7 @@ check_copying <- function(copying, raters, systems) {
 }
 
 # Returns a description of the first fault in each row of `copying`, NA if there is none. `from` and
-# `to` are the numbers of raters and systems, NA if a name is unknown. `judges` are their names.
+# `to` are the indices of raters and systems, NA if a name is unknown. `judges` are their names.
 copying_faults <- function(copying, from, to, judges, n_raters) {
   cells <- function(column, fault) {
     paste0("`", column, "` is ", map_chr(unfactor(copying[[column]]), describe), ", ", fault)

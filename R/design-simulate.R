@@ -6,7 +6,7 @@
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
-#' @param n Number of cases, at least 1; by default that of the design.
+#' @param n Number of cases, at least 1; by default the design's.
 #' @param rater_kind Kind of the raters, such as `"expert"` or `"model"`, see [ratings()]. It
 #'   affects only the intervals of accuracies. `NULL`, the default: unknown.
 #' @param ... Not used; catches misspelt arguments.
@@ -35,7 +35,7 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL, ...) {
 # Draws a panel in the C++ core. Returns a list: `truth` and `stratum` of each case; `answers`, a
 # list with a vector per rater and then per system (0 is missing); `base_rates`; `expected`, the
 # accuracy of each system in the design; and `matrices`, the confusion matrices, by stratum within
-# rater or system. `item` is the number of the panel: panels with the same seed and different
+# rater or system. `item` is the index of the panel: panels with the same seed and different
 # numbers are independent.
 draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
   core_simulate(unclass(design), n, seed, item)
@@ -173,7 +173,7 @@ format_dependence <- function(model) {
   )
 }
 
-# Returns the numbers of the raters in dependent pairs, a matrix with two rows and a column per
+# Returns the indices of the raters in dependent pairs, a matrix with two rows and a column per
 # pair.
 pair_indices <- function(model, raters) matrix(match(unlist(model$dependence$pairs), raters), 2L)
 

@@ -145,18 +145,19 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 
 #' Simulation designs of Lehner (2015)
 #'
-#' Returns the design from which the simulated ratings of a figure in Lehner (2015) are drawn.
+#' Returns the design of the simulations in a figure of Lehner (2015): three raters, and systems
+#' that answer the same cases, with five categories.
 #'
 #' @param figure Number of a figure, 1 to 14.
 #' @param system Probability of a correct answer of each system, in \[0, 1\], before `difficulty`
 #'   changes it; see [rater_design()]. If the vector has no names, systems have names such as
 #'   `"system 0.1"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
-#'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
-#'   with difficulty. The probability of an error halves with each step from the true category, and
-#'   is multiplied by a random number from 0 to 2 (`error_range` of [rater_design()]). The same is
-#'   true of systems, which all answer the same cases.
+#' @return A [rater_design()]. In Figures 1 to 7, raters have the same accuracy (.6, .4, .6, .8, .4,
+#'   .6, .8), and there are 5000, 200, 200, 200, 50, 50 and 50 cases. In Figures 8 to 14, raters'
+#'   accuracies differ by .1 around these. All accuracies shift by -.2, 0 or .2 with difficulty. The
+#'   probability of an error halves with each step from the true category, and is multiplied by a
+#'   random number from 0 to 2.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner
@@ -179,7 +180,7 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9), ...) {
   )
 }
 
-design_lines <- function(x, kind, violations) {
+design_text <- function(x, kind, violations) {
   accuracy <- given_accuracies(x)
   by_kind <- split(paste(names(accuracy), "=", accuracy), kind)
   missing <- percent(x$missing)
@@ -390,6 +391,6 @@ schema_of.rater_design <- function(x) { # nolint: object_name.
       difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
       k_properties = length(violations) == 0L
     ),
-    line, head = c(line, design_lines(x, table$kind, violations))
+    line, head = c(line, design_text(x, table$kind, violations))
   )
 }

@@ -93,7 +93,7 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 # Returns the optimisation problem: data and parameters of a fit, as a list.
 # * family: user-defined functions and strata of the model
 # * categories: labels of the categories
-# * pattern, row, cell: for each rating: number of its pattern of ratings, its row of `judged`, and
+# * pattern, row, cell: for each rating: index of its pattern of ratings, its row of `judged`, and
 #   its index in the matrix rows of `judged` x ratings
 # * judged: data frame with a row for each combination of rater and covariates
 # * weight, known: for each pattern: its weight, and its true category (0 if unknown)
@@ -187,7 +187,7 @@ compute_expectations <- function(problem, theta) {
 }
 
 # Adds two fields to the problem, which save calls of the user's function. `touched` (rows of
-# `judged` x parameters): does the parameter affect the row? `set`: number of the set of each
+# `judged` x parameters): does the parameter affect the row? `set`: index of the set of each
 # parameter. Parameters of the same set affect different rows, so all their slopes can be computed
 # from one change of the parameters.
 add_parameter_sets <- function(problem) {

@@ -10,7 +10,7 @@ min_gain <- log(20)
 # labels: one ignores abstentions, the other models them. Returns a list:
 # * depends: are abstentions modelled?
 # * identified: "yes" if consensus labels are identified, otherwise a code of the reason
-# * by_replies: are labels identified only by who abstains, because answers carry no information?
+# * by_replies: are labels identified only from abstentions, because answers carry no information?
 # * gain: gain in the log likelihood of the answers, given which raters answered
 # * z: test statistic of the association between replies
 # * weak: two logical values: is the association between raters not significant for `answers` only,
@@ -92,8 +92,9 @@ keep_replying_raters <- function(x, constant) {
   split_by_abstention(if (all(is_kept)) x else x[, is_kept])
 }
 
-# Returns arguments of the core: `constant`, the numbers of constant raters, and, if answering
-# `depends` on the truth, `abstained`, the abstaining raters of each pattern.
+# Returns a list of arguments of the core: `constant`, the indices of the raters named in
+# `constant`; and `abstained`, the raters who abstain in each pattern. `depends`: are abstentions
+# modelled? If not, `abstained` is left out.
 abstention_arguments <- function(x, depends, constant = character()) {
   c(
     list(constant = which(x$raters %in% constant)),

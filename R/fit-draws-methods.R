@@ -13,9 +13,9 @@
 #' @param x A [fit_raters()] result with `method = "bayes"`. User-defined models, such as
 #'   [rater_family()], have no posterior draws.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per draw. Columns `.chain`, `.iteration` and `.draw` contain the
-#'   numbers of the chain, of the draw within the chain, and of the draw. There is a further column
-#'   per parameter:
+#' @return A tibble with a row per draw. Columns `.chain`, `.iteration` and `.draw` are the indices
+#'   of the chain, of the draw within the chain, and of the draw. There is a further column per
+#'   parameter:
 #'   * `base_rate[k]`: base rate (share of cases) of category k, or `base_rate[k,population]` if
 #'     base rates differ between populations (see [rater_model()]);
 #'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
@@ -207,14 +207,14 @@ parameters_of_values <- function(fit, values) {
 # For ratings that were not fitted, posterior probabilities are means over draws: all of them, or at
 # least 200 if all would take too long.
 compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
-  dependent <- model_is_dependent(fit$model)
-  codes <- if (dependent) pattern_codes(x)
+  has_dependent_errors <- model_is_dependent(fit$model)
+  codes <- if (has_dependent_errors) pattern_codes(x)
   population <- population_in_fit(fit, pattern_covariates(x))
   n_steps <- length(rating_rater(x)) * n_categories(x) + 100 * n_raters(x) # per draw
   n_draws <- min(nrow(fit$draws), max(200, 2e7 %/% n_steps))
   posteriors <- lapply(parameters_of_draws(fit, n_draws), function(law) {
     rates <- law$base_rates[population, , drop = FALSE]
-    if (!dependent) return(posterior_of_matrices(rates, law$matrices, x))
+    if (!has_dependent_errors) return(posterior_of_matrices(rates, law$matrices, x))
     joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
     joint / rowSums(joint)
   })
@@ -232,7 +232,7 @@ posterior_of_matrices <- function(rates, matrices, x) {
     rowsum_rows(rating_pattern(x), log_probabilities[row, , drop = FALSE], n_patterns(x)))
 }
 
-# Returns, for each row of `values` (a data frame of covariates), the number of its population,
+# Returns, for each row of `values` (a data frame of covariates), the index of its population,
 # which is a row of `fit$populations`. Raises an error if a row belongs to no population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
@@ -271,13 +271,13 @@ measure_tests.draws_fit <- function(fit, rates, both, conf_level, group) { # nol
   over_draws <- function(f, ...) apply(measures, c(1L, 3L, 4L), f, ...)
   quantiles <- function(level) over_draws(quantile, level, na.rm = TRUE, names = FALSE)
   error <- over_draws(sd)
-  error[is_ratio(dim(error))] <- NA # a few draws near the boundary would determine it
+  error[is_ratio_measure(dim(error))] <- NA # a few draws near the boundary would determine it
   list(value = quantiles(0.5), error = error, low = quantiles((1 - conf_level) / 2),
     high = quantiles((1 + conf_level) / 2))
 }
 
 # Returns the probability that two raters both give an answer, an array (truth x answer x draws).
-# `both`: numbers of the two raters; if it is empty, the result is NULL. `laws`: parameters of each
+# `both`: indices of the two raters; if it is empty, the result is NULL. `laws`: parameters of each
 # draw, from parameters_of_draws().
 joint_of_draws <- function(fit, laws, both) {
   if (length(both) == 0L) return(NULL)

@@ -100,7 +100,7 @@ check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
 }
 
 # Returns the arguments of the sampler in the core: `prior`; `truth`, the known category of each
-# pattern of ratings; `population`, the number of its population; and `terms`, a data frame with a
+# pattern of ratings; `population`, the index of its population; and `terms`, a data frame with a
 # row per reported parameter, see new_terms().
 sampler_task <- function(x, model, known, prior) {
   common <- model$accuracy == "common"
@@ -126,7 +126,7 @@ sampler_task <- function(x, model, known, prior) {
   )
 }
 
-# Returns the number of the population of each pattern of ratings: its row in population_table().
+# Returns the index of the population of each pattern of ratings: its row in population_table().
 population_of_patterns <- function(x, model) {
   population_of(pattern_covariates(x), population_table(model, x))
 }
@@ -324,7 +324,7 @@ population_shares <- function(task, x, populations) {
   prop.table(rowsum_codes(task$population, pattern_weights(x), populations))
 }
 
-# Returns the numbers of the columns of the core's draws that contain confusion matrix number `m`,
+# Returns the indices of the columns of the core's draws that contain confusion matrix number `m`,
 # row by row. `size`: number of categories. `populations`: number of populations.
 matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)

@@ -42,7 +42,7 @@ covariates_used <- function(model, x) {
 }
 
 # Returns a list of arguments of the core for base rates that depend on covariates, otherwise NULL.
-# `population`: number of the population of each pattern. `design`: standardised covariates without
+# `population`: index of the population of each pattern. `design`: standardised covariates without
 # the intercept (populations x columns). `report`: a matrix that converts coefficients to the
 # original units of the covariates. `base`: terms and scales, from which formula_design() computes
 # the same columns for other data. Argument `like`: field `base` of an earlier fit, or NULL.
@@ -82,7 +82,7 @@ population_table <- function(model, x) {
   values[order_rows(values), ]
 }
 
-# Returns, for each row of `values`, the number of the row of `table` with the same values; NA if
+# Returns, for each row of `values`, the index of the row of `table` with the same values; NA if
 # there is no such row. Both are data frames. If `table` is NULL, there is only population 1.
 population_of <- function(values, table) {
   if (is.null(table)) return(rep(1L, nrow(values)))

@@ -127,8 +127,8 @@ model_of_fit <- function(fit) {
 }
 
 # Returns the names of the coefficients, such as "rater_accuracy[a]". `naturals`: the core's table
-# of coefficients. Columns: `term`, the kind of coefficient; `of`, number of its rater or category
-# (0: none); `part`, number of its threshold, level of confidence or column of the formula (0:
+# of coefficients. Columns: `term`, the kind of coefficient; `of`, index of its rater or category
+# (0: none); `part`, index of its threshold, level of confidence or column of the formula (0:
 # none). `columns`: names of the columns of the formula, NULL without a formula.
 latent_terms <- function(naturals, x, columns) {
   term <- naturals$term

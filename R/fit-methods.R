@@ -77,7 +77,7 @@ posterior_of_cases <- function(fit, newdata) {
   list(x = x, posterior = posterior(fit, x))
 }
 
-# Returns other ratings `x` with the numbers of categories and raters that the fit uses. Raises an
+# Returns other ratings `x` with the indices of categories and raters that the fit uses. Raises an
 # error if `x` has a category or a rater that is not in the fit.
 as_new_cases <- function(fit, x) {
   fitted <- fit$x
@@ -96,7 +96,7 @@ as_new_cases <- function(fit, x) {
 }
 
 # Returns the positions of `labels` in `known`, the labels of the fit, such as names of raters.
-# `used`: numbers of the labels that ratings use. Raises an error with the message `must` if such a
+# `used`: indices of the labels that ratings use. Raises an error with the message `must` if such a
 # label is not in `known`.
 match_to_fit <- function(labels, known, used, must) {
   position <- match(labels, known)
@@ -108,7 +108,7 @@ match_to_fit <- function(labels, known, used, must) {
 }
 
 # Returns a list of three vectors, with an element per row of a matrix of probabilities: `category`,
-# number of the first category with the highest probability; `probability`, this probability; and
+# index of the first category with the highest probability; `probability`, this probability; and
 # `tied`, the number of categories with this probability.
 most_probable <- function(probability) {
   highest <- row_maximum(probability)

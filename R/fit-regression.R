@@ -3,7 +3,7 @@
 #' Logistic regression of the true category of cases on covariates, if coders or a classifier
 #' assigned the categories with error. The regression is specified by the formula `base_rates` of
 #' [rater_model()]. Its dependent variable is the latent true category. The error rates of raters
-#' (coders or classifiers) are estimated together with the coefficients.
+#' (coders, classifiers) are estimated together with the coefficients.
 #'
 #' @section Model: The log odds of category k against the first category are a linear function of
 #' the covariates of a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err
@@ -12,34 +12,35 @@
 #' coefficients of this model are not. The model is identified by three raters, by two raters if
 #' base rates differ (Hui and Walter, 1980, see [rater_model()]), or by gold cases or known raters.
 #' One coder or classifier needs gold cases or known errors: `known_truth` or `known_raters` of
-#' [fit_raters()]. Gold cases (cases with known truth) may be a random sample. Their sampling
-#' probabilities may also depend on ratings and on covariates in the formula. The likelihood
-#' conditions on ratings and covariates, so no sampling weights are needed.
+#' [fit_raters()]. Gold cases (cases with known truth) may be a simple random sample, or chosen with
+#' probabilities that depend on ratings and on covariates in the formula. The likelihood conditions
+#' on both, so no sampling weights are needed.
 #'
 #' @section Standard errors: Standard errors are robust (sandwich). Let \eqn{q} be the posterior
 #' probabilities. The score of a case is \eqn{(q_k - p_k) x} for the coefficients of category k. For
 #' the log odds of the answer l to a case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})},
-#' summed over the answers r of a rater. Information is observed information (Louis, 1982); the
-#' influence of a case is its score times the inverse of the information. Parameters on a boundary
-#' are treated as known. The sum of squares of influences is multiplied by n / (n - 1). With
-#' `cluster`, influences are summed within each of n clusters. Intervals then have a t distribution
-#' with n - 1 degrees of freedom. With `design`, the covariance is that of `survey::svyrecvar()`,
-#' with strata, clusters and finite populations of the design. These standard errors are available
-#' for all models of raters with a formula of base rates that are fitted by likelihood.
+#' summed over the answers r of a rater. Here \eqn{\pi_{kl}} is the probability of answer l.
+#' Information is observed information (Louis, 1982); the influence of a case is its score times the
+#' inverse of the information. Parameters on a boundary are treated as known. The sum of squares of
+#' influences is multiplied by n / (n - 1), where n is the number of cases. With `cluster`,
+#' influences are summed within clusters and n is the number of clusters; intervals use the t
+#' distribution with n - 1 degrees of freedom. With a survey design (`design` of [fit_raters()]),
+#' the covariance is that of `survey::svyrecvar()`. All fits by likelihood with a formula of base
+#' rates have these standard errors.
 #'
 #' @section Errors that depend on covariates: The regression assumes that raters' errors do not
 #' depend on covariates (non-differential errors). If coders are more lenient in one group, the
 #' difference enters the coefficients. With three raters, or gold cases or known raters,
 #' [fit_raters()] tests this for each rater and covariate. It is a likelihood ratio test against
 #' errors of this rater that differ between groups of cases. The groups are the levels of a factor,
-#' or the halves of a number. If a p-value, adjusted by Holm's method, is below .05, there is a
-#' warning of class `fallible_warning_differential`. For large fits, the test is computed only by
-#' `tidy(fit, "differential")`. The test does not detect errors that differ in the same way for all
-#' raters. It is not available for fits with priors, or with weights that are not counts. In
-#' simulations of 500 cases (bench/regression.R), one rater's sensitivity differed by .2 between two
-#' equal groups. With three raters of equal accuracy, .75 to .85, the test detected this in 48% to
-#' 69% of panels; in panels without any difference, it rejected in 4% to 6%. With four categories
-#' and a second covariate, these shares are 19% and 9%; with one rater and 100 gold cases, 43% and
+#' or cases below and above the median of a numeric covariate. If a p-value, adjusted by Holm's
+#' method, is below .05, there is a warning of class `fallible_warning_differential`. Long fits are
+#' tested only by `tidy(fit, "differential")`. The test does not detect errors that differ in the
+#' same way for all raters. It needs a fit without priors, and weights that are counts. In
+#' simulations of 500 cases, one rater's sensitivity differed by .2 between two equal groups. With
+#' three raters of equal accuracy, .75 to .85, the test detected this in 48% to 69% of panels; in
+#' panels without difference, it rejected in 4% to 6%. With four categories and a second
+#' covariate, it detected 19% and falsely rejected in 9%; with one rater and 100 gold cases, 43% and
 #' 8%.
 #'
 #' @section Tables:
@@ -50,9 +51,9 @@
 #'   the log odds ratio.
 #' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` has average marginal differences of
 #'   the probability of each category, with the same columns and `contrast`. For a factor, the
-#'   difference is between the mean probabilities if all cases had a given level and if all cases
-#'   had the first level. For a number, it is the mean difference if the number increases by one.
-#'   Standard errors are computed by the delta method, given the covariates.
+#'   difference is between the mean probabilities if all cases had a given level and if all had the
+#'   first level. For a number, it is for an increase by one. Standard errors are computed by the
+#'   delta method, given the covariates.
 #' * `tidy(fit, "differential")` has the test for each `rater` and covariate (`term`), with
 #'   `statistic`, `df`, `p.value`, `p.adjusted` and `reason`, why there is no test.
 #'

@@ -154,8 +154,8 @@ parameters_to_print <- function(x, ...) {
 
 #' Base rates and confusion matrices of raters
 #'
-#' `base_rates()` returns the estimated base rate of each category, the share of cases whose true
-#' category it is. `confusion()` returns the estimated confusion matrix of each rater.
+#' `base_rates()` returns the estimated base rate of each category, the share of cases with this
+#' true category. `confusion()` returns the estimated confusion matrix of each rater.
 #'
 #' @param fit A [fit_raters()] result; or [ratings()], or an object that [as_ratings()] can convert,
 #'   to which [k_model()], the model with one accuracy for all raters, is fitted.
@@ -172,7 +172,8 @@ parameters_to_print <- function(x, ...) {
 #'   `tidy()` returns a row per cell, `glance()` the numbers of `raters` and `categories`, and
 #'   `autoplot()` a heat map of each matrix, of at most 12. If the model has one
 #'   accuracy for all raters, all matrices are equal, except those of known raters. If cases differ
-#'   in difficulty, they are means over cases. Abstentions, if modelled, have a column `(abstains)`.
+#'   in difficulty, the matrices are means over cases. Modelled abstentions have column
+#'   `(abstains)`.
 #'
 #'   For fits by `method = "bayes"`, values are posterior means, which sum to one. (`print()` and
 #'   `coef()` show medians, which need not.) All values are `NA` if the fit is not identified.
@@ -357,7 +358,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'     information and near 1 if the prior does not matter.
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `glance()` then also has `draws` and `chains`, their numbers; `thin`, sweeps per draw;
+#'   `glance()` then also has numbers of `draws` and `chains`; `thin`, sweeps per draw;
 #'   `worst_rhat` and `worst_ess`, the largest Rhat and the smallest effective sample size; and
 #'   `switched`, the share of draws in which categories have exchanged names. `format()`: a string.
 #' @family estimation

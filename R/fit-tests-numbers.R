@@ -6,9 +6,11 @@ test_measures <- c(
 
 # Returns TRUE for measures that are ratios, an array with dimensions `shape` and measures in the
 # first dimension. Intervals of ratios are computed on the log scale, all others on the logit scale.
-is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
+is_ratio_measure <- function(shape) {
+  array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
+}
 
-back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), plogis(x))
+back_transform <- function(x) ifelse(is_ratio_measure(dim(x)), exp(x), plogis(x))
 
 # Calls `f(rater, category)`, which returns the eight `test_measures`, for all raters and
 # categories. Returns an array (measures x categories x raters). If there are several `draws` (their
@@ -103,7 +105,7 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL) {
 # Returns base rates (`rates`) and confusion matrices (`matrices`, raters x truth x answer) for the
 # parameters `theta` of a fit. The core computes them as predictions for cases without ratings.
 # `group`: a row of covariates; base rates are those of its population. If it is NULL, base rates
-# are means over cases. `both`: numbers of two raters, or empty. The result then has the element
+# are means over cases. `both`: indices of two raters, or empty. The result then has the element
 # `joint`, the probability that both give an answer (truth x answer), for add_combined_tests().
 predict_parameters <- function(fit, theta, group = NULL, both = integer()) {
   x <- fit$x

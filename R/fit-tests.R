@@ -186,7 +186,7 @@ yield_table <- function(fit, rates, notes) {
 # Computes measures of diagnostic tests from a fit. Returns a list of arrays (measures x categories
 # x raters): `value`, `error` (standard error), and `low` and `high`, limits of the interval.
 # Youden's index is replaced by the probability (index + 1) / 2. `rates`: base rates for predictive
-# values, NULL for those of the fit. `both`: numbers of two raters to combine, or empty. `group`: a
+# values, NULL for those of the fit. `both`: indices of two raters to combine, or empty. `group`: a
 # row of covariates, which selects the population whose base rates are used; NULL for all cases.
 measure_tests <- function(fit, rates, both, conf_level, group) UseMethod("measure_tests")
 
@@ -211,7 +211,7 @@ measure_tests.rater_fit <- function(fit, rates, both, conf_level, group) {
   }
   z <- normal_quantile(conf_level)
   value <- back_transform(transformed)
-  slope <- ifelse(is_ratio(dim(transformed)), value, value * (1 - value))
+  slope <- ifelse(is_ratio_measure(dim(transformed)), value, value * (1 - value))
   numbers <- list(
     value = value, error = slope * error, low = back_transform(transformed - z * error),
     high = back_transform(transformed + z * error)
@@ -275,7 +275,7 @@ weak_prior_size <- function(fit) {
 
 # ---- Two tests as one ---------------------------------------------------------------------------
 
-# Returns the numbers of the two raters in argument `combine`; empty if it is NULL.
+# Returns the indices of the two raters in argument `combine`; empty if it is NULL.
 check_combined <- function(combine, raters) {
   if (is.null(combine)) return(integer())
   rater_numbers <- match(as_label(combine), raters)
@@ -286,7 +286,7 @@ check_combined <- function(combine, raters) {
 }
 
 # Adds the two combinations of a pair of raters, "a and b" and "a or b", as further raters to `p`.
-# `p`: array of probabilities of answers (raters x truth x answer). `both`: numbers of the two
+# `p`: array of probabilities of answers (raters x truth x answer). `both`: indices of the two
 # raters. `joint`: probability that both give the answer (truth x answer), NULL if errors are
 # independent given the truth. If `variance` (variances of `p`) is given, the function returns the
 # variances of the result instead of the probabilities, by the delta method.

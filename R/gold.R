@@ -5,7 +5,7 @@
 # result of read_gold(). A gold case with weight n is replicated n times. Returns a list. Fields by
 # pattern of ratings: `predicted`, probability of each category given the ratings (patterns x
 # categories; computed if the argument is NULL); `answer` (patterns x systems); `weight`, number of
-# cases; `rated`, does the pattern have ratings? Fields by gold case: `at`, number of its pattern;
+# cases; `rated`, does the pattern have ratings? Fields by gold case: `at`, index of its pattern;
 # `case`; `truth`; `w`, sampling weight; `cluster`. `drawn`: were gold cases drawn with known
 # probabilities?
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {

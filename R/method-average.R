@@ -143,7 +143,7 @@ relaxation_weights <- function(models) {
 wide_sampling <- 0.2 # few data: width of the interval for sampling error only
 wide_error <- 0.08 # assumption that data cannot test: total standard error
 
-# Finds systems with doubtful estimates. Returns a list with numbers of systems in two elements.
+# Finds systems with doubtful estimates. Returns a list with indices of systems in two elements.
 # `few_data`: sampling error makes the interval wide and is larger than the hidden error (the part
 # due to possible shared errors), so that more data help. `assumption`: the error is large and
 # mostly hidden, or the raters are machines. This element is empty if the user gives the share of

@@ -306,7 +306,7 @@ built_in_metrics <- by_id(list(
 #'     abstentions as wrong answers; or `"scores"`, see [score_metrics].
 #'   * `default`: does [estimate_metrics()] report the metric by default?
 #'
-#'   `register_measure()`: its `id`, invisibly.
+#'   `register_measure()`: the `id`, invisibly.
 #' @family agreement
 #' @examples
 #' measures()

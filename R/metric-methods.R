@@ -143,7 +143,7 @@ weighted_answers <- function(estimate, system) {
 # (best value). compare_systems() then treats it like an accuracy.
 
 # Checks the arguments `metric`, `category` and `cost` of compare_systems(). Returns a metric_plan()
-# for the metric, with an additional element `row`: the number of the row that is compared. Returns
+# for the metric, with an additional element `row`: the index of the row that is compared. Returns
 # NULL for accuracy.
 check_compared_metric <- function(metric, category, cost, estimate) {
   if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)

@@ -18,9 +18,9 @@
 #'     `highest` (for `gold` if `highest` is `NA`).
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
 #'   * `worth`: number of gold cases without ratings that are as informative as one gold case with
-#'     ratings; `worth_lowest`, `worth_highest`: its range. It is valid if few of all cases are gold
-#'     cases. If many are, ratings save fewer labels.
-#'   * `cases`: number of cases that can be used for the quantity.
+#'     ratings; `worth_lowest`, `worth_highest`: its range. It is computed for a small share of gold
+#'     cases; if many cases are gold, ratings save fewer.
+#'   * `cases`: number of cases from which gold cases can be chosen.
 #'   * `reason`: why `gold` is `NA`.
 #'
 #'   `tidy(x, "curve")`: a tibble with a row per system, kind of interval and number of gold cases:
@@ -28,10 +28,10 @@
 #'
 #'   `tidy(x, "costs")`: a tibble that compares the costs of more gold cases and of more raters.
 #'   Columns: `raters`, the compared alternative; `gold` and `ratings`, the numbers of cases to
-#'   label and of ratings to collect; and `cost`. With `"as they are"`, only gold cases are added.
-#'   With `"one more"`, one rater for every case is added, too. The row `"split"`, only for an
-#'   accuracy, has the numbers with the lowest total cost if nothing is labelled or rated yet. There
-#'   are no rows if `cost` of [plan_gold()] was not given.
+#'   label and of ratings to collect; and `cost`. `"as they are"`: only more gold cases.
+#'   `"one more"`: another rater for every case, and gold cases. `"split"` (only for an accuracy):
+#'   the cheapest numbers of both if nothing is labelled or rated yet. There are no rows if `cost`
+#'   of [plan_gold()] was not given.
 #'
 #'   `tidy(x, "labelled")`: the gold cases of the pilot, with the columns of `augment()`.
 #'
@@ -40,10 +40,10 @@
 #'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the number in the worst case
 #'   (`highest`, unless it is `NA`).
 #'
-#'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, a number that increases
-#'   with uncertainty; `probability` of being drawn, in the pilot or now; and `truth`, which is `NA`
-#'   and has to be filled in. The probability is `NA` if cases of the pilot had unequal
-#'   probabilities of being drawn, also within strata.
+#'   `augment()`: a tibble with a row per case to label: `case`; `stratum` (the higher, the less
+#'   certain the true category is from the ratings); `probability` that the case is chosen, in the
+#'   pilot or now; and `truth`, which is `NA` and has to be filled in. The probability is `NA` if
+#'   cases of the same stratum had unequal probabilities in the pilot.
 #'
 #'   `format()`: the total number of gold cases, as one line.
 #' @family estimation

@@ -239,7 +239,7 @@ planned_interval <- function(interval, estimate, of) {
   )
 }
 
-# Checks the argument `systems`. Returns the numbers of the systems.
+# Checks the argument `systems`. Returns the indices of the systems.
 check_planned_systems <- function(systems, x, of) {
   pair <- of == "difference"
   least <- if (pair) 2L else 1L

@@ -200,7 +200,7 @@ summarise_panels <- function(panels, settings) {
   error <- share_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
   widths <- c(half_width, error_quantile(settings$conf_level + c(error, -error)))
   widths[is.infinite(widths)] <- NA_real_
-  worst <- which.max(abs(panels$bias)) # number of the system with the largest bias
+  worst <- which.max(abs(panels$bias)) # index of the system with the largest bias
   data.frame(
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
     lowest = min(panels$of_system), half_width = widths[[1L]],
@@ -230,7 +230,7 @@ min_in_stratum <- 2L # smallest number of gold cases drawn from a stratum
 # Shrinks predicted probabilities towards 1/2, because predictions are overconfident.
 shrink_to_half <- function(q) stats::plogis(0.7 * stats::qlogis(clamp(q, 0.02, 0.98)))
 
-# Number of the stratum of each pattern, from the smallest to the largest spread. Strata have about
+# Index of the stratum of each pattern, from the smallest to the largest spread. Strata have about
 # the same number of cases. Patterns with equal spread are in the same stratum.
 spread_strata <- function(spread, weight) {
   rounded_spread <- round(spread, 9L)

@@ -301,7 +301,7 @@ facet_metrics <- function(table, plan) {
   panels <- unique(c("All categories", titles))
   table$panel <- factor(ifelse(is_whole_table, "All categories", title_of_row), panels)
   table$kind <- ifelse(has_no_category, "overall", "category")
-  table$who <- factor_in_order(paste_columns(table[c("system", part_column(table))]))
+  table$who <- factor_in_order(paste_columns(table[c("system", part_columns_of(table))]))
   table$from_top <- -as.integer(table$who)
   table
 }

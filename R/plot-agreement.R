@@ -53,7 +53,7 @@ plot_measures <- function(object, about) {
   drawn_rows <- known_measures(object, "type")
   titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
-  parts <- part_column(drawn_rows)
+  parts <- part_columns_of(drawn_rows)
   # A single measure of several groups has a row per group, in one panel.
   by_part <- !faceted && length(titles) == 1L && length(parts) == 1L
   panel_columns <- c(if (!by_part) parts, if (faceted && length(titles) > 1L) "title")

@@ -94,7 +94,8 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   metrics <- object$metrics
   abort_argument_if(length(metrics) < 2L, "object", "A scatter plot needs two metrics.",
-    x = "The rule of {.arg object} uses only {.val {metrics}}.")
+    x = "The rule of {.arg object} uses only {.val {metrics}}.",
+    i = "Call {.fun flag_workers} with two {.arg metrics}.")
   table <- tidy(object)
   scored <- drop_missing(table, "score")
   scored$state <- factor(scored$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))

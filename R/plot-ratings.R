@@ -141,7 +141,7 @@ plot_agreement <- function(x, max_raters) {
   )
 }
 
-# Agreement of each ordered pair of judges, which are raters and systems. `raters`: numbers of the
+# Agreement of each ordered pair of judges, which are raters and systems. `raters`: indices of the
 # raters; NULL to treat all raters as one judge, "any rater". Returns a tibble of `judge1`,
 # `judge2`, `pairs` (number of pairs of answers to the same case) and `agreement` (share of these
 # pairs that are equal).

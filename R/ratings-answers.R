@@ -1,6 +1,6 @@
 # Confidence of raters: argument `confidence` of ratings(). The field `confidence` of a ratings
 # object is a list: `levels` (labels, the lowest first), and vectors `case`, `rater` and `code`
-# (number of the level). The vectors have an entry per rating with a known confidence, sorted by
+# (index of the level). The vectors have an entry per rating with a known confidence, sorted by
 # case and rater. Models use it only if they are asked to, so that patterns do not contain it.
 
 max_levels <- 5L
@@ -56,7 +56,7 @@ check_takes_confidence <- function(x, input) {
 }
 
 # Converts columns of confidence (ordered factors, logicals or numbers) to codes. Returns a list of
-# `levels`, which all columns share, and `codes`, an integer vector per column. `rows`: numbers of
+# `levels`, which all columns share, and `codes`, an integer vector per column. `rows`: indices of
 # the rows in the user's data, for messages.
 code_confidence <- function(columns, rows) {
   is_empty <- map_lgl(columns, function(column) all(is.na(column)))
@@ -113,7 +113,7 @@ confidence_of_ratings <- function(x, case, rater) {
 }
 
 # Selects cases and raters of `x`, a list of entries such as the fields `confidence`, `abstained` or
-# `empty` of a ratings object. `cases`: numbers of the cases, which may be repeated. `new_rater`:
+# `empty` of a ratings object. `cases`: indices of the cases, which may be repeated. `new_rater`:
 # new number of each rater, 0 to drop it. Returns NULL if no entry is left, unless `keep_if_empty`.
 subset_case_entries <- function(x, cases, new_rater = seq_len(max(x$rater)),
                                 keep_if_empty = FALSE) {
@@ -225,7 +225,7 @@ add_abstentions <- function(x, input) {
   x
 }
 
-# Numbers of the case and the judge (a rater or system) of each value: a list of `case` and `rater`.
+# Indices of the case and the judge (a rater or system) of each value: a list of `case` and `rater`.
 # In long data, `case` and `judge` are columns. In wide data `judge` is NULL, and the values are in
 # one column of length `rows` for each of `judges`.
 place_of_values <- function(case, judge, judges, cases, rows) {

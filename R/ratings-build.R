@@ -104,7 +104,7 @@ check_case_and_rater <- function(input) {
 list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 
 # Returns the value of `x` for each case in `cases`, NA if it is unknown. `x` has a value per row of
-# long data, and `case` is the number of the case of each row. Fails with `message` if rows of the
+# long data, and `case` is the index of the case of each row. Fails with `message` if rows of the
 # same case have different known values. `column`: name of the column, for the message.
 values_by_case <- function(x, case, cases, column, message, topic = "case") {
   known_rows <- which(!is.na(x) & !is.na(case))
@@ -118,7 +118,7 @@ values_by_case <- function(x, case, cases, column, message, topic = "case") {
   x[first_row]
 }
 
-# Number of the case of each row of the data, a position in `x$cases`.
+# Index of the case of each row of the data in `x$cases`.
 case_of_rows <- function(input, x) {
   if (input$layout$by_rating) match(input$row_case, x$cases) else
     seq_len(input$rows)

@@ -72,7 +72,7 @@ find_categories <- function(input, declared) {
     "categories_few", "At least two categories are needed.", x = found_only(categories),
     i = "If there are categories that no rater used, give the labels of all categories as
         {.arg categories}.", categories = categories)
-  if (length(categories) > max_categories) abort_many_categories(categories)
+  if (length(categories) > max_categories) abort_too_many_categories(categories)
   if (is.null(declared)) warn_labels(categories, input)
   categories
 }
@@ -83,7 +83,7 @@ found_only <- function(labels) {
     "Found none."
 }
 
-abort_many_categories <- function(categories) {
+abort_too_many_categories <- function(categories) {
   abort_fallible("categories_many", "There can be at most {max_categories} categories.",
     x = "Found {length(categories)}: {shorten(categories, most = 3L)}.",
     i = "Check that the columns of ratings are the right ones.", categories = categories)
@@ -141,7 +141,8 @@ resolve_input_labels <- function(input, options) {
   }))
   is_missing <- plain_label(old) %in% plain_label(as_label(options$na))
   if (any(is_missing))
-    inform_fallible("Some labels were read as missing ratings: {.val {old[is_missing]}}.")
+    inform_fallible("Some labels were read as missing ratings: {.val {old[is_missing]}}.",
+      i = "If they are categories, change {.arg na}.")
   new <- old
   if (options$clean) input$covariates <-
     modify_fields(input$covariates, map_lgl(input$covariates, is.character), function(column) {

@@ -96,7 +96,7 @@ with_votes <- function(x) {
 }
 
 # Combines ratings into at most one vote per unit and pattern, where a unit is a rater or a group of
-# raters. `unit_of_rater`: number of the unit of each rater; `names`: names of the units. Repeats
+# raters. `unit_of_rater`: index of the unit of each rater; `names`: names of the units. Repeats
 # that the user declared as independent are combined only if the unit has several raters.
 cast_votes <- function(x, unit_of_rater, names) {
   ratings <- data.frame(

@@ -129,7 +129,7 @@ judgements <- function(x) {
 
 judgement_fields <- c("unit", "worker", "label")
 
-# Number of the answer to which each entry of judgements() belongs, from 1.
+# Index of the answer to which each entry of judgements() belongs, from 1.
 answer_number <- function(entries) {
   n <- length(entries$unit)
   cumsum(c(n > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n)])

@@ -269,10 +269,11 @@ ratings_of_object <- function(columns, args, ...) {
   inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
 }
 
-# ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
+# ---- quallmer: a run has a row per text and a column per variable of the codebook --------------
 
-# Returns ratings with a rater for each run. `dots`: a list that contains the runs (the first is the
-# user's `x`) and arguments of ratings(). `rating`: quosure of the name of the variable.
+# Returns ratings with a rater for each coding run, an object of class "qlm_coded". `dots`: a list
+# that contains the runs (the first is the user's `x`) and arguments of ratings(). `rating`: quosure
+# of the name of the codebook's variable. For several variables, returns a list of ratings.
 ratings_of_runs <- function(dots, rating, arg) {
   is_run <- map_lgl(dots, inherits, "qlm_coded")
   runs <- dots[is_run]

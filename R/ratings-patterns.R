@@ -8,7 +8,7 @@
 # * weight: sum of the weights of the cases of each pattern;
 # * values: a list of vectors with an entry per pattern, by which patterns are split (covariates by
 #   name, `.truth`, `.confidence`, `.abstained` or `.posterior`);
-# * kind: for each pattern, the number of its combination of values, see set_patterns(); NULL if
+# * kind: for each pattern, the index of its combination of values, see set_patterns(); NULL if
 #   patterns are not split by values.
 # Other files access these fields only with the functions below. The argument `x` of these functions
 # is a ratings object or its patterns.
@@ -35,10 +35,10 @@ pattern_lengths <- function(x) diff(patterns_of(x)$start)
 # Does each pattern have at least one rating?
 rated_patterns <- function(x) pattern_lengths(x) > 0L
 
-# Matrix of patterns x systems: number of the category that the system answered, 0 if none.
+# Matrix of patterns x systems: index of the category that the system answered, 0 if none.
 pattern_answers <- function(x) patterns_of(x)$answer
 
-# Three vectors with an element per rating: the numbers of its pattern, rater and category.
+# Three vectors with an element per rating: the indices of its pattern, rater and category.
 rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
 
 rating_rater <- function(x) patterns_of(x)$rater
@@ -50,7 +50,7 @@ rating_positions <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# Number of the pattern of each case (pattern_of_case), and the identifier of the first case of a
+# Index of the pattern of each case (pattern_of_case), and the identifier of the first case of a
 # pattern (case_of_pattern). `x` must be a ratings object.
 pattern_of_case <- function(x) x$index
 
@@ -205,8 +205,8 @@ set_patterns <- function(x, patterns, index) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
     combination <- number_combinations(values)
-    distinct_values <- lapply(values, `[`, which(!duplicated(combination)))
-    match(combination, order_rows(distinct_values))
+    distinct_combinations <- lapply(values, `[`, which(!duplicated(combination)))
+    match(combination, order_rows(distinct_combinations))
   }
   x$patterns <- patterns
   x$index <- index

@@ -40,9 +40,9 @@
 #' too. A title above a sheet, and the rows in which Qualtrics describes its columns, are dropped
 #' too. `NaN` and `Infinity`, which Python writes into JSON, are missing values. Verdicts that a
 #' tool could not parse, and answers in Argilla that were not submitted, are missing ratings.
-#' Rejected assignments, and workers that Appen marks as tainted, are dropped. Known answers in
-#' files of Appen and Toloka become the `truth`. A warning of class `fallible_warning_left_out`
-#' lists all dropped rows and answers.
+#' Rejected assignments, and workers that Appen marks as tainted, are dropped. Known truth in files
+#' of Appen and Toloka becomes the `truth`. A warning of class `fallible_warning_left_out` lists all
+#' dropped rows and answers.
 #'
 #' @section Cases in several files:
 #' An identifier is the same case in all files in three situations: the tool has unique identifiers

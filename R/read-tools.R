@@ -176,7 +176,8 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".")
+  abort_file_if(is.null(table[["doc_id"]]), input, "has no field \"doc_id\".",
+    i = "Exports of lm-evaluation-harness have it. If this is another file, change {.arg format}.")
   binary <- map_lgl(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)))
   binary <- setdiff(names(table)[binary], "doc_id")
   abort_file_if(length(binary) == 0L, input, "has no metric with only the values 0 and 1.")

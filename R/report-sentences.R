@@ -306,7 +306,7 @@ say_sentences.agreement <- function(x) {
   # "Krippendorff's alpha, ordinal" becomes "Krippendorff's alpha (ordinal)".
   title <- sub(", ([^,]*)$", " (\\1)", title) # nolint: nonportable_path.
   rater_words <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
-    map_chr(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
+    map_chr(about$views[unlist(x[part_columns_of(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
     })
   benchmark <- sprintf(

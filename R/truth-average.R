@@ -46,16 +46,15 @@ split_gold_patterns <- function(x, gold) {
   split_patterns(x, list(.truth = replace(integer(length(x$index)), gold$case, gold$truth)))
 }
 
-# Number of the true category of each pattern, 0 if it is not known. Patterns were split by truth.
+# Index of the true category of each pattern, 0 if it is not known. Patterns were split by truth.
 truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
 # ---- Steps 2 to 4: flattening, votes and calibration --------------------------------------------
 
-# Computes the final labels (steps 2 to 4). `labels`: result of initial_labels(). `rho`, `votes`:
-# NULL
-# for their defaults. Returns `labels` with the final `posterior` and two more fields: `base_rates`,
-# from the model before votes are mixed in; and, after a calibration, `calibrated`, a list of its
-# `power` and its number of gold `cases`.
+# Computes the final probabilities of categories (steps 2 to 4). `labels`: result of
+# initial_labels(). `rho`, `votes`: NULL for their defaults. Returns `labels` with the final
+# `posterior` and two more fields: `base_rates`, from the model before votes are mixed in; and, if
+# labels are calibrated, `calibrated`, a list of its `power` and its number of gold `cases`.
 finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$rho <- rho <- rho %||% labels$rho
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
@@ -81,7 +80,7 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels
 }
 
-# Sets the probability of known truths to 1. `truth`: number of the true category, 0 if unknown.
+# Sets the probability of known truths to 1. `truth`: index of the true category, 0 if unknown.
 set_known_truths <- function(posterior, truth) {
   known <- truth > 0L
   posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)

@@ -14,9 +14,9 @@
 #'   `tidy(x, "categories")`: a tibble with a row per category. Columns: `category`; `n`, the number
 #'   of cases in which the category is the most probable one (if several categories are tied, the
 #'   first); `probability`, the base rate of the category. The base rate is the mean probability
-#'   under the model of the raters, without the vote shares that labels from ratings include.
+#'   from the model of the raters, before vote shares are mixed in.
 #'
-#'   `glance()`: a tibble with one row. Columns: `cases` and `categories`, their numbers;
+#'   `glance()`: a tibble with one row. Columns: numbers of `cases` and `categories`;
 #'   `probability`, the mean over cases of the highest probability; `unsure`, the number of cases
 #'   whose highest probability is below `sure`; `entropy`, the mean entropy in bits; `missing`, the
 #'   number of cases whose probabilities are `NA`.

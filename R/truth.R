@@ -195,7 +195,7 @@ predict.ground_truth <- function(object, ...) {
 #'   interval for `share`; `n`, the number of probabilities in the bin. The interval treats all
 #'   probabilities as independent, although those of the same case are not.
 #'
-#'   `glance()` returns a tibble with one row. Columns: `bins` and `cases`, their numbers;
+#'   `glance()` returns a tibble with one row. Columns: numbers of `bins` and `cases`;
 #'   `outside`, the number of bins whose `probability` is outside the interval; `error`, the mean
 #'   absolute difference between `probability` and `share`, weighted by `n` (expected calibration
 #'   error); `conf_level`.
@@ -279,7 +279,7 @@ probability_matrix <- function(x, arg) {
   probability
 }
 
-# Number of the true category for each row of `x`, the result of ground_truth(); 0 if unknown.
+# Index of the true category for each row of `x`, the result of ground_truth(); 0 if unknown.
 true_categories <- function(x, truth, categories) {
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
@@ -287,7 +287,7 @@ true_categories <- function(x, truth, categories) {
   known_codes(as_truth_table(truth, "truth"), as_label(x$case), categories, "truth")
 }
 
-# Number of the true category of each case, 0 if it is not given. `truth_table`:
+# Index of the true category of each case, 0 if it is not given. `truth_table`:
 # result of as_truth_table().
 known_codes <- function(truth_table, case, categories, arg) {
   code <- truth_codes(truth_table$truth, categories, arg)[match(case, truth_table$case)]

@@ -9,9 +9,10 @@ using namespace fallible;
 
 namespace {
 
-// Selects answers and makes distinct rows. Fields of `selection`: `rater` and `system` (judge of
-// each, 0 to leave it out), `judges` (their number), `category` (new number of each), `categories`
-// (their number), `exchangeable`, and `least` (number of judges that a case needs).
+// Selects answers and makes distinct rows. `selection` has the fields of Selection: `rater` and
+// `system` (index of the judge of each rater and system, 0 to leave it out), `judges` (number of
+// judges), `category` (new index of each category), `categories` (number of new categories),
+// `exchangeable` (are judges ignored?), and `least` (number of judges that a case needs).
 RatedRows rated_rows(const List& patterns, const NumericVector& weight, const List& selection) {
   Selection out;
   out.rater = as<std::vector<int>>(selection["rater"]);
@@ -36,7 +37,7 @@ KernelOptions kernel_options(const List& options) {
   return out;
 }
 
-// Copies the value of each row to its patterns. Patterns without a row get 0.
+// Copies the value of each row to the patterns of the row. Patterns without a row get 0.
 NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
   NumericVector out(static_cast<R_xlen_t>(x.empty() ? 0 : rows.of_pattern.size()));
   for (R_xlen_t p = 0; p < out.size(); ++p) {

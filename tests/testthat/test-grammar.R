@@ -52,7 +52,7 @@ test_that("tidy is a tibble, glance a tibble of one row", {
     whats <- table_names(x)
     # Those that not every object of the class has.
     some <- c("convergence", "bins", "answers", "scores", "groups")
-    for (what in setdiff(whats, c(some, not_shown_unasked))) {
+    for (what in setdiff(whats, c(some, tables_on_request))) {
       expect_identical(class(tidy(x, what = what)), plain, label = paste(class, what))
     }
     expect_identical(class(glance(x)), plain, label = class)

@@ -10,9 +10,9 @@
 
 namespace fallible {
 
-// Weight of dependence, from 0 (the data support models in which errors are independent) to 1.
+// Weight of dependence: 0 if the data support models with independent errors, 1 if they do not.
 // `independence_weight`: posterior weight of these models. `rater_error`: share of wrong ratings.
-// If raters are at chance, no model is evidence for independence, and the weight is 1.
+// If raters are nearly at chance, the data cannot support independence, and the weight is 1.
 // `categories`: number of categories that raters use.
 inline double dependence_weight(double independence_weight, double rater_error, int categories) {
   constexpr double at_chance = 0.9;  // as a share of the error rate of random guesses

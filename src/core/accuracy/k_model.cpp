@@ -36,7 +36,7 @@ std::size_t bins(const BinningRule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
 }
 
-// Number of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
+// Index of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
 // belongs to the lower one.
 std::size_t bin_of(const BinningRule& rule, double highest) {
   if (rule.width == 0) return 0;

@@ -21,7 +21,7 @@ struct Selection {
   std::vector<int> rater;   // judge of each rater, from 1; 0 if the rater is left out
   std::vector<int> system;  // judge of each system, from 1; 0 if the system is left out
   int judges = 0;
-  std::vector<int> category;  // new number of each category, from 1; several may become one
+  std::vector<int> category;  // new index of each category, from 1; several may become one
   int categories = 0;
   // True to ignore which judge gave an answer. Cases that a judge answered twice still distinguish
   // judges, because answers of the same judge are not compared.

@@ -166,7 +166,7 @@ struct LightSums {
   std::size_t width() const { return 2 + 2 * static_cast<std::size_t>(ratings->categories); }
   std::size_t pairs() const { return sums.size() / width(); }
 
-  // Calls visit(number of the pair of raters, category of the first, category of the second) for
+  // Calls visit(index of the pair of raters, category of the first, category of the second) for
   // all pairs of ratings in row `i`. Pairs of raters are numbered (0, 1), (0, 2), ..., (1, 2), ...
   template <class Visit>
   void for_each_pair(int i, const Visit& visit) const {

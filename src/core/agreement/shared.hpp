@@ -13,7 +13,7 @@ namespace fallible {
 
 // Cases with the same pattern and the same known truth; truth 0 if it is unknown.
 struct Cell {
-  int pattern;  // number of the pattern, from 0
+  int pattern;  // index of the pattern, from 0
   int truth;    // true category, from 1; 0 if unknown
   double weight;
 };

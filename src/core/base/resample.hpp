@@ -13,7 +13,7 @@ namespace fallible {
 // Clusters of dependent cases, for example the cases of one patient or one document. The vectors
 // have one entry per case. An entry with a weight above 1 stands for several equal cases.
 struct Clusters {
-  std::vector<int> pattern;    // number of the pattern, from 0
+  std::vector<int> pattern;    // index of the pattern, from 0
   std::vector<double> weight;  // number of cases, a whole number
   std::vector<int> cluster;    // cluster of the entry; any integer
 
@@ -50,7 +50,7 @@ class Resampler {
 
 struct BootstrapOptions {
   int replicates = 1000;
-  // Number of the first replicate; each replicate uses the random stream with its number.
+  // Index of the first replicate; each replicate uses the random stream of its index.
   std::uint64_t first = 0;
   int threads = 1;
   std::uint64_t seed = 0;

@@ -23,7 +23,7 @@ class RowSet {
   const int* row(int i) const { return value_.data() + start_[i]; }
   std::size_t length(int i) const { return start_[i + 1] - start_[i]; }
 
-  // Returns the numbers of the rows in lexicographic order. This order does not depend on the order
+  // Returns the indices of the rows in lexicographic order. This order does not depend on the order
   // of insertion, so results do not depend on the order of cases.
   std::vector<int> sorted() const;
 
@@ -38,7 +38,7 @@ class RowSet {
   std::vector<std::size_t> start_;
   std::vector<int> value_;
   std::vector<std::uint64_t> hash_;
-  // Hash table: number of the row, or -1 in an empty slot; the size is a power of two.
+  // Hash table: index of the row, or -1 in an empty slot; the size is a power of two.
   std::vector<int> slot_;
 };
 

@@ -21,7 +21,7 @@ struct Judgements : Ragged {
   std::vector<int> unit, worker, label;
   Ragged of_unit;               // judgements of each unit
   Ragged of_worker;             // positions of each worker's judgements in `worker_row`
-  std::vector<int> worker_row;  // numbers of the judgements, sorted by worker
+  std::vector<int> worker_row;  // indices of the judgements, sorted by worker
 
   int size() const { return static_cast<int>(unit.size()); }
   int answers(int j) const { return positions(j).size(); }

@@ -20,8 +20,8 @@ constexpr double most_slopes = 3e7;  // limit for cells x parameters, a matrix i
 using Kinds = std::map<std::pair<int, int>, int>;
 
 // Calls visit(row, kind, rating of the first judge, rating of the second judge) for each pair of
-// ratings of a row. Pairs of judges with the same parameters are one kind. Returns the number of
-// each kind, from 0, with its two judges as the key.
+// ratings of a row. Pairs of judges are of the same kind if their parameters are the same. Returns
+// a map from two judges to the index of their kind, from 0.
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;

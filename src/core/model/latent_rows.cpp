@@ -42,9 +42,9 @@ void LatentRows::add_expected(int row, const double* posterior, int classes, dou
   }
 }
 
-// Adds one row per group of patterns. The key of a group contains its population and known
-// category, then pairs (judge, category). In pairs at the end of the key, category -1 is an
-// abstention.
+// Adds one row per group of patterns. The key of a group contains the index of its population and
+// its known category (-1 if unknown), then pairs (judge, category). Abstentions are the last pairs,
+// with category -1. Populations are stored only if there are several.
 void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);

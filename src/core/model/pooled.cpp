@@ -177,8 +177,9 @@ void replace_zeros(std::vector<double>& prior, int N, double c) {
   }
 }
 
-// Dirichlet parameters c * m of the system's confusion matrix: truths x ratings. The skill of the
-// system is estimated from its answers, given the posterior of the truth from the raters only.
+// Dirichlet parameters c * m of the system's confusion matrix: truths x ratings. c is the
+// concentration and m the mean, see Centre. The system's skill s, on which m depends, is estimated
+// from its answers, given the posterior of the truth from the raters only.
 std::vector<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
   std::vector<double> probability(static_cast<std::size_t>(joined.judges) * N * N, 1.0);

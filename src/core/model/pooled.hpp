@@ -112,8 +112,8 @@ class PooledPanel {
   void update_centres();
   // Computes confusion matrices and base rates from the centre and the expected numbers.
   void compute_probabilities();
-  // One round of the iteration. Returns the largest change of a posterior probability, and of a
-  // probability of a rating since the last round.
+  // Does one round of the iteration. Returns the largest change since the last round of any
+  // posterior probability or probability of a rating.
   double round();
   // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
   // with (*only)[j].
@@ -144,7 +144,7 @@ class PooledPanel {
 
 struct PooledOptions {
   bool one_coin = false;  // true: the centre is a one-coin model, see Centre
-  // Largest remaining change of a posterior probability or of a probability of a rating, estimated.
+  // The iteration ends if the estimated remaining change of all probabilities is below this.
   double tolerance = 1e-8;
   int rounds = 20000;
   // Panels with at most this number of judges also start from each single judge.
@@ -156,9 +156,9 @@ struct PooledOptions {
 // centre, and the mode of the centre's parameters.
 struct PooledFit {
   Centre centre;  // contains only categories in use
-  // Contains only categories in use; no judges if abstentions are not modelled.
+  // Model of abstentions for the categories in use. Without judges if abstentions are not modelled.
   Answering answering;
-  std::vector<int> category;      // original number of each category in use, from 0
+  std::vector<int> category;      // original index of each category in use, from 0
   std::vector<double> posterior;  // rows x all categories
   std::vector<double> rates;
   std::vector<double> matrix;  // confusion matrices: judges x truths x ratings
@@ -169,7 +169,7 @@ struct PooledFit {
   double log_density = 0;  // log density of centre and data, summed over the true categories
   int rounds = 0;
   bool converged = false;
-  bool renamed = false;  // true if the fit gave classes other names, to agree with most ratings
+  bool renamed = false;  // true if the fit exchanged classes, so that most ratings are right
 };
 
 // Fits the hierarchical model to the rows. Categories without ratings and without known cases get

@@ -17,7 +17,7 @@ namespace fallible {
 struct NaturalParameters {
   std::vector<std::string> term;
   std::vector<int> of;    // rater or category of the quantity, from 1; 0 if it is common to all
-  std::vector<int> part;  // number of the threshold, level or coefficient, from 1; otherwise 0
+  std::vector<int> part;  // index of the threshold, level or coefficient, from 1; otherwise 0
   std::vector<double> value;
 
   void add(const char* name, int owner, double estimate, int number = 0);

@@ -17,7 +17,7 @@ namespace fallible {
 // Number of additional parameters: one e_k per class, or one u_k per pair and class.
 int dependence_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
-// Runs one chain. `number`: number of the chain, which selects its random stream.
+// Runs one chain. `number`: index of the chain, which selects its random stream.
 PosteriorChain draw_dependent(const PosteriorRows& rows, const PosteriorPrior& prior,
                               const ChainOptions& options, int number);
 

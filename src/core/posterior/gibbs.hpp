@@ -49,7 +49,7 @@ struct MatrixPrior {
 };
 
 struct PosteriorPrior {
-  std::vector<int> matrix_of;  // number of each judge's matrix, from 0; judges may share one
+  std::vector<int> matrix_of;  // index of each judge's matrix, from 0; judges may share one
   std::vector<MatrixPrior> matrix;
   // Dirichlet parameters of the base rates of each population.
   std::vector<std::vector<double>> base_rates;

@@ -115,7 +115,7 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater) {
   PatternBuilder builder(x.systems);
-  // New pattern number of each old pattern, from 1; 0 if no case with this pattern was processed
+  // New index of each old pattern, from 1; 0 if no case with this pattern was processed
   // yet.
   std::vector<int> new_number(x.patterns, 0);
   std::vector<int> new_pattern(cases);

@@ -25,7 +25,7 @@ struct PatternView {
   const int* rater = nullptr;
   const int* category = nullptr;
   const int* answer = nullptr;  // answers of systems: patterns x systems, column by column
-  // Number of the combination of case values (for example covariates) by which patterns were split;
+  // Index of the combination of case values (for example covariates) by which patterns were split;
   // null if they were not split. Patterns of different kinds may have the same ratings and answers.
   const int* kind = nullptr;
   int levels = 0;  // number of confidence levels that raters can choose from
@@ -106,7 +106,7 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
-// Returns the numbers of the patterns (from 0) in an order that does not depend on the order of
+// Returns the indices of the patterns (from 0) in an order that does not depend on the order of
 // cases. Sorts by truth, kind, answers and ratings. `truth`: known category of each pattern, or
 // empty if no truth is known. Throws an error if two patterns have all of them in common.
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
@@ -121,7 +121,7 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
                                     int patterns);
 
 // Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance, and writes
-// the number of each pair to `out`. Both vectors contain numbers from 1, and codes are at most
+// the index of each pair to `out`. Both vectors contain numbers from 1, and codes are at most
 // `codes`. Used to split patterns by a property of their cases.
 void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out);
 

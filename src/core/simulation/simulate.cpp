@@ -12,10 +12,10 @@ namespace fallible {
 
 namespace {
 
-// Factor by which the diagonal must be multiplied before rows are normalised, so that the accuracy
-// over base rates is `accuracy`. The logit of the accuracy increases with the logarithm of the
-// factor, with a slope between 0 and 1. A step by the difference in logits therefore never
-// overshoots. It is exact if all rows have the same probability of error.
+// Factor by which the diagonal must be multiplied before rows are normalised, so that the mean
+// accuracy, weighted by base rates, is `accuracy`. The logit of the mean accuracy increases with
+// the logarithm of the factor, with a slope between 0 and 1. A step by the difference in logits
+// therefore never overshoots. It is exact if all rows have the same probability of error.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -123,7 +123,7 @@ std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) 
   return passed;
 }
 
-// Number of the first case after each stratum, if strata have exact shares of the cases. Cumulative
+// Index of the first case after each stratum, if strata have exact shares of the cases. Cumulative
 // shares are rounded, so the sizes of the strata sum to `cases`.
 std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std::size_t cases) {
   std::vector<std::size_t> out;
@@ -143,7 +143,7 @@ double mean_accuracy(double accuracy, double drift) {
   return (area(accuracy + drift / 2) - area(accuracy - drift / 2)) / drift;
 }
 
-// Expected accuracy over base rates and over the cases of a panel with drift.
+// Mean accuracy, weighted by base rates, over the cases of a panel with drift.
 double over_cases(const std::vector<double>& matrix, const std::vector<double>& base_rates,
                   double drift) {
   const std::size_t N = base_rates.size();

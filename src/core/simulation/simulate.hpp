@@ -10,13 +10,15 @@
 namespace fallible {
 
 // Accuracy that stays fixed when rows are normalised (step 5 of Lehner's procedure): the mean
-// accuracy over base rates, or the accuracy of each category.
+// accuracy, weighted by base rates, or the accuracy of each category.
 enum class Normalise { expected, row };
 
 struct ConfusionOptions {
-  // AD: probability of an error, divided by that of an error one category further away.
+  // Called AD in the paper: probability of an error, divided by the probability of an error one
+  // category further from the truth.
   double dispersion = 1;
-  // PER: error probabilities are multiplied by uniform numbers in 1 - PER ... 1 + PER.
+  // Called PER in the paper: error probabilities are multiplied by uniform random numbers from
+  // 1 - error_range to 1 + error_range.
   double error_range = 0;
   Normalise normalise = Normalise::expected;
 };
@@ -116,7 +118,7 @@ class CaseSampler {
   std::vector<int> answers_;
   // Cumulative probabilities; `rows_`: judges x strata x truths x answers.
   std::vector<double> strata_, categories_, rows_;
-  // Number of the first case after each stratum, if shares are exact.
+  // Index of the first case after each stratum, if shares are exact.
   std::vector<std::size_t> ends_;
 };
 

@@ -26,7 +26,7 @@ struct StudyOptions {
   std::size_t cases = 1;
   std::size_t runs = 1;
   std::uint64_t seed = 0;
-  // Number of the first run, which selects its random stream; the others follow.
+  // Index of the first run, which selects its random stream; the others follow.
   std::uint64_t first = 0;
   int threads = 1;
   std::vector<StudyEstimator> estimators;
