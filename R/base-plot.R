@@ -178,7 +178,7 @@ lines_at <- function(table) {
 }
 
 zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
-# Factors with levels in the order of appearance, or in reverse order, for an axis read from the top.
+# Factors with levels in order of appearance, or in reverse order, for an axis read downwards.
 factor_in_order <- function(x) factor(x, unique(x))
 factor_from_top <- function(x) factor(x, rev(unique(x)))
 

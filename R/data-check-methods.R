@@ -86,10 +86,12 @@ new_data_check <- function(checks, questions, facts) {
 
 heading_of_questions <- "Questions that these ratings can answer"
 
-lines_of_checks <- function(failed) paste0(
-  c(doubt = "? ", problem = "! ")[failed$status], failed$check, ": ", failed$found, ". ",
-  failed$advice, recycle0 = TRUE
-)
+lines_of_checks <- function(failed) {
+  paste0(
+    c(doubt = "? ", problem = "! ")[failed$status], failed$check, ": ", failed$found, ". ",
+    failed$advice, recycle0 = TRUE
+  )
+}
 
 # Notes above the questions of data checks of several variables.
 notes_of_checks <- function(parts) {
