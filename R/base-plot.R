@@ -227,7 +227,7 @@ facets <- function(...) ggplot2::facet_wrap(..., labeller = wrap_labeller())
 # A facet for each value of a column; NULL if all rows have the same value.
 facet_by <- function(table, column) if (length(unique(table[[column]])) > 1L) facets(column)
 # A facet for each variable or group of a combined result (see stack_results()); otherwise NULL.
-facet_by_part <- function(table) if (length(part_column(table)) > 0L) facets(part_column(table))
+facet_by_part <- function(x) if (length(part_columns_of(x)) > 0L) facets(part_columns_of(x))
 
 # Horizontal space between facets, in points.
 space_between_facets <- function(points) {

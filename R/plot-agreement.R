@@ -91,11 +91,11 @@ plot_pairs <- function(object, about) {
   abort_argument_if(about$by_category, "type", "A heat map of pairs cannot show categories.",
     i = "Use {.code type = \"measures\"}.")
   titles <- levels(object$title)
-  map_columns <- c(part_column(object), if (length(titles) > 1L) "title")
+  map_columns <- c(part_columns_of(object), if (length(titles) > 1L) "title")
   has_several_maps <- length(map_columns) > 0L
-  map <- row_numbers_of_keys(object[c(part_column(object), "title")])
+  map <- row_numbers_of_keys(object[c(part_columns_of(object), "title")])
   shown <- plain_data_frame(object)[map <= max_maps, ]
-  keys <- shown[c(part_column(object), "title")]
+  keys <- shown[c(part_columns_of(object), "title")]
   cells <- data.frame(symmetric_cells(shown), rbind(keys, keys))
   heat_map(
     cells, about$judges, if (length(titles) > 1L) "Agreement of pairs" else titles,

@@ -57,10 +57,10 @@ test_that("labels, groups and raters are the same in a Turkish session", {
     by <- quiet(estimate_accuracy(
       x, "binned", interval = "bootstrap", by = site, resampling = list(replicates = 20)
     ))
-    more <- ratings(
+    more <- quiet(ratings( # a warning names the raters I and i
       data.frame(case = "new", rater = c("I", "i", "\u00e7"), rating = c("I", "\u00e7", "z")),
       case = case, rater = rater, rating = rating
-    )
+    ))
     grown <- quiet(update(fit_raters(twice), new = as.data.frame(more)))$x
     list(
       x$categories, agreement(x)$estimate, tidy(by), grown$categories, grown$raters,
