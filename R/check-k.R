@@ -319,8 +319,8 @@ pair_table <- function(result, judges) {
 # * reason: why the test is not possible; NULL if it is possible.
 plan_k <- function(x, settings) {
   untestable <- why_untestable(x)
-  # The tests of accuracy, difficulty and independence do not assume equally probable errors if
-  # categories are ordered: errors then depend on the distance between categories.
+  # If categories are ordered, errors depend on the distance between categories. The test of
+  # independence first tries models with free errors, unless there are many raters.
   other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   errors_to_try <- c(other_errors, other_errors, "uniform")
   strata <- c("strata", "none", "none")
@@ -348,9 +348,9 @@ plan_k <- function(x, settings) {
     difficulty = list(test("difficulty", "likelihood ratio",
       axes(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
-    independence = list(test("independence", NULL, axes(
-      "rater", c(if (n_raters(x) <= most_free_raters) c("free", "free"), errors_to_try),
-      c(if (n_raters(x) <= most_free_raters) c("strata", "none"), strata)
+    independence = list(test("independence", NULL, rbind(
+      if (n_raters(x) <= most_free_raters) axes("rater", "free", c("strata", "none")),
+      axes("rater", errors_to_try, strata)
     ), reason = why_no_pairs(x, settings), residual = TRUE))
   ))
   # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.

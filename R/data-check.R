@@ -258,7 +258,8 @@ look_at_categories <- function(x) {
 }
 
 look_at_ties <- function(x) {
-  if (length(tie_lines(x)) > 0L) finding("reruns", paste("Reruns tie:", shorten(tie_lines(x))),
+  ties <- tie_lines(x)
+  if (length(ties) > 0L) finding("reruns", paste("Reruns tie:", shorten(ties)),
     doubt = "Where they tie, there is no vote: take an odd number of runs.")
 }
 

@@ -160,7 +160,7 @@ settings_from_files <- function(got, table, columns, systems, given) {
   ))
   settings <- settings[setdiff(names(settings), given)]
   if (!is.null(settings$truth))
-    inform_fallible("Known truth in column {.val {settings$truth}} are read as {.arg truth}.")
+    inform_fallible("The known truth in column {.val {settings$truth}} is read as {.arg truth}.")
   if (!is.null(settings$rater_kind)) {
     judges <- map_chr(split(raters, kind_words[kinds]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
