@@ -168,7 +168,8 @@ accuracy_notes <- function(x, record) {
   fit <- x$fit
   shorten_names <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && any_known(table$shared)
-  assumption <- if (!all(rests_on_gold(x))) common_note(x)
+  is_gold <- all(rests_on_gold(x))
+  assumption <- if (!is_gold) common_note(x)
   uninformative_share <- x$details$uninformative
   left_out <- which(uninformative_share > 0 & !is.na(table$estimate))
   # Percentiles of a biased estimator may not contain the estimate.
@@ -190,7 +191,7 @@ accuracy_notes <- function(x, record) {
       assumption
     },
     if (rests_on_machines(x)) machine_words(x),
-    if (inherits(fit, "judge_fit")) calibrated_notes(x) else panel_problems(fit),
+    if (inherits(fit, "judge_fit")) calibrated_notes(x) else panel_problems(fit, is_gold),
     if (fit$negative > 0L && record$model == "k") paste(
       "Base rates estimated below zero and set to zero:",
       shorten(fit$x$categories[fit$base_rates == 0])

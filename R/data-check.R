@@ -27,7 +27,11 @@
 #'   have 5 or more ratings in cases with several. Only dissenting raters use such a category, which
 #'   may be a code for a missing answer.
 #' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
-#' * *Systems*: whether every system has an answer for every case.
+#' * *Systems*: whether every system has an answer for every case, and whether a system seems to be
+#'   made from the ratings, for example by majority vote. Such a system answers like the plurality
+#'   of the raters, even where the plurality leads by a single rating. A system with independent
+#'   errors follows it there about as often as a rater is right. The check reports systems that
+#'   follow it in at least 99% of at least 20 such cases, if this is improbable (p below .01).
 #' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Intervals for language models
 #'   and programs are wider, because machines tend to make the same errors.
 #'
@@ -203,9 +207,10 @@ all_nearly_copies <- function(pairs, n_panel) {
 }
 
 # Returns sentences about problems of the fitted ratings, for the printed estimates: weak agreement,
-# constant raters and duplicates, as in data_check(). If nearly all raters agree nearly always, this
-# is reported only if the kind of raters is not declared, since accurate people also do so.
-panel_problems <- function(fit) {
+# constant raters, duplicates, and systems made from the ratings, as in data_check(). If nearly all
+# raters agree nearly always, this is reported only if the kind of raters is not declared, since
+# accurate people also do so. Systems are not checked if all estimates rest on gold cases.
+panel_problems <- function(fit, is_gold) {
   x <- fit$x
   agreement_facts <- list(
     share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
@@ -213,7 +218,7 @@ panel_problems <- function(fit) {
   )
   checks <- rbind(
     if (!agreement_facts$at_chance) look_at_agreement(agreement_facts, x), look_at_constant(x),
-    look_at_copies(x)
+    look_at_copies(x), if (!is_gold) look_at_systems(x)
   )
   is_nearly_copied <- checks$check == "duplicates" & checks$status == "doubt" &
     panel_kind(x) == "undeclared"
@@ -308,13 +313,40 @@ look_at_systems <- function(x) {
   if (n_systems(x) == 0L) return(finding(
     "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
   ))
+  followers <- consensus_systems(x)
   finding("systems",
-    paste0(count_noun(n_systems(x), "system"), count_clause(n_incomplete, "system", paste(
-      "without an answer on some cases, at most", percent(1 - min(answered_share))
-    ))),
+    paste0(
+      if (length(followers) > 0L) paste0("Same answer as the plurality of the raters wherever it ",
+        "leads by one rating: ", shorten(followers)) else count_noun(n_systems(x), "system"),
+      count_clause(n_incomplete, "system", paste(
+        "without an answer on some cases, at most", percent(1 - min(answered_share))
+      ))),
+    problem = if (length(followers) > 0L) paste("If these answers were made or learnt from these",
+      "ratings, the ratings cannot show their accuracy; cases of known truth can."),
     doubt = if (n_incomplete > 0L && n_systems(x) > 1L)
       "Compare systems on cases that all of them answered."
   )
+}
+
+# Names of systems whose answers seem to be made from the ratings, for example by majority vote.
+# Where the plurality of the raters leads by a single rating, it is right with a probability of
+# about `accuracy`. A system with independent errors cannot follow it more often.
+consensus_systems <- function(x) {
+  x <- with_votes(x)
+  rater_accuracy <- agreement_in_core(x)$rater_accuracy
+  accuracy <- rater_accuracy / (rater_accuracy + (1 - rater_accuracy) / (n_categories(x) - 1))
+  counts <- pattern_counts(x)
+  highest <- row_maximum(counts)
+  is_close <- highest > 1 & rowSums(counts == highest) == 1 & rowSums(counts == highest - 1) > 0
+  weights <- pattern_weights(x)[is_close]
+  plurality <- max.col(counts[is_close, , drop = FALSE])
+  follows <- apply(pattern_answers(x)[is_close, , drop = FALSE], 2L, function(answer) {
+    n_answered <- sum(weights[answer > 0L])
+    n_equal <- sum(weights[answer == plurality])
+    n_answered >= 20 && n_equal >= 0.99 * n_answered &&
+      isTRUE(binomial_upper_tail(n_equal, n_answered, accuracy) < 0.01)
+  })
+  x$systems[follows]
 }
 
 look_at_kind <- function(x) {

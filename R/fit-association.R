@@ -24,10 +24,9 @@ rater_association <- function(x) as.list(core_association(x$patterns, weights_of
 association_code <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
-  association <- rater_association(x)
-  is_associated <- association$excess > 1e-9 || association$statistic > association$df ||
-    agrees_beyond_chance(x) || agrees_on_all(x)
-  if (is_associated) "yes" else "unrelated"
+  if (agrees_beyond_chance(x) || agrees_on_all(x)) return("yes")
+  association <- rater_association(x) # slow in large crowds
+  if (association$excess > 1e-9 || association$statistic > association$df) "yes" else "unrelated"
 }
 
 # Are models in which raters differ identified, although agreement is too low for the K-model? Such
@@ -227,7 +226,7 @@ without_constant_raters <- function(x) {
 lacks_information <- function(x) {
   agreement_in_core(x)$identified == "no_pairs" ||
     n_distinct(rating_category(x)) < 2L ||
-    (rater_association(x)$df == 0 && !agrees_beyond_chance(x))
+    (!agrees_beyond_chance(x) && rater_association(x)$df == 0)
 }
 
 # Is Fleiss' kappa positive, apart from rounding?

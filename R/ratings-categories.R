@@ -166,9 +166,7 @@ declared_categories <- function(categories) {
 # differs only in capitals and blanks. If this most frequent label is probably a misspelling of
 # another label, the other label is returned.
 merge_variants <- function(labels, input) {
-  code <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
-  # as.integer() is for NULL: there may be no columns.
-  by_count <- labels[order(-tabulate(as.integer(code), length(labels)))]
+  by_count <- labels[order(-tabulate_labels(input$columns, labels))]
   main_form <- function(label) by_count[match(plain_label(label), plain_label(by_count))]
   variant <- main_form(labels)
   corrections <- if (input$layout$labels) misspelt_labels(labels, input$columns)
@@ -261,19 +259,30 @@ check_declared <- function(categories) {
   labels
 }
 
+# Index in `labels` of the label of each value; NA if it is not among them.
+label_codes <- function(x, labels) {
+  if (is.factor(x)) {
+    match(levels(x), labels)[as.integer(x)]
+  } else if (is.character(x)) {
+    match(x, labels)
+  } else if (is.integer(x) && all(grepl("^(0|-?[1-9][0-9]{0,8})$", labels))) {
+    match(x, as.integer(labels))
+  } else {
+    distinct_values <- unique(x)
+    match(as_label(distinct_values), labels)[match(x, distinct_values)]
+  }
+}
+
+# Number of values of the columns that have each label.
+tabulate_labels <- function(columns, labels) {
+  n <- length(labels)
+  Reduce(`+`, lapply(columns, function(x) tabulate(label_codes(x, labels), n)), integer(n))
+}
+
 # Converts the labels of a column to integer codes, NA for a missing label. Fails for a label that
 # is not in `categories`. `role`: "rater", "system" or "truth", for the message.
 encode_labels <- function(x, categories, column, role, rows = seq_along(x)) {
-  code <- if (is.factor(x)) {
-    match(levels(x), categories)[as.integer(x)]
-  } else if (is.character(x)) {
-    match(x, categories)
-  } else if (is.integer(x) && all(grepl("^(0|-?[1-9][0-9]{0,8})$", categories))) {
-    match(x, as.integer(categories))
-  } else {
-    distinct_values <- unique(x)
-    match(as_label(distinct_values), categories)[match(x, distinct_values)]
-  }
+  code <- label_codes(x, categories)
   is_unknown <- is.na(code) & !is.na(x)
   if (any(is_unknown)) {
     subject <- c(system = "A system uses", truth = "The truth of a case is", rater = "A rater uses")

@@ -298,7 +298,7 @@ variables_of_columns <- function(data, columns, repeats) {
   if (!is.data.frame(data) || repeats == "labels" || !quo_is_call(rating, c("c", ":"))) return(NULL)
   names <- select_columns(data, rating, "rating")
   if (length(names) < 2L) return(NULL)
-  are_flags <- unlist(lapply(data[names], `%in%`, c(0, 1, NA)))
+  are_flags <- map_lgl(data[names], function(x) all(x %in% c(0, 1, NA)))
   if (all(are_flags)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
   lapply(setNames(nm = names), function(name) list(rating = name))

@@ -172,8 +172,9 @@ warn_counts <- function(columns) {
   columns <- as.list(as.data.frame(columns))
   if (length(columns) < 2L || !all(map_lgl(columns, is_count_column))) return(invisible())
   sums <- Reduce(`+`, columns)
-  warn_if(length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1 && 0 %in% unlist(columns),
-    "labels", "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
+  are_alike <- length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1
+  warn_if(are_alike && any(map_lgl(columns, function(x) 0 %in% x)), "labels",
+    "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
     i = "The columns are read as raters. If they are counts, use
         {.code as_ratings(x, counts = everything())}.", labels = names(columns))
 }

@@ -194,7 +194,7 @@ unreadable_verdict <- paste0(
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
-  frequency <- tabulate(unlist(lapply(columns, match, words)), length(words))
+  frequency <- tabulate_labels(columns, words)
   folded <- fold_case(words)
   letters <- map_chr(folded, function(word) intToUtf8(sort(utf8ToInt(word))))
   edits <- adist(folded)
@@ -222,7 +222,7 @@ take_missing <- function(columns, na, na_given) {
   is_vector <- !map_lgl(columns, is.list)
   labels <- setdiff(distinct(columns[is_vector]), NA)
   labels <- labels[plain_label(labels) %in% na]
-  values <- unlist(lapply(columns[is_vector], as.character))
+  values <- unlist(lapply(columns[is_vector], as.character), use.names = FALSE)
   counts <- table(factor(values, sort_strings(as.character(labels))))
   columns <- modify_fields(columns, is_vector, function(x) replace(x, x %in% labels, NA))
   counts <- counts[!trimws(names(counts)) %in% c("", "NA")]
@@ -254,7 +254,7 @@ clean_columns <- function(columns) {
 }
 
 labels_by_frequency <- function(columns) {
-  frequencies <- table(as.character(unlist(columns)))
+  frequencies <- table(as.character(unlist(columns, use.names = FALSE)))
   labels <- as.character(names(frequencies))
   labels[order(-frequencies, labels, method = "radix")]
 }

@@ -33,8 +33,8 @@ main <- function(output = NULL) {
   inputs <- all_inputs(panel)
   results <- rbind(
     time_inputs(inputs), time_stages(inputs[["wide, integer"]]), time_example(),
-    time_crowd("800 raters x 10", crowd_input(raters = 800L, each = 10L)),
-    time_crowd("2000 raters x 250", crowd_input(raters = 2000L, each = 250L)),
+    time_crowd("800 raters x 10", crowd_input(raters = 800L, n_each = 10L)),
+    time_crowd("2000 raters x 250", crowd_input(raters = 2000L, n_each = 250L)),
     measure_memory(inputs), compare_plain(panel), compare_irrcac(panel)
   )
   options(width = 120L)

@@ -2,11 +2,10 @@
 # condition at a time in a copy of the package, and runs the tests of the changed file:
 #   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]     a fresh sample
 #   Rscript tools/mutants.R R|core LIST.csv [OUT.csv]          the mutants of an earlier run.
-# R/x.R is tested by test-x.R or, if this file does not exist, by tests with the same first words in
-# their names; src/core/x by tests/cpp/x. One mutant per processor is tested at a time, or
-# MUTANTS_JOBS mutants. Mutants of R replace code in the namespace of the installed package, which
-# must be installed from the same sources. A mutant is found if a test fails or takes five times as
-# long.
+# A function of R is tested by the test files that call it, which a first run of all tests finds out;
+# src/core/x by tests/cpp/x. One mutant per processor is tested at a time, or MUTANTS_JOBS mutants.
+# Mutants of R replace code in the namespace of the installed package, which must be installed from
+# the same sources. A mutant is found if a test fails or takes five times as long.
 arguments <- commandArgs(TRUE)
 kind <- match.arg(arguments[1], c("R", "core"))
 again <- endsWith(arguments[2], ".csv")
@@ -112,24 +111,11 @@ change <- function(site, lines) {
   lines
 }
 
-own_tests <- function(file) {
-  tests <- sub("^test-(.*)[.]R$", "\\1", dir(file.path("tests", "testthat"), "^test-"))
-  stem <- sub("^base-", "", sub("[.]R$", "", basename(file)))
-  stem <- sub("^database", "ratings-database", sub("^prior", "rater-prior", stem))
-  family <- stem
-  repeat {
-    own <- tests[tests == family]
-    if (!length(own) && family != stem) own <- tests[startsWith(tests, paste0(family, "-"))]
-    if (length(own) || !grepl("-", family, fixed = TRUE)) {
-      return(own)
-    }
-    family <- sub("-[^-]*$", "", family)
-  }
-}
-
-# Evaluates all files of R/ again, because records in the registry contain functions.
+# Evaluates all files of R/ again, because records in the registry contain functions. With a third
+# argument, every function notes its name when it is called, and the names are written to this file.
 run_r <- '
-  folder <- commandArgs(TRUE)[1]
+  arguments <- commandArgs(TRUE)
+  folder <- arguments[1]
   library(fallible)
   space <- asNamespace("fallible")
   rlang::env_unlock(space)
@@ -138,28 +124,80 @@ run_r <- '
     sys.source(file.path(folder, "R", file), space, keep.source = FALSE)
   }
   space$.onLoad(dirname(find.package("fallible")), "fallible")
+  called <- new.env()
+  if (!is.na(arguments[3])) {
+    for (name in ls(space, all.names = TRUE)) {
+      f <- space[[name]]
+      if (!is.function(f) || startsWith(name, "core_") || name == "autoplot") next
+      body(f) <- bquote({
+        .(assign)(.(name), TRUE, .(called))
+        .(body(f))
+      })
+      space[[name]] <- f
+    }
+  }
   for (x in asplit(getNamespaceInfo(space, "S3methods"), 1L)) {
     try(registerS3method(x[1], x[2], x[3], space), silent = TRUE)
   }
   testthat::test_dir(
-    file.path(folder, "tests", "testthat"), filter = commandArgs(TRUE)[2], package = "fallible",
+    file.path(folder, "tests", "testthat"), filter = arguments[2], package = "fallible",
     load_package = "installed", reporter = "stop", stop_on_failure = TRUE
   )
+  if (!is.na(arguments[3])) writeLines(c("", ls(called, all.names = TRUE)), arguments[3])
 '
 
-# Runs the tests in a separate folder, with the changed file. The test files are the same for all
-# mutants.
-test_r <- function(site, lines, limit) {
+# Runs test files in a separate folder, with the changed file of R/. Returns their exit code.
+run_tests <- function(tests, file = NULL, lines = NULL, limit = 3600, called = NULL) {
   folder <- tempfile("mutant")
   dir.create(file.path(folder, "R"), recursive = TRUE)
   on.exit(unlink(folder, recursive = TRUE))
   file.copy(dir("R", full.names = TRUE), file.path(folder, "R"))
-  file.symlink(file.path(getwd(), "tests"), file.path(folder, "tests"))
-  if (length(lines)) writeLines(lines, file.path(folder, site$file))
-  filter <- paste0("^(", paste(own_tests(site$file), collapse = "|"), ")$")
-  words <- c("-e", shQuote(run_r), folder, shQuote(filter))
-  system2("Rscript", words, FALSE, FALSE, timeout = limit)
+  file.copy("tests", folder, recursive = TRUE)
+  if (length(lines)) writeLines(lines, file.path(folder, file))
+  filter <- paste0("^(", paste(tests, collapse = "|"), ")$")
+  system2("Rscript", c("-e", shQuote(run_r), folder, shQuote(filter), called), FALSE, FALSE,
+    timeout = limit)
 }
+
+# Runs each test file once. Returns a data frame with a row per test file and function that the file
+# calls; `seconds` is the time of the file. Files that fail without a change are left out.
+trace_tests <- function() {
+  tests <- sub("^test-(.*)[.]R$", "\\1", dir(file.path("tests", "testthat"), "^test-"))
+  traced <- parallel::mclapply(tests, function(test) {
+    called <- tempfile("called")
+    seconds <- system.time(code <- run_tests(test, called = called))[["elapsed"]]
+    if (code != 0 || !file.exists(called)) {
+      message("The tests of ", test, " fail without a change.")
+      return(NULL)
+    }
+    data.frame(test = test, name = readLines(called), seconds = seconds)
+  }, mc.cores = jobs, mc.preschedule = FALSE)
+  if (any(vapply(traced, inherits, NA, "try-error"))) stop("The tests cannot be traced.")
+  do.call(rbind, traced)
+}
+
+# Name of the top-level function or of the registered record that contains a line, NA if there is
+# none.
+function_at <- function(file, line) {
+  code <- parse(file, keep.source = TRUE)
+  at <- attr(code, "srcref")
+  inside <- vapply(at, function(x) x[1] <= line && line <= x[3], NA)
+  expression <- code[inside][[1]]
+  if (is.call(expression) && identical(expression[[1]], quote(`<-`))) as.character(expression[[2]])[1] else NA
+}
+
+# Tests the mutant of a function of R with the test files that call it, fastest first. The files
+# take together at most MUTANTS_SECONDS (90), or are the fastest file.
+test_r <- function(site, lines) {
+  name <- function_at(site$file, site$line)
+  calls <- traced
+  if (!is.na(name) && name %in% traced$name) calls <- traced[traced$name == name, ]
+  calls <- unique(calls[c("test", "seconds")])
+  calls <- calls[order(calls$seconds), ]
+  calls <- calls[cumsum(calls$seconds) <= max(budget, calls$seconds[1]), ]
+  run_tests(calls$test, site$file, lines, 30 + 5 * sum(calls$seconds))
+}
+budget <- as.numeric(Sys.getenv("MUTANTS_SECONDS", "90"))
 
 # Compiles only the changed file, against the objects of the others.
 test_core <- function(site, lines, limit) {
@@ -204,11 +242,9 @@ compile_core <- function() {
   }
 }
 
-run <- if (kind == "R") test_r else test_core
 files <- if (kind == "R") {
   x <- dir("R", "[.]R$", full.names = TRUE)
-  x <- x[!grepl(not_numbers, sub("[.]R$", "", basename(x)))]
-  x[lengths(lapply(x, own_tests)) > 0]
+  x[!grepl(not_numbers, sub("[.]R$", "", basename(x)))]
 } else {
   core_files(file.path("src", "core"))
 }
@@ -222,28 +258,32 @@ if (again) {
   sites <- sample_sites(sites, as.integer(arguments[2]))
 }
 
-if (kind == "core") compile_core()
 side_by_side <- function(x, f) {
   out <- parallel::mclapply(x, f, mc.cores = jobs, mc.preschedule = FALSE)
   failed <- vapply(out, inherits, NA, "try-error")
   if (any(failed)) stop(out[failed][[1]], call. = FALSE)
   unlist(out)
 }
-group <- vapply(sites$file, function(file) {
-  if (kind == "R") paste(own_tests(file), collapse = " ") else dirname(file)
-}, "")
-seconds <- side_by_side(which(!duplicated(group)), function(i) {
-  taken <- system.time(code <- run(sites[i, ], NULL, 3600))[["elapsed"]]
-  if (code != 0) stop("The tests of ", sites$file[i], " fail without a change.", call. = FALSE)
-  stats::setNames(taken, group[i])
-})
+if (kind == "core") {
+  compile_core()
+  folder <- dirname(sites$file)
+  seconds <- side_by_side(which(!duplicated(folder)), function(i) {
+    taken <- system.time(code <- test_core(sites[i, ], NULL, 3600))[["elapsed"]]
+    if (code != 0) stop("The tests of ", folder[i], " fail without a change.", call. = FALSE)
+    stats::setNames(taken, folder[i])
+  })
+  test <- function(site, lines) test_core(site, lines, 30 + 5 * seconds[[dirname(site$file)]])
+} else {
+  traced <- trace_tests()
+  test <- test_r
+}
 sites$outcome <- side_by_side(seq_len(nrow(sites)), function(i) {
   site <- sites[i, ]
   lines <- readLines(site$file)
   there <- substring(lines[site$line], site$column, site$column + nchar(site$from) - 1)
   # The list was made for an older version of the file.
   if (!identical(there, site$from)) return("gone")
-  code <- run(site, change(site, lines), 30 + 5 * seconds[[group[[i]]]])
+  code <- test(site, change(site, lines))
   outcome <- if (is.na(code)) "invalid" else if (code == 0) "survived" else "killed"
   message(paste(site[c("file", "line", "column", "from", "to")], collapse = " "), ": ", outcome)
   outcome

@@ -253,3 +253,35 @@ test_that("weak agreement of machines does not ask for more of them", {
   expect_match(advice("crowd"), "Weak agreement: .* take more cases and raters")
   expect_match(advice("model"), "Weak agreement: .* label cases. More machines rarely help")
 })
+
+test_that("a system made from the ratings is a problem, a good independent system is not", {
+  x <- panel_with(400, c(0.7, 0.75, 0.8, 0.7, 0.65), c(s = 0.97))
+  wide <- answers_of(x)
+  votes <- as.matrix(wide[setdiff(names(wide), "s")])
+  wide$vote <- apply(votes, 1, function(v) names(which.max(table(v))))
+  with_systems <- function(...) ratings(wide, raters = colnames(votes), systems = c(...))
+  expect_identical(consensus_systems(with_systems("s", "vote")), "vote")
+  expect_identical(consensus_systems(x), character())
+  expect_identical(status(with_systems("vote"), "systems"), "problem")
+  # Estimates warn. Gold cases can show the accuracy, so that their estimates do not.
+  warns <- function(...) {
+    notes <- notes_of(quiet(estimate_accuracy(with_systems("vote"), ...)))
+    any(grepl("made or learnt from these ratings", notes))
+  }
+  expect_true(warns())
+  expect_false(warns(
+    known_truth = truth(x)[1:100, ], gold_sample = "random", interval = "corrected"
+  ))
+})
+
+test_that("the search for consensus labels rarely suspects a perfect independent system", {
+  suspected <- unlist(lapply(1:60, function(seed) {
+    panels <- list(
+      panel_with(400, c(0.6, 0.6, 0.6), c(s = 1), seed),
+      panel_with(400, c(0.95, 0.9, 0.9), c(s = 1), seed),
+      panel_with(2000, c(0.95, 0.95, 0.55), c(s = 1), seed)
+    )
+    lengths(lapply(panels, consensus_systems))
+  }))
+  expect_lt(mean(suspected), 0.02)
+})

@@ -119,6 +119,19 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   found$std.error <- sqrt(share * (1 - share) / 1000)
   of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, 1000, 1.645)))
+  # Away from the ends: Wilson's interval of the cases, and the rest of the error.
+  found[c("estimate", "std.error", "cases")] <- list(0.8, 0.05, 100)
+  share <- (80 + 0.5) / 101
+  rest <- 1.645 * sqrt(0.05^2 - share * (1 - share) / 100)
+  wilson <- drop(wilson_interval(0.8, 100, 1.645))
+  whole <- drop(wilson_interval(0.8, share * (1 - share) / 0.05^2, 1.645))
+  expect_equal(
+    unlist(interval_rows(found, ranges_of_plan(plan), 1.645)[c("conf.low", "conf.high")], use.names = FALSE),
+    c(
+      min(0.8 - sqrt((0.8 - wilson[1])^2 + rest^2), whole[1]),
+      max(0.8 + sqrt((wilson[2] - 0.8)^2 + rest^2), whole[2])
+    )
+  )
   steep <- add_standard_errors(
     data.frame(n = 1000, estimate = 0.6, sampling = 0.1, hidden = 3), 30, cbind(0, 1)
   )
@@ -312,4 +325,18 @@ test_that("metrics of one rater with gold cases have rows without weights", {
   found <- augment(quiet(estimate_metrics(estimate)))
   expect_s3_class(found, "tbl_df")
   expect_true(all(is.na(found$weight)))
+})
+
+test_that("intervals of odds have at least z standard errors, or the shorter side of the share", {
+  # A share of 0.75 is odds of 3. Its logit has the standard error 0.05 / (0.75 * 0.25).
+  row <- data.frame(
+    estimate = 0.75, std.error = 0.05, conf.low = c(0, 0.6, 0.4), conf.high = c(1, 1, 0.9),
+    average = NA, reason = NA_character_
+  )
+  side <- c(1.645 * 0.05, 0.15, 0.15)
+  odds <- shares_to_odds(row, rep(TRUE, 3), 1.645)
+  expect_equal(odds$estimate, c(3, 3, 3))
+  expect_equal(odds$conf.low, 3 * exp(-side / 0.1875))
+  expect_equal(odds$conf.high, 3 * exp(side / 0.1875))
+  expect_equal(odds$std.error, rep(0.05 / 0.25^2, 3))
 })

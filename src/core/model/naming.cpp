@@ -2,10 +2,10 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <unordered_map>
-#include <utility>
+#include <numeric>
+
+#include "../base/special.hpp"
 
 namespace fallible {
 
@@ -95,75 +95,132 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
 namespace {
 
 struct Reply {
-  int judge, answer;
+  int row, judge, answer;
 };
 
-// Calls visit(row, first reply, second reply) for each pair of replies by different judges to a
-// row. In rows with more than 100 replies, only those of the judges with most ratings are used. If
-// `abstaining` is true, an abstention is also a reply. Its code is the number of categories.
-template <class Visit>
-void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) {
-  const std::vector<double> ratings_of_judge = ratings_by_judge(rows);
-  std::vector<Reply> replies;
-  for (int i = 0; i < rows.size(); ++i) {
-    if (rows.weight[i] == 0) continue;
-    replies.clear();
-    for (const int at : rows.positions(i)) replies.push_back({rows.judge[at], rows.answer(at)});
-    for (const int at : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
-      replies.push_back({rows.abstained[at], rows.categories});
+// Tables of the replies of two judges to the same cases, in cases: replies of the first judge x
+// replies of the second judge. Computes the tables of one first judge at a time, because in a crowd
+// there are more pairs of judges than ratings. In rows with more than 100 replies, only those of
+// the judges with most ratings are used. If `abstaining` is true, an abstention is also a reply.
+// Its code is the number of categories.
+class PairTables {
+ public:
+  PairTables(const LatentRows& rows, bool abstaining)
+      : rows_(rows), size_(rows.categories + abstaining), table_of_(rows.judges, -1) {
+    const std::vector<double> ratings_of_judge = ratings_by_judge(rows);
+    std::vector<Reply> replies;
+    for (int i = 0; i < rows.size(); ++i) {
+      row_begin_.push_back(replies_.size());
+      if (rows.weight[i] == 0) continue;
+      replies.clear();
+      for (const int at : rows.positions(i)) {
+        replies.push_back({i, rows.judge[at], rows.answer(at)});
+      }
+      for (const int at : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
+        replies.push_back({i, rows.abstained[at], rows.categories});
+      }
+      const auto sort_by = [&](const auto& precedes) {
+        std::stable_sort(replies.begin(), replies.end(), precedes);
+      };
+      if (static_cast<int>(replies.size()) > most_replies) {
+        sort_by([&](const Reply& x, const Reply& y) {
+          return ratings_of_judge[x.judge] > ratings_of_judge[y.judge];
+        });
+        replies.resize(most_replies);
+      }
+      sort_by([](const Reply& x, const Reply& y) { return x.judge < y.judge; });
+      replies_.insert(replies_.end(), replies.begin(), replies.end());
     }
-    const auto sort_by = [&](const auto& precedes) {
-      std::stable_sort(replies.begin(), replies.end(), precedes);
-    };
-    if (static_cast<int>(replies.size()) > most_replies) {
-      sort_by([&](const Reply& a, const Reply& b) {
-        return ratings_of_judge[a.judge] > ratings_of_judge[b.judge];
-      });
-      replies.resize(most_replies);
-    }
-    sort_by([](const Reply& a, const Reply& b) { return a.judge < b.judge; });
-    for (std::size_t a = 0; a < replies.size(); ++a) {
-      for (std::size_t b = a + 1; b < replies.size(); ++b) {
-        if (replies[a].judge != replies[b].judge) visit(i, replies[a], replies[b]);
+    row_begin_.push_back(replies_.size());
+    sort_replies_by_judge();
+  }
+
+  // Computes the tables of `judge` with all judges of a higher number.
+  void compute(int judge) {
+    for (const int other : others_) table_of_[other] = -1;
+    others_.clear();
+    tables_.clear();
+    visit(judge, [&](const Reply& first, const Reply& second) {
+      int& table = table_of_[second.judge];
+      if (table < 0) {
+        table = static_cast<int>(others_.size());
+        others_.push_back(second.judge);
+        tables_.resize(tables_.size() + cells(), 0.0);
+      }
+      cell(first, second) += rows_.weight[first.row];
+    });
+  }
+
+  // Calls visit(first, second) for each pair of a reply of `judge` and a reply of a judge with a
+  // higher number to the same row.
+  template <class Visit>
+  void visit(int judge, const Visit& visit) const {
+    for (std::size_t k = judge_begin_[judge]; k < judge_begin_[judge + 1]; ++k) {
+      const Reply& first = replies_[place_[k]];
+      for (std::size_t at = place_[k] + 1; at < row_begin_[first.row + 1]; ++at) {
+        if (replies_[at].judge != judge) visit(first, replies_[at]);
       }
     }
   }
-}
 
-// For each pair of judges: table of their replies to the same cases, replies of the first judge x
-// replies of the second judge, in cases.
-using PairTables = std::unordered_map<std::uint64_t, Eigen::MatrixXd>;
+  // Tables and cells of the judge that compute() was called for, in the order of columns.
+  int count() const { return static_cast<int>(others_.size()); }
+  Eigen::Map<Eigen::MatrixXd> table(int i) { return {&tables_[i * cells()], size_, size_}; }
+  double& cell(const Reply& first, const Reply& second) {
+    return tables_[table_of_[second.judge] * cells() + second.answer * size_ + first.answer];
+  }
 
-std::uint64_t pair_key(const LatentRows& rows, const Reply& first, const Reply& second) {
-  return static_cast<std::uint64_t>(first.judge) * rows.judges + second.judge;
-}
+ private:
+  std::size_t cells() const { return static_cast<std::size_t>(size_) * size_; }
 
-PairTables pair_tables(const LatentRows& rows, bool abstaining) {
-  const int size = rows.categories + abstaining;
-  PairTables out;
-  for_each_pair(rows, abstaining, [&](int row, const Reply& first, const Reply& second) {
-    auto& table = out[pair_key(rows, first, second)];
-    if (table.size() == 0) table.setZero(size, size);
-    table(first.answer, second.answer) += rows.weight[row];
-  });
-  return out;
-}
+  void sort_replies_by_judge() {
+    judge_begin_.assign(rows_.judges + 1, 0);
+    for (const Reply& reply : replies_) ++judge_begin_[reply.judge + 1];
+    std::partial_sum(judge_begin_.begin(), judge_begin_.end(), judge_begin_.begin());
+    std::vector<std::size_t> next(judge_begin_.begin(), judge_begin_.end() - 1);
+    place_.resize(replies_.size());
+    for (std::size_t at = 0; at < replies_.size(); ++at) place_[next[replies_[at].judge]++] = at;
+  }
+
+  const LatentRows& rows_;
+  int size_;
+  std::vector<Reply> replies_;          // row by row, and in each row judge by judge
+  std::vector<std::size_t> row_begin_;  // index of the first reply of each row
+
+  // Indices of replies, judge by judge. The indices of judge j begin at judge_begin_[j].
+  std::vector<std::size_t> place_, judge_begin_;
+
+  // Number of the table of each judge, -1 if there is none. The judge of each table.
+  std::vector<int> table_of_, others_;
+  std::vector<double> tables_;
+};
 
 }  // namespace
 
 Association association(const LatentRows& rows) {
-  const PairTables tables = pair_tables(rows, false);
+  PairTables tables(rows, false);
   Association out;
-  for (const auto& entry : tables) {
-    const Eigen::MatrixXd& table = entry.second;
-    const Eigen::VectorXd row = table.rowwise().sum(), column = table.colwise().sum();
-    const double n = row.sum();
-    const Eigen::ArrayXXd expected = row * column.transpose() / n;
-    const Eigen::ArrayXXd squares = (table.array() - expected).square();
-    out.excess += table.trace() - row.dot(column) / n;
-    out.statistic += (n - 1) / n * (expected > 0).select(squares / expected, 0.0).sum();
-    out.df +=
-        static_cast<double>(((row.array() > 0).count() - 1) * ((column.array() > 0).count() - 1));
+  Eigen::VectorXd row(rows.categories), column(rows.categories);
+  for (int judge = 0; judge < rows.judges; ++judge) {
+    tables.compute(judge);
+    for (int i = 0; i < tables.count(); ++i) {
+      const auto table = tables.table(i);
+      row = table.rowwise().sum();
+      column = table.colwise().sum();
+      const auto rows_used = (row.array() > 0).count(), columns_used = (column.array() > 0).count();
+      if (rows_used < 2 || columns_used < 2) continue;  // the table is as expected
+      const double n = row.sum();
+      double statistic = 0;
+      for (int c = 0; c < rows.categories; ++c) {
+        for (int r = 0; r < rows.categories; ++r) {
+          const double expected = row[r] * column[c] / n;
+          if (expected > 0) statistic += square(table(r, c) - expected) / expected;
+        }
+      }
+      out.excess += table.trace() - row.dot(column) / n;
+      out.statistic += (n - 1) / n * statistic;
+      out.df += static_cast<double>((rows_used - 1) * (columns_used - 1));
+    }
   }
   return out;
 }
@@ -180,23 +237,26 @@ ReplyAssociation reply_association(const LatentRows& rows) {
   agreement_weight.diagonal().array() += 1;
   agreement_weight.row(N).setZero();
   agreement_weight.col(N).setZero();
-  PairTables tables = pair_tables(rows, true);
-  for (auto& entry : tables) {
-    Eigen::MatrixXd& table = entry.second;
-    const double n = table.sum();
-    const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
-    out.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
-    table = agreement_weight;
-    table.colwise() -= agreement_weight * q;
-    table.rowwise() -= p.transpose() * agreement_weight;
-    table.array() += p.dot(agreement_weight * q);
-  }
   std::vector<double> sum(rows.size(), 0.0);
-  for_each_pair(rows, true, [&](int row, const Reply& first, const Reply& second) {
-    sum[row] += tables[pair_key(rows, first, second)](first.answer, second.answer);
-  });
+  PairTables tables(rows, true);
+  for (int judge = 0; judge < rows.judges; ++judge) {
+    tables.compute(judge);
+    for (int i = 0; i < tables.count(); ++i) {
+      auto table = tables.table(i);
+      const double n = table.sum();
+      const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
+      out.excess += agreement_weight.cwiseProduct(table - n * p * q.transpose()).sum();
+      table = agreement_weight;
+      table.colwise() -= agreement_weight * q;
+      table.rowwise() -= p.transpose() * agreement_weight;
+      table.array() += p.dot(agreement_weight * q);
+    }
+    tables.visit(judge, [&](const Reply& first, const Reply& second) {
+      sum[first.row] += tables.cell(first, second);
+    });
+    out.pairs += tables.count();
+  }
   for (int i = 0; i < rows.size(); ++i) out.variance += rows.weight[i] * sum[i] * sum[i];
-  out.pairs = static_cast<int>(tables.size());
   return out;
 }
 

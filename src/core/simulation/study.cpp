@@ -146,8 +146,8 @@ bool needs_constant_raters(const Ratings& without_constant) {
   if (std::set<int>(patterns.category, patterns.category + patterns.start[patterns.patterns])
           .size() < 2)
     return true;
-  return association_of(without_constant).df == 0 &&
-         !(fleiss_kappa(without_constant, fit.agreement) > 1e-9);
+  return !(fleiss_kappa(without_constant, fit.agreement) > 1e-9) &&
+         association_of(without_constant).df == 0;
 }
 
 // Checks whether the ratings contain enough information for a method. In models with separate rater
@@ -161,7 +161,8 @@ Identifiable check_identifiable(const EstimatorOptions& options, const KFit& fit
       fit.identified == Identified::chance && count_active_raters(ratings.patterns) > 2;
   if (fit.identified == Identified::no_pairs || !(by_rater || unequal)) return Identifiable::as_fit;
   if (fit.agreement >= 1 - 1e-12) return Identifiable::yes;
-  const bool related = association_of(ratings).informative(fleiss_kappa(ratings, fit.agreement));
+  const bool related =
+      fleiss_kappa(ratings, fit.agreement) > 1e-9 || association_of(ratings).informative();
   if (by_rater) return related ? Identifiable::yes : Identifiable::unrelated;
   return related ? Identifiable::unequal : Identifiable::as_fit;
 }

@@ -71,6 +71,52 @@ TEST_CASE("category names are assigned by the permutation that fits the ratings 
   CHECK(names_by_majority({0.5, 0.5, 0.5, 0.5}, {3}, 2) == std::vector<int>{0, 1});
 }
 
+TEST_CASE("the association of a crowd is the sum over its pairs of raters") {
+  const int K = 3;
+  const Panel panel = crowd(12, 40, K, 5);
+  const std::vector<double> weight = [&] {
+    std::vector<double> out = panel.weights();
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = 1 + static_cast<double>(i % 3);
+    return out;
+  }();
+  const LatentRows rows = latent_rows(panel.view(), weight, -1, {});
+  double excess = 0, statistic = 0, df = 0;
+  for (int a = 0; a < rows.judges; ++a) {
+    for (int b = a + 1; b < rows.judges; ++b) {
+      Eigen::MatrixXd table = Eigen::MatrixXd::Zero(K, K);
+      for (int i = 0; i < rows.size(); ++i) {
+        for (const int x : rows.positions(i)) {
+          for (const int y : rows.positions(i)) {
+            if (rows.judge[x] == a && rows.judge[y] == b) {
+              table(rows.answer(x), rows.answer(y)) += rows.weight[i];
+            }
+          }
+        }
+      }
+      const double n = table.sum();
+      int rows_used = 0, columns_used = 0;
+      for (int k = 0; k < K; ++k) {
+        rows_used += table.row(k).sum() > 0;
+        columns_used += table.col(k).sum() > 0;
+        const double chance = table.row(k).sum() * table.col(k).sum() / n;
+        excess += table(k, k) - chance;
+        for (int l = 0; l < K; ++l) {
+          const double expected = table.row(k).sum() * table.col(l).sum() / n;
+          if (expected > 0) {
+            statistic += (n - 1) / n * std::pow(table(k, l) - expected, 2) / expected;
+          }
+        }
+      }
+      df += (rows_used - 1) * (columns_used - 1);
+    }
+  }
+  const Association found = association(rows);
+  CHECK(found.excess == Approx(excess));
+  CHECK(found.statistic == Approx(statistic));
+  CHECK(found.df == df);
+  CHECK(reply_association(rows).pairs == 12 * 11 / 2);
+}
+
 TEST_CASE("for cases with many replies, only the replies of the hundred busiest judges are used") {
   // The last five judges rated fewer cases than the others.
   Panel all = crowd(105, 6, 3, 1000);
