@@ -2,10 +2,11 @@
 # condition at a time in a copy of the package, and runs the tests of the changed file:
 #   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]     a fresh sample
 #   Rscript tools/mutants.R R|core LIST.csv [OUT.csv]          the mutants of an earlier run.
-# A function of R is tested by the test files that call it, which a first run of all tests finds out;
-# src/core/x by tests/cpp/x. One mutant per processor is tested at a time, or MUTANTS_JOBS mutants.
-# Mutants of R replace code in the namespace of the installed package, which must be installed from
-# the same sources. A mutant is found if a test fails or takes five times as long.
+# A function of R is tested by the test files that call it, which a first run of all tests finds
+# out; src/core/x by tests/cpp/x, then by other tests of the core without slow ones. One mutant per
+# processor is tested at a time, or MUTANTS_JOBS mutants. Mutants of R replace code in the namespace
+# of the installed package, which must be installed from the same sources. A mutant is found if a
+# test fails or takes five times as long.
 arguments <- commandArgs(TRUE)
 kind <- match.arg(arguments[1], c("R", "core"))
 again <- endsWith(arguments[2], ".csv")
@@ -183,21 +184,22 @@ function_at <- function(file, line) {
   at <- attr(code, "srcref")
   inside <- vapply(at, function(x) x[1] <= line && line <= x[3], NA)
   expression <- code[inside][[1]]
-  if (is.call(expression) && identical(expression[[1]], quote(`<-`))) as.character(expression[[2]])[1] else NA
+  is_named <- is.call(expression) && identical(expression[[1]], quote(`<-`))
+  if (is_named) as.character(expression[[2]])[1] else NA
 }
 
 # Tests the mutant of a function of R with the test files that call it, fastest first. The files
 # take together at most MUTANTS_SECONDS (90), or are the fastest file.
-test_r <- function(site, lines) {
+test_r <- function(site, lines, traced) {
   name <- function_at(site$file, site$line)
   calls <- traced
   if (!is.na(name) && name %in% traced$name) calls <- traced[traced$name == name, ]
   calls <- unique(calls[c("test", "seconds")])
   calls <- calls[order(calls$seconds), ]
-  calls <- calls[cumsum(calls$seconds) <= max(budget, calls$seconds[1]), ]
+  most <- max(as.numeric(Sys.getenv("MUTANTS_SECONDS", "90")), calls$seconds[1])
+  calls <- calls[cumsum(calls$seconds) <= most, ]
   run_tests(calls$test, site$file, lines, 30 + 5 * sum(calls$seconds))
 }
-budget <- as.numeric(Sys.getenv("MUTANTS_SECONDS", "90"))
 
 # Compiles only the changed file, against the objects of the others.
 test_core <- function(site, lines, limit) {
@@ -219,8 +221,11 @@ test_core <- function(site, lines, limit) {
   if (system(paste(c(compiler, others, "-o", program), collapse = " "))) {
     stop("The core cannot be linked.", call. = FALSE)
   }
-  own <- paste0("--source-file=*cpp/", basename(dirname(site$file)), "/*")
-  system2(program, shQuote(own), FALSE, FALSE, timeout = limit)
+  same_folder <- paste0("=*cpp/", basename(dirname(site$file)), "/*")
+  run <- function(...) system2(program, shQuote(c(...)), FALSE, FALSE, timeout = limit)
+  code <- run(paste0("--source-file", same_folder))
+  if (code == 0) run(paste0("--source-file-exclude", same_folder), "--test-suite-exclude=slow") else
+    code
 }
 
 object <- function(file) paste0(gsub("/", "_", file, fixed = TRUE), ".o")
@@ -275,7 +280,7 @@ if (kind == "core") {
   test <- function(site, lines) test_core(site, lines, 30 + 5 * seconds[[dirname(site$file)]])
 } else {
   traced <- trace_tests()
-  test <- test_r
+  test <- function(site, lines) test_r(site, lines, traced)
 }
 sites$outcome <- side_by_side(seq_len(nrow(sites)), function(i) {
   site <- sites[i, ]
