@@ -29,10 +29,10 @@ epsilon <- c(
 numbers <- c("summeval", "10k_prompts", "cebab_stars", "lesion")
 
 long_table <- function(file) {
-  said <- jsonlite::read_json(file)
-  do.call(rbind, lapply(names(said), function(who) {
-    answers <- Filter(Negate(is.null), said[[who]])
-    data.frame(case = names(answers), who = who, said = vapply(answers, function(answer) {
+  answers_in_file <- jsonlite::read_json(file)
+  do.call(rbind, lapply(names(answers_in_file), function(who) {
+    answers <- Filter(Negate(is.null), answers_in_file[[who]])
+    data.frame(case = names(answers), who = who, answers_in_file = vapply(answers, function(answer) {
       if (is.numeric(answer)) format(answer, digits = 15) else as.character(answer)
     }, ""))
   }))
@@ -43,9 +43,9 @@ run_set <- function(set) {
   people <- long_table(file.path(folder, "human_annotations.json"))
   models <- long_table(file.path(folder, "llm_annotations.json"))
   models$who <- paste0("model:", models$who)
-  labels <- unique(c(people$said, models$said))
+  labels <- unique(c(people$answers_in_file, models$answers_in_file))
   x <- suppressWarnings(ratings(
-    people, case = case, rater = who, rating = said, systems = models, categories = labels
+    people, case = case, rater = who, rating = answers_in_file, systems = models, categories = labels
   ))
   score <- if (set %in% numbers) "neg_rmse" else "accuracy"
   result <- tidy(alt_test(x, epsilon = epsilon[[set]], score = score))

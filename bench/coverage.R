@@ -25,7 +25,7 @@ drawn_of_scores <- 60
 # ---- Worlds -------------------------------------------------------------------------------------
 
 # Answers that are right with some probability, and otherwise any other category.
-said <- function(truth, right, categories) {
+draw_answers <- function(truth, right, categories) {
   step <- sample.int(categories - 1L, length(truth), replace = TRUE)
   step[stats::runif(length(truth)) < right] <- 0L
   (truth - 1L + step) %% categories + 1L
@@ -59,17 +59,18 @@ worlds <- list(
   independent = function(n) {
     truth <- sample(3L, n, TRUE, c(0.5, 0.3, 0.2))
     list(
-      truth = truth, raters = lapply(c(0.7, 0.75, 0.8, 0.65), said, truth = truth, categories = 3L),
-      systems = lapply(c(0.85, 0.75), said, truth = truth, categories = 3L)
+      truth = truth,
+      raters = lapply(c(0.7, 0.75, 0.8, 0.65), draw_answers, truth = truth, categories = 3L),
+      systems = lapply(c(0.85, 0.75), draw_answers, truth = truth, categories = 3L)
     )
   },
   copying = function(n) { # two raters often copy the first
     truth <- sample(2L, n, TRUE)
-    first <- said(truth, 0.75, 2L)
-    copy <- function() ifelse(stats::runif(n) < 0.6, first, said(truth, 0.75, 2L))
+    first <- draw_answers(truth, 0.75, 2L)
+    copy <- function() ifelse(stats::runif(n) < 0.6, first, draw_answers(truth, 0.75, 2L))
     list(
       truth = truth, raters = list(first, copy(), copy()),
-      systems = lapply(c(0.85, 0.75), said, truth = truth, categories = 2L)
+      systems = lapply(c(0.85, 0.75), draw_answers, truth = truth, categories = 2L)
     )
   },
   shared = function(n) { # in hard cases, systems and raters often give the same wrong answer
@@ -77,7 +78,7 @@ worlds <- list(
     hard <- stats::runif(n) < 0.25
     wrong <- (truth - 1L + sample.int(2L, n, TRUE)) %% 3L + 1L
     say <- function(easy, fooled) {
-      out <- said(truth, easy, 3L)
+      out <- draw_answers(truth, easy, 3L)
       out[hard] <- ifelse(stats::runif(n) < fooled, wrong, truth)[hard]
       out
     }
@@ -115,8 +116,9 @@ worlds <- list(
   "nearly right" = function(n) {
     truth <- sample(2L, n, TRUE, c(0.7, 0.3))
     list(
-      truth = truth, raters = lapply(c(0.9, 0.9, 0.92), said, truth = truth, categories = 2L),
-      systems = lapply(c(0.99, 0.97), said, truth = truth, categories = 2L)
+      truth = truth,
+      raters = lapply(c(0.9, 0.9, 0.92), draw_answers, truth = truth, categories = 2L),
+      systems = lapply(c(0.99, 0.97), draw_answers, truth = truth, categories = 2L)
     )
   },
   "own matrices" = function(n) { # Dawid and Skene's, with scores of two normal signals
@@ -272,16 +274,18 @@ one_panel <- function(name, number) {
 # ---- Tables -------------------------------------------------------------------------------------
 
 run_world <- function(name, panels,
-                      found = do.call(rbind, lapply(seq_len(panels), one_panel, name = name))) {
+                      intervals = do.call(rbind, lapply(seq_len(panels), one_panel, name = name))) {
   truth <- true_values(name)
-  found <- merge(found, truth)
-  found$covered <- found$conf.low <= found$truth + 1e-12 & found$truth <= found$conf.high + 1e-12
+  intervals <- merge(intervals, truth)
+  intervals$covered <- intervals$conf.low <= intervals$truth + 1e-12 &
+    intervals$truth <= intervals$conf.high + 1e-12
   # The rare category is the last one, and has separate rows.
   last <- max(truth$category, na.rm = TRUE)
-  found$of <- ifelse(is.na(found$category), "", "each category")
-  found$of[startsWith(name, "rare") & found$category %in% last] <- "rare category"
-  key <- interaction(found[c("quantity", "of", "gold", "interval")], drop = TRUE, lex.order = TRUE)
-  do.call(rbind, lapply(unname(split(found, key)), summarise, name = name, panels = panels))
+  intervals$scope <- ifelse(is.na(intervals$category), "", "each category")
+  intervals$scope[startsWith(name, "rare") & intervals$category %in% last] <- "rare category"
+  keys <- c("quantity", "scope", "gold", "interval")
+  key <- interaction(intervals[keys], drop = TRUE, lex.order = TRUE)
+  do.call(rbind, lapply(unname(split(intervals, key)), summarise, name = name, panels = panels))
 }
 
 summarise <- function(rows, name, panels) {
@@ -296,7 +300,7 @@ summarise <- function(rows, name, panels) {
     if (all(is.na(covered))) "-" else as.character(min(9L, sum(!covered, na.rm = TRUE)))
   }, "")
   data.frame(
-    world = name, rows[1L, c("quantity", "of", "gold", "interval")],
+    world = name, rows[1L, c("quantity", "scope", "gold", "interval")],
     coverage = round(mean(rows$covered, na.rm = TRUE), 3L),
     mc_error = round(stats::sd(by_panel) / sqrt(length(by_panel)), 3L),
     lowest = round(min(coverages, na.rm = TRUE), 3L),
@@ -313,14 +317,14 @@ check <- function(file, tolerance = 0.02) {
   before <- utils::read.csv(file, colClasses = c(missed = "character"), na.strings = "NA")
   panels <- nchar(before$missed[[1L]])
   now <- do.call(rbind, lapply(unique(before$world), run_world, panels = panels))
-  key <- function(table) do.call(paste, table[c("world", "quantity", "of", "gold", "interval")])
+  key <- function(table) do.call(paste, table[c("world", "quantity", "scope", "gold", "interval")])
   at <- match(key(before), key(now))
   digits_of <- function(missed) do.call(rbind, lapply(substr(missed, 1L, panels), utf8ToInt))
   deviation <- rowSums(digits_of(now$missed[at]) != digits_of(before$missed))
   wrong <- is.na(at) | deviation > tolerance * panels * 2
-  print(cbind(before[wrong, c("world", "quantity", "of", "gold", "interval")],
+  print(cbind(before[wrong, c("world", "quantity", "scope", "gold", "interval")],
     panels = deviation[wrong]))
-  cat(sum(deviation, na.rm = TRUE), "of", length(deviation) * panels, "panels differ\n")
+  cat(sum(deviation, na.rm = TRUE), "scope", length(deviation) * panels, "panels differ\n")
   quit(status = as.integer(any(wrong)))
 }
 

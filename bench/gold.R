@@ -44,7 +44,7 @@ main <- function(output = NULL, draws = "20", details = NULL) {
     if (!is.null(details)) saveRDS(results, details) # the draws so far
     message("Draw ", draw, ": ", round(proc.time()[[1L]]), " s")
   }
-  is_plan <- results$of == "planned half-width"
+  is_plan <- results$quantity == "planned half-width"
   summary <- summarise(results[!is_plan, ])
   print(format(summary, digits = 3L), row.names = FALSE)
   cat("\nHalf-width, divided by the planned half-width\n")
@@ -87,8 +87,8 @@ new_world <- function(ratings, answers, truth, cluster = NULL) {
     stringsAsFactors = FALSE
   )
   cells <- cells[!is.na(cells$category), ]
-  cells$of <- paste0(cells$metric, ifelse(cells$category %in% frequent, "", ", rare"))
-  cells$thing <- paste(cells$system, cells$category)
+  cells$quantity <- paste0(cells$metric, ifelse(cells$category %in% frequent, "", ", rare"))
+  cells$target <- paste(cells$system, cells$category)
   cells$true <- vapply(outcomes_of_cells(cells, answers, truth), mean, 0)
   list(
     ratings = ratings, rows = split(seq_len(nrow(ratings)), factor(ratings$case, seq_along(truth))),
@@ -206,7 +206,8 @@ one_draw <- function(world, draw, first) {
     )
   })
   rows <- do.call(rbind, rows)
-  if (has_clusters) return(cbind(draw = draw, transform(rows, of = paste0(of, ", clusters"))))
+  if (has_clusters) rows$quantity <- paste0(rows$quantity, ", clusters")
+  if (has_clusters) return(cbind(draw = draw, rows))
   # Measures with gold cases that a plan draws.
   planned <- function(...) {
     set_seed()
@@ -263,10 +264,10 @@ draw_cases <- function(world) {
 # ---- Intervals ----------------------------------------------------------------------------------
 
 # A row per interval in `table`, which has columns `estimate`, `conf.low` and `conf.high`.
-new_rows <- function(of, thing, true, gold, method, table) {
+new_rows <- function(quantity, target, true, gold, method, table) {
   if (nrow(table) == 0L) return(NULL)
   data.frame(
-    of = of, thing = thing, gold = gold, method = method,
+    quantity = quantity, target = target, gold = gold, method = method,
     covered = table$conf.low <= true + 1e-12 & true <= table$conf.high + 1e-12,
     width = table$conf.high - table$conf.low, error = table$estimate - true, row.names = NULL
   )
@@ -282,7 +283,7 @@ gold_rows <- function(world, estimate, gold, kind = "") {
     cell_rows(world, estimate, gold, "combined", "combined"),
     difference_rows(world, estimate, gold)
   )
-  transform(rows, of = paste0(of, kind))
+  transform(rows, quantity = paste0(quantity, kind))
 }
 
 cell_rows <- function(world, estimate, gold, method, interval) {
@@ -291,7 +292,7 @@ cell_rows <- function(world, estimate, gold, method, interval) {
   ))
   key <- function(x) paste(x$metric, x$system, x$category)
   table <- table[match(key(world$cells), key(table)), ]
-  new_rows(world$cells$of, world$cells$thing, world$cells$true, gold, method, table)
+  new_rows(world$cells$quantity, world$cells$target, world$cells$true, gold, method, table)
 }
 
 difference_rows <- function(world, estimate, gold) {
@@ -311,7 +312,7 @@ gold_only_rows <- function(world, at, gold) {
   rbind(
     new_rows("accuracy", colnames(answers), world$accuracy, gold, "gold alone",
       do.call(rbind, accuracy)),
-    new_rows(cells$of, cells$thing, cells$true, gold, "gold alone", do.call(rbind, shares))
+    new_rows(cells$quantity, cells$target, cells$true, gold, "gold alone", do.call(rbind, shares))
   )
 }
 
@@ -371,35 +372,36 @@ plan_rows <- function(from_ratings, rows) {
     plan <- tidy(quiet(plan_gold(from_ratings, gold = m, choice = "random")))
     plan <- plan[plan$interval != "gold alone", ]
     key <- paste("accuracy", plan$system, plan$interval, m)
-    rows <- rows[match(key, paste(rows$of, rows$thing, rows$method, rows$gold)), ]
+    rows <- rows[match(key, paste(rows$quantity, rows$target, rows$method, rows$gold)), ]
     rows$width <- rows$width / 2 / plan$half_width
     rows
   })
   ratios <- do.call(rbind, ratios)
-  replace(ratios, c("of", "covered", "error"), list("planned half-width", NA, NA))
+  replace(ratios, c("quantity", "covered", "error"), list("planned half-width", NA, NA))
 }
 
 # Every world has the same weight. Quantities without an interval in a tenth of the draws are left
 # out.
 summarise <- function(results) {
-  key <- interaction(results[c("of", "world", "thing", "gold", "method")], drop = TRUE)
+  key <- interaction(results[c("quantity", "world", "target", "gold", "method")], drop = TRUE)
   results <- results[stats::ave(as.double(is.na(results$width)), key) < 0.1, ]
   results$squared <- results$error^2
   worlds <- stats::aggregate(
-    cbind(covered, width, squared) ~ of + method + gold + world, results, mean
+    cbind(covered, width, squared) ~ quantity + method + gold + world, results, mean
   )
-  things <- stats::aggregate(covered ~ of + method + gold + world + thing, results, mean)
-  key <- function(x) paste(x$of, x$method, x$gold)
+  things <- stats::aggregate(covered ~ quantity + method + gold + world + target, results, mean)
+  key <- function(x) paste(x$quantity, x$method, x$gold)
   rows <- lapply(split(worlds, key(worlds)), function(x) {
     data.frame(
-      x[1L, c("of", "method", "gold")], coverage = mean(x$covered), lowest = min(x$covered),
+      x[1L, c("quantity", "method", "gold")], coverage = mean(x$covered), lowest = min(x$covered),
       lowest_thing = min(things$covered[key(things) == key(x)[[1L]]]), width = mean(x$width),
       rmse = sqrt(mean(x$squared)), worlds = nrow(x), row.names = NULL
     )
   })
   out <- do.call(rbind, unname(rows))
-  ordered <- lapply(out[c("of", "method")], match, unique(unlist(results[c("of", "method")])))
-  out[order(ordered$of, ordered$method, out$gold), ]
+  keys <- c("quantity", "method")
+  ordered <- lapply(out[keys], match, unique(unlist(results[keys])))
+  out[order(ordered$quantity, ordered$method, out$gold), ]
 }
 
 do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

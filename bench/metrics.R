@@ -201,11 +201,11 @@ metrics_of <- function(table, categories, ids, average) {
 
 # Errors within a run are dependent, so runs are the units of standard errors.
 print_panels <- function(name, results) {
-  results$of <- ifelse(is.na(results$category), "macro", "category")
+  results$scope <- ifelse(is.na(results$category), "macro", "category")
   results$off <- results$estimate - results$true
   results$hit <- results$conf.low <= results$true & results$true <= results$conf.high
   results$wide <- results$conf.high - results$conf.low
-  keys <- c("how", "metric", "of")
+  keys <- c("how", "metric", "scope")
   by_run <- stats::aggregate(
     results[c("off", "hit", "wide")], results[c(keys, "run")], mean, na.rm = TRUE,
     na.action = stats::na.pass
@@ -227,7 +227,7 @@ print_panels <- function(name, results) {
   shown <- c(keys, "bias", "bias.error", "z", "rmse", "coverage", "coverage.error", "width")
   numbers <- setdiff(shown, keys)
   out[numbers] <- lapply(out[numbers], round, 4L)
-  print(out[order(out$how, out$of, out$metric), shown], row.names = FALSE)
+  print(out[order(out$how, out$scope, out$metric), shown], row.names = FALSE)
 }
 
 # ---- Gold ---------------------------------------------------------------------------------------

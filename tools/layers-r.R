@@ -20,12 +20,13 @@ layer_of <- function(stem) {
 # Names that a file defines, and the names that each definition uses.
 definitions <- function(file) {
   stem <- sub("[.]R$", "", basename(file))
-  found <- Filter(function(e) is.call(e) && identical(e[[1]], quote(`<-`)), parse(file))
-  uses <- lapply(found, function(e) c("", codetools::findGlobals(as.function(list(e[[3]])))))
-  names <- vapply(found, function(e) paste(deparse(e[[2]]), collapse = ""), "")
+  assignments <- Filter(function(e) is.call(e) && identical(e[[1]], quote(`<-`)), parse(file))
+  uses <- lapply(assignments, function(e) c("", codetools::findGlobals(as.function(list(e[[3]])))))
+  names <- vapply(assignments, function(e) paste(deparse(e[[2]]), collapse = ""), "")
   data.frame(
-    stem = rep(stem, length(found)), layer = rep(layer_of(stem), length(found)), name = names
-  )[rep(seq_along(found), lengths(uses)), ] |>
+    stem = rep(stem, length(assignments)), layer = rep(layer_of(stem), length(assignments)),
+    name = names
+  )[rep(seq_along(assignments), lengths(uses)), ] |>
     cbind(uses = as.character(unlist(uses)))
 }
 

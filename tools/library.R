@@ -16,10 +16,10 @@ fallible[c("Package", kinds)] <- c("fallible", read)
 db <- rbind(fallible, installed[installed[, "Package"] != "fallible", ])
 wanted <- c("fallible", arguments[-1L])
 needed <- tools::package_dependencies(wanted, db, kinds, recursive = TRUE)
-found <- setdiff(intersect(c(wanted, unlist(needed)), rownames(installed)), "fallible")
-found <- found[installed[found, "LibPath"] != .Library]
+available <- setdiff(intersect(c(wanted, unlist(needed)), rownames(installed)), "fallible")
+available <- available[installed[available, "LibPath"] != .Library]
 dir.create(arguments[[1L]], recursive = TRUE)
 linked <- file.symlink(
-  file.path(installed[found, "LibPath"], found), file.path(arguments[[1L]], found)
+  file.path(installed[available, "LibPath"], available), file.path(arguments[[1L]], available)
 )
 stopifnot(all(linked))

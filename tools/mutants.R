@@ -68,8 +68,8 @@ sites_of_r <- function(file) {
       test[c("line1", "col1", "line2", "col2", "text")]
     tokens$to[i] <- paste0("!(", test$text, ")")
   }
-  one <- tokens$line1 == tokens$line2
-  tokens <- tokens[one, ]
+  is_one_line <- tokens$line1 == tokens$line2
+  tokens <- tokens[is_one_line, ]
   data.frame(
     file = rep(file, nrow(tokens)), line = tokens$line1, column = tokens$col1,
     from = tokens$text, to = tokens$to
@@ -86,11 +86,11 @@ sites_of_core <- function(file) {
     "(?<= )(==|!=|<=|>=|<|>|&&|\\|\\||\\+|-|\\*|/)(?= )",
     "|(?<![\\w.])([0-9]+(\\.[0-9]+)?)(?![\\w.'])|\\b(true|false)\\b"
   )
-  found <- gregexpr(pattern, code, perl = TRUE)
-  text <- regmatches(code, found)
+  matches <- gregexpr(pattern, code, perl = TRUE)
+  text <- regmatches(code, matches)
   data.frame(
     file = rep(file, sum(lengths(text))), line = rep(seq_along(code), lengths(text)),
-    column = unlist(lapply(found, function(x) x[x > 0])), from = unlist(text),
+    column = unlist(lapply(matches, function(x) x[x > 0])), from = unlist(text),
     to = vapply(unlist(text), mutated, "", USE.NAMES = FALSE)
   )
 }
@@ -209,13 +209,13 @@ test_core <- function(site, lines, limit) {
   others <- file.path(objects, dir(objects))
   if (length(lines)) {
     changed <- file.path(folder, "mutant.cpp")
-    own <- file.path(folder, "mutant.o")
+    object_file <- file.path(folder, "mutant.o")
     writeLines(lines, changed)
     near <- paste("-iquote", dirname(site$file)) # headers of its folder
-    if (system(paste(compiler, near, "-c", changed, "-o", own, "2>/dev/null"))) {
+    if (system(paste(compiler, near, "-c", changed, "-o", object_file, "2>/dev/null"))) {
       return(NA)
     }
-    others <- c(setdiff(others, file.path(objects, object(site$file))), own)
+    others <- c(setdiff(others, file.path(objects, object(site$file))), object_file)
   }
   program <- file.path(folder, "mutant")
   if (system(paste(c(compiler, others, "-o", program), collapse = " "))) {

@@ -38,11 +38,11 @@ names <- do.call(rbind, lapply(files[endsWith(files, ".R")], function(file) {
     if (length(symbol) == 1L) symbol else ""
   }, "")
   lines <- readLines(file, encoding = "UTF-8")
-  found <- data.frame(
+  names_in_file <- data.frame(
     place = sprintf("%s:%d", rep(file, length(at)), parsed$line1[at]), name = before,
     text = trimws(lines[parsed$line1[at]])
   )
-  found[before != "" & !duplicated(before), ]
+  names_in_file[before != "" & !duplicated(before), ]
 }))
 
 show <- function(title, text) {

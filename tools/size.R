@@ -59,8 +59,8 @@ cpp_token <- paste(c(
 ), collapse = "|")
 tokens_of_cpp <- function(file) {
   text <- paste(readLines(file), collapse = "\n")
-  found <- regmatches(text, gregexpr(cpp_token, text, perl = TRUE))[[1L]]
-  sum(!grepl("^/[/*]", found))
+  matches <- regmatches(text, gregexpr(cpp_token, text, perl = TRUE))[[1L]]
+  sum(!grepl("^/[/*]", matches))
 }
 lines_of <- function(files) vapply(files, function(file) length(readLines(file)), 0L)
 find <- function(folder, pattern) dir(folder, pattern, full.names = TRUE, recursive = TRUE)
@@ -69,12 +69,14 @@ files <- c(find("R", "[.]R$"), find("inst", "[.]R$"))
 defined <- lapply(files, definitions)
 face <- parseNamespaceFile(basename(getwd()), dirname(getwd()))
 methods <- face$S3methods
-own <- ifelse(is.na(methods[, 3L]), paste(methods[, 1L], methods[, 2L], sep = "."), methods[, 3L])
+method_name <- ifelse(
+  is.na(methods[, 3L]), paste(methods[, 1L], methods[, 2L], sep = "."), methods[, 3L]
+)
 in_files <- function(names) vapply(defined, function(x) sum(names %in% names(x)), 0L)
 size <- data.frame(
   files = 1L, lines = lines_of(files), tokens = vapply(files, tokens_of_r, 0L),
   functions = vapply(defined, sum, 0L), exports = in_files(setdiff(face$exports, foreign)),
-  classes = in_files(own[methods[, 1L] == "print"]), methods = in_files(own)
+  classes = in_files(method_name[methods[, 1L] == "print"]), methods = in_files(method_name)
 )
 size <- rowsum(size, subsystem_of(files))
 size <- size[order(-size$tokens), ]

@@ -32,16 +32,16 @@ files <- c(
   list.files(c("vignettes", "inst/rmarkdown"), "[.]Rmd$", full.names = TRUE, recursive = TRUE)
 )
 all <- do.call(rbind, lapply(files, visible))
-found <- 0L
+n_found <- 0L
 for (phrase in names(banned)) {
   hits <- all[grepl(phrase, all$text, ignore.case = TRUE, perl = TRUE), ]
-  found <- found + nrow(hits)
+  n_found <- n_found + nrow(hits)
   cat(sprintf(
     "%s:%d: `%s`, better: %s\n    %s\n", hits$file, hits$line, phrase, banned[[phrase]],
     trimws(hits$text)
   ), sep = "")
 }
-cat(found, "banned phrases\n")
+cat(n_found, "banned phrases\n")
 
 # The second count is of words in comments and in help pages that make a sentence hard to read,
 # with what to write instead. Text in backticks is not counted. The next line
@@ -138,5 +138,5 @@ cat(long, "sentences of more than", most_words, "words,", allowed_long, "allowed
 if (sum(counts) < allowed || long < allowed_long) {
   cat("Fewer than allowed: lower the number in this script.\n")
 }
-quit(status = as.integer(found > 0L || sum(counts) != allowed || long != allowed_long))
+quit(status = as.integer(n_found > 0L || sum(counts) != allowed || long != allowed_long))
 # nolint end

@@ -40,14 +40,14 @@ kept_outside <- function(code) {
     last$result <- code()
     NULL
   }, fallible_error = function(e) e)
-  said <- paste(c(conditionMessage(problem %||% simpleCondition("")), utils::capture.output(
+  all_words <- paste(c(conditionMessage(problem %||% simpleCondition("")), utils::capture.output(
     print(last$result)
   )), collapse = " ")
   # Other processes have files there, too.
   new <- setdiff(list.files(c(dirname(path), getwd())), before)
   if (!identical(readLines(path), outside_words)) return("a file outside was written over")
   if (any(grepl("1.json|header.json", new))) return("a file was written outside")
-  if (grepl(outside_words, said, fixed = TRUE)) return("what is outside was told")
+  if (grepl(outside_words, all_words, fixed = TRUE)) return("what is outside was told")
   if (!is.null(problem)) rlang::cnd_signal(problem)
   last$result
 }

@@ -82,11 +82,12 @@ further_calls <- function() {
 # A call of each method with more arguments than the generic functions of R have.
 calls_of_methods <- function(object) {
   methods <- getNamespaceInfo("fallible", "S3methods")
-  own <- methods[methods[, 2L] %in% class(object), 1L]
-  own <- setdiff(own, c("as_flextable", "knit_print", "report")) # of packages that are not attached
-  if (inherits(object, "ratings_labels")) own <- setdiff(own, "estimate_metrics") # needs systems
-  calls <- stats::setNames(rep(list(list(object)), length(own)), own)
-  calls[vapply(own, function(name) length(arguments_of(name, list(object))) > 0L, NA)]
+  generics <- methods[methods[, 2L] %in% class(object), 1L]
+  # Generics of packages that are not attached, and one that needs systems.
+  generics <- setdiff(generics, c("as_flextable", "knit_print", "report"))
+  if (inherits(object, "ratings_labels")) generics <- setdiff(generics, "estimate_metrics")
+  calls <- stats::setNames(rep(list(list(object)), length(generics)), generics)
+  calls[vapply(generics, function(name) length(arguments_of(name, list(object))) > 0L, NA)]
 }
 
 # One of the calls, spoilt in one argument.

@@ -45,8 +45,8 @@ faults_of <- function(result) {
   for (verb in c("print", "format", "glance")) {
     utils::capture.output(do.call(verb, list(result)))
   }
-  said <- last$outside || "bootstrap" %in% intervals_of(result)
-  faults_of_table(tidy(result), around = !said)
+  is_reported <- last$outside || "bootstrap" %in% intervals_of(result)
+  faults_of_table(tidy(result), around = !is_reported)
 }
 
 # Percentiles of a bootstrap may leave its estimate; the help page says when, and a warning that.
