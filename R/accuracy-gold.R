@@ -111,7 +111,8 @@ check_no_sample <- function(gold_sample) {
   abort_argument_if(!is.null(gold_sample), "known_truth",
     "{.arg gold_sample} needs {.arg known_truth}, which is not given.",
     i = if (is.data.frame(gold_sample) || is.character(names(gold_sample))) {
-      "Give true categories as {.arg known_truth} ({.code gold =} is taken as {.arg gold_sample})."
+      "Give true categories in {.arg known_truth}. R completes {.code gold =} to
+          {.arg gold_sample}."
     } else {
       "Use {.code known_truth = TRUE} for the truth that {.arg x} contains."
     })
@@ -196,9 +197,10 @@ fit_without_truth <- function(fit, known_truth) {
 # categories (patterns of ratings x categories), or NULL to compute them.
 #
 # The result has field `gold`: the result of resolve_gold() with further fields. `alone`: table of
-# the estimate from ratings only. `evidence`: see gold_evidence(), NULL without usable gold cases.
-# `measured`: corrected accuracies, see gold_accuracy(). `sources`, `details`: tables of tidy(x,
-# "gold") and tidy(x, "gold_details"). If gold cases are not a sample, the estimate is not changed.
+# the estimate from ratings only. `evidence`: see gold_evidence(), NULL without usable gold cases or
+# if weights are not counts. `measured`: corrected accuracies, see gold_accuracy(). `sources`,
+# `details`: tables of tidy(x, "gold") and tidy(x, "gold_details"). If gold cases are not a sample,
+# nothing is corrected, and the gold cases are stored in field `fitted_gold`.
 with_gold <- function(estimate, gold, predicted = NULL) {
   if (!is_gold_sample(gold)) {
     if (has_gold_cases(gold)) estimate$fitted_gold <- gold

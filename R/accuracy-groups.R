@@ -54,9 +54,10 @@ catch_warnings <- function(code) {
   list(value = value, warnings = collected$warnings)
 }
 
-# Raises one warning for all groups. It has the classes of all warnings, a line about each message,
-# with its groups, and the hint of each class. `conditions`: a list per group with its warnings,
-# named by group.
+# Raises one warning for all groups, with the classes of all warnings. It has a line for each
+# different message (at most five), which begins with the groups that have this message. The hints
+# of the first warning of each class follow. `conditions`: a list per group with its warnings, named
+# by group.
 warn_groups <- function(conditions) {
   n_groups <- length(conditions) # nolint: object_usage.
   conditions <- conditions[lengths(conditions) > 0L]

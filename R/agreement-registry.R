@@ -49,7 +49,7 @@ find_measures <- function(ids, views, settings) {
     # is none, and not an error.
     if (length(measures) > 1L && "order" %in% names(misfit_words)) next
     abort_if(misfit_words, "measure",
-      paste0("{.val {measure$id}} is not defined here: ", misfit_words[[1L]]),
+      paste0("{.val {measure$id}} is not defined for these ratings: ", misfit_words[[1L]]),
       i = misfit_words[-1L], measure = measure$id)
   }
   measures

@@ -117,7 +117,7 @@ tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   names <- setdiff(names(tables), tables_on_request)
   Filter(NROW, lapply(setNames(nm = names), function(name) {
-    # Not every result of a class has all its tables; tidy() then raises an error.
+    # Some results lack a table that their class defines; tidy() then raises an error.
     tryCatch(tidy(x, name), fallible_error = function(e) NULL)
   }))
 }

@@ -1,11 +1,11 @@
 #' Tests of the assumptions of the K-model (K-properties)
 #'
-#' Tests whether the ratings contradict the K-properties, and recommends a model if they do. The
-#' K-properties are: all raters are equally accurate, all wrong categories are equally probable, all
-#' cases are equally difficult, and errors of raters are independent. Under these properties, the
-#' agreement of raters determines their accuracy. Two further tests look for raters who give almost
-#' only one category, and for agreement or base rates that are impossible under the K-model, which
-#' has these properties ([k_model()]). The tests need no known truth.
+#' Tests whether the ratings contradict the assumptions of the K-model ([k_model()]), and recommends
+#' a model if they do. These are the three K-properties (all raters are equally accurate, all wrong
+#' categories are equally probable, all cases are equally difficult) and independent errors. Under
+#' these assumptions, the agreement of raters determines their accuracy. Two further tests look for
+#' raters who give almost only one category, and for agreement or base rates that are impossible
+#' under the K-model. The tests need no known truth.
 #'
 #' @section Tests:
 #' Tests are listed by `property` and `test`, the first two columns of the result:
@@ -19,7 +19,7 @@
 #' * `difficulty`, `likelihood ratio`: equally difficult cases against three strata: a third of the
 #'   cases is easier and a third is harder.
 #' * `independence`, `residual agreement`: how much more a pair of raters agrees than expected. The
-#'   expected agreement is from a model with independent errors but without the other K-properties.
+#'   expected agreement is from a model with independent errors but without the K-properties.
 #'   With more than 20 raters, errors in this model are equally probable, or depend on the distance
 #'   of ordered categories.
 #'   The statistic is the largest standardised excess over all pairs. Among four raters (systems

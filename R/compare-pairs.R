@@ -96,7 +96,7 @@ comparison_draws <- function(estimate, pairs) {
 # which all others are compared. Returns the reason, a string, if there are no draws.
 draw_parts <- function(estimate, replicates, targets) {
   n <- ncol(replicates)
-  draws <- draws_interval(estimate)$draws
+  draws <- interval_with_draws(estimate)$draws
   blocks <- list(seq_len(n))
   if (n > many_systems && length(targets) < n) {
     blocks <- lapply(
@@ -122,7 +122,7 @@ draw_parts <- function(estimate, replicates, targets) {
 
 # Returns the interval (see new_interval()) whose draws are used: the interval of the estimate, if
 # it has joint draws of systems, otherwise the interval that the method names in `draws`.
-draws_interval <- function(estimate) {
+interval_with_draws <- function(estimate) {
   interval <- interval_of(estimate)
   if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval
 }
@@ -159,7 +159,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   is_same <- same_answer_shares(estimate$fit, first, second) == 1
   table$reason[is_same] <- paste0(no_interval, "the two gave the same answers on all these cases")
   table$why[is_same] <- "same_answers"
-  hidden <- draws_interval(estimate)$hidden
+  hidden <- interval_with_draws(estimate)$hidden
   if (!hidden) {
     warn_outside(
       pair_names(table), table, 'Use {.code interval = "robust"} for the estimate.'

@@ -169,7 +169,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   systems <- check_system_names(systems, estimate$table$system)
   abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
     x = "There is only {.val {systems}}.",
-    i = "To compare versions of a system that are groups of cases, give the estimates of the groups:
+    i = "If the answers of each version of a system are a group of cases, compare the groups:
         {.code compare_systems(estimate_accuracy(x, by = version))}.", system = systems)
   against <- check_against(reference, best, systems)
   plan <- check_compared_metric(metric, category, cost, estimate)
@@ -182,7 +182,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
         {.arg systems}.")
   # Bootstrap replicates have a stored seed. Other draws advance the user's random stream by one
   # seed.
-  evaluate <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
+  interval <- interval_with_draws(estimate)
+  evaluate <- if (interval$hidden || !is.null(gold)) with_one_seed else identity
   comparison <- evaluate({
     from_ratings <- on_common_cases(without_gold(estimate), systems)
     measured <- from_ratings <- replace_accuracy_by_metric(from_ratings, plan)
@@ -205,7 +206,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
 # Compares systems from ratings only; see new_comparison() for the elements of the list it returns.
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   draws <- comparison_draws(estimate, pairs)
-  interval <- draws_interval(estimate)
+  interval <- interval_with_draws(estimate)
   differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
   ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
   # For each system: is the order known in all pairs with the system?

@@ -253,9 +253,9 @@ first_reason <- function(...) {
 
 # Joins two vectors of reasons, either of which may be NA.
 join_reasons <- function(a, b) {
-  both <- paste(a, b, sep = "; ")
-  both[is.na(a)] <- b[is.na(a)]
-  ifelse(is.na(b), a, both)
+  joined <- paste(a, b, sep = "; ")
+  joined[is.na(a)] <- b[is.na(a)]
+  ifelse(is.na(b), a, joined)
 }
 
 annotation_table <- function(x, cells, similarity, measured) {

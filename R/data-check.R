@@ -339,7 +339,7 @@ consensus_systems <- function(x) {
   highest <- row_maximum(counts)
   is_close <- highest > 1 & rowSums(counts == highest) == 1 & rowSums(counts == highest - 1) > 0
   weights <- pattern_weights(x)[is_close]
-  plurality <- max.col(counts[is_close, , drop = FALSE])
+  plurality <- max.col(counts[is_close, , drop = FALSE], "first")
   follows <- apply(pattern_answers(x)[is_close, , drop = FALSE], 2L, function(answer) {
     n_answered <- sum(weights[answer > 0L])
     n_equal <- sum(weights[answer == plurality])

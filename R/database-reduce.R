@@ -149,7 +149,8 @@ expand_cells <- function(counted, cells, raters, labels, n_ratings, prefix = "r"
 expand_predictions <- function(counted, values) {
   cells <- pivot_columns(values$system$key, NULL)
   has_repeats <- counted$predictions > count_answers(counted, "s", cells)
-  abort_if(any(has_repeats, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
+  abort_if(any(has_repeats, na.rm = TRUE), "repeat",
+    "A system can give only one prediction per case.",
     x = "A system has more than one prediction in up to
          {count_noun(sum(counted$times[which(has_repeats)]), 'case')}.",
     case = NULL, rater = NULL)

@@ -39,8 +39,9 @@ check_strata <- function(difficulty, accuracies) {
   abort_argument_if(!isTRUE(ok), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
         {.val weight} (probabilities that sum to one).",
-    x = if (is.numeric(weight)) "Weights sum to {format(sum(weight), digits = 6)}." else
-      "It is {describe(difficulty)}.")
+    x = if (!is.numeric(shifts) || !is.numeric(weight)) "It is {describe(difficulty)}." else
+      "Shifts are {.val {shifts}}. Weights are {.val {weight}}, with sum
+        {format(sum(weight), digits = 6)}.")
   shifts <- shifts[weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",

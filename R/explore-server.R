@@ -18,10 +18,10 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   file_or_null <- read_upload("file")
   gold_file <- read_upload("gold")
   shiny::observeEvent(input$use, {
-    new_ratings <- record_messages(messages, "ratings", chosen_ratings(input, file_or_null))
-    if (!is.null(new_ratings)) {
-      loaded_ratings(new_ratings$x)
-      reading_code(new_ratings$code)
+    loaded <- record_messages(messages, "ratings", chosen_ratings(input, file_or_null))
+    if (!is.null(loaded)) {
+      loaded_ratings(loaded$x)
+      reading_code(loaded$code)
     }
   })
   chosen_layout <- function() check_choice_sent(shiny::req(input$layout), page_layouts, "layout")

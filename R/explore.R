@@ -119,8 +119,8 @@ explore_data <- function() {
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
-    explore_title("What is this?"), shiny::p(page_purpose),
-    explore_title("What these ratings can show"), shiny::textOutput("facts"),
+    explore_heading("What is this?"), shiny::p(page_purpose),
+    explore_heading("What these ratings can show"), shiny::textOutput("facts"),
     explore_table("data")
   )
 }
@@ -154,7 +154,7 @@ explore_accuracy <- function() {
     ),
     explore_result("accuracy"), explore_table("groups_table"),
     shiny::numericInput("least", "Accuracy (or pass rate) to be reached", NA, 0, 1, 0.01),
-    explore_table("gate_table"), explore_title("Sentences"), shiny::uiOutput("sentences")
+    explore_table("gate_table"), explore_heading("Sentences"), shiny::uiOutput("sentences")
   )
 }
 
@@ -188,11 +188,11 @@ explore_report <- function() {
       "One file: the accuracy, its interval and assumptions, sentences to copy, methods and",
       "references. It takes some seconds."
     ),
-    explore_title("The same in R"), shiny::verbatimTextOutput("code")
+    explore_heading("The same in R"), shiny::verbatimTextOutput("code")
   )
 }
 
-explore_title <- function(words) shiny::h2(words, class = "h4")
+explore_heading <- function(words) shiny::h2(words, class = "h4")
 
 # Creates the places of the plot and the table of a result, which show_result() fills.
 explore_result <- function(id) {

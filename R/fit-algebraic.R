@@ -111,7 +111,7 @@ recode_levels <- function(x, fit) {
   levels <- fit$x$confidence$levels
   code <- x$confidence$code
   new_code <- match_to_fit(x$confidence$levels, levels, code,
-    "must have a {.arg confidence} of the levels of the fit.")
+    "must contain only levels of {.arg confidence} of the fit.")
   x$confidence[c("code", "levels")] <- list(new_code[code], levels)
   x
 }

@@ -148,8 +148,8 @@ max_sampling_steps <- 5e9
 # Effective sample size at which sampling stops. Half of the number of draws suffices if it is less.
 sufficient_sample_size <- 1000
 
-# Runs the sampler. Runs it again with more thinning (sweeps per draw) until the effective sample
-# sizes suffice or the cost is too high.
+# Runs the sampler. Unless the user specified `thin`, runs it again with more thinning (sweeps per
+# draw) until the effective sample sizes suffice or the cost is too high.
 draw_until_mixed <- function(x, task, sampling, seed) {
   steps_per_sweep <- length(rating_rater(x)) * n_categories(x) + length(task$terms$term)
   # With correlated errors, each update of a parameter evaluates the likelihood about six times.
@@ -157,7 +157,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     length(task$terms$term)
   tick <- progress_bar("Chains", sampling$chains)$tick
   thin <- sampling$thin %||% 1L
-  required_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
+  required_sample_size <- min(sufficient_sample_size, sampling$chains * sampling$kept / 2)
   repeat {
     drawn <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
       tick = tick)
@@ -169,9 +169,10 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     smallest_size <- worst_mixing(drawn)$size
     # Thinning is multiplied by `factor`, a power of 2. Effective sample sizes are assumed to
     # increase in proportion.
-    factor <- 2^max(1, ceiling(log2(required_size / smallest_size)))
+    factor <- 2^max(1, ceiling(log2(required_sample_size / smallest_size)))
     n_sweeps <- sampling$chains * (sampling$warmup + factor * thin * sampling$kept)
-    is_done <- !is.null(sampling$thin) || smallest_size >= required_size || factor * thin > 1024 ||
+    is_done <- !is.null(sampling$thin) || smallest_size >= required_sample_size ||
+      factor * thin > 1024 ||
       n_sweeps * steps_per_sweep > max_sampling_steps
     if (is_done) return(drawn)
     thin <- as.integer(factor * thin)

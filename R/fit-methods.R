@@ -89,7 +89,7 @@ as_new_cases <- function(fit, x) {
   x <- recode_levels(recode_ratings(x, new_code, fitted$categories), fit)
   x$ordered <- fitted$ordered
   if (fit$model$accuracy != "rater" && !any(is_known_rater(fit))) return(x)
-  requirement <- "must have ratings by the raters of the fit."
+  requirement <- "must contain only ratings by raters of the fit."
   check_named_raters(x, "newdata", requirement)
   recode_raters(x, match_to_fit(x$raters, fitted$raters, rating_rater(x), requirement),
     fitted$raters)
@@ -103,7 +103,8 @@ match_to_fit <- function(labels, known, used, must) {
   strange <- labels[intersect(which(is.na(position)), used)]
   abort_argument_if(strange, "newdata", must,
     x = "{.val {strange}} {?is/are} not among {.val {known}}.",
-    i = "Leave out their ratings, or fit again with them: {.code update(fit, new = newdata)}.")
+    i = "Leave out ratings with {.val {strange}}, or fit again with them:
+        {.code update(fit, new = newdata)}.")
   position
 }
 

@@ -34,8 +34,9 @@
 #' [fit_raters()] tests this for each rater and covariate. It is a likelihood ratio test against
 #' errors of this rater that differ between groups of cases. The groups are the levels of a factor,
 #' or cases below and above the median of a numeric covariate. If a p-value, adjusted by Holm's
-#' method, is below .05, there is a warning of class `fallible_warning_differential`. Long fits are
-#' tested only by `tidy(fit, "differential")`. The test does not detect errors that differ in the
+#' method, is below .05, there is a warning of class `fallible_warning_differential`. If the
+#' test would take long (patterns of ratings x raters x squared number of parameters above 1e8),
+#' only `tidy(fit, "differential")` runs it. The test does not detect errors that differ in the
 #' same way for all raters. It needs a fit without priors, and weights that are counts. In
 #' simulations of 500 cases, one rater's sensitivity differed by .2 between two equal groups. With
 #' three raters of equal accuracy, .75 to .85, the test detected this in 48% to 69% of panels; in

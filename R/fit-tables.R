@@ -170,10 +170,10 @@ parameters_to_print <- function(x, ...) {
 #'   `confusion()`: a `rater_confusion`, a list of matrices named by rater. They have
 #'   the true category in rows and the rating in columns. Rows sum to one (Table 1 of Lehner, 2015).
 #'   `tidy()` returns a row per cell, `glance()` the numbers of `raters` and `categories`, and
-#'   `autoplot()` a heat map of each matrix, of at most 12. If the model has one
+#'   `autoplot()` heat maps of the matrices, at most 12. If the model has one
 #'   accuracy for all raters, all matrices are equal, except those of known raters. If cases differ
-#'   in difficulty, the matrices are means over cases. Modelled abstentions have column
-#'   `(abstains)`.
+#'   in difficulty, the matrices are means over cases. If the model includes abstentions, each
+#'   matrix has a further column `(abstains)`, the probability that the rater abstains.
 #'
 #'   For fits by `method = "bayes"`, values are posterior means, which sum to one. (`print()` and
 #'   `coef()` show medians, which need not.) All values are `NA` if the fit is not identified.

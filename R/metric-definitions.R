@@ -295,7 +295,8 @@ built_in_metrics <- by_id(list(
 #'     measures of two categories, `"binary"`.
 #'   * `raters`: `"2"` or `"2 or more"`.
 #'   * `weights`: can the argument `scale_weights` of [agreement()] be used?
-#'   * `same_as`: another measure with the same values, or `NA`; `reference`.
+#'   * `same_as`: another measure with the same values, or `NA`.
+#'   * `reference`: the publication that defines the measure.
 #'
 #'   `measures("metric")`: a tibble with a row per metric. Columns `id`, `title`, `range`, `same_as`
 #'   and `reference` are as for measures; `form` is the input of the kernel.

@@ -157,7 +157,8 @@ unit_slopes <- function(slopes, ranges) {
 # cases do not vary in the metric. `gold_data`: result of gold_tables(). `slope`: result of
 # unit_slopes().
 gold_metrics <- function(gold_data, slope, plan, ranges) {
-  # Expected variance of the slopes: a lower limit, because few gold cases may be equal by chance.
+  # Expected variance of the slopes. It is the lower limit of their variance among gold cases,
+  # because a few gold cases may have equal slopes by chance.
   slope_variance <- colSums(gold_data$start * slope^2)
   influence <- function(i) { # 0 without an answer
     rbind(0, matrix(slope[, i], ncol(gold_data$predicted)))[gold_data$answer + 1L, , drop = FALSE]

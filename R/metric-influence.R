@@ -166,9 +166,10 @@ micro_slope <- function(record, plan, counts) {
 
 # The influence of a case on a metric is the derivative of the metric with respect to the weight of
 # the case, times the number of cases. It is computed for each possible truth of the case (cases x
-# categories). Like the kernels in metric-scores.R, functions that compute influence have the
-# arguments `score_data`, `w`, `v` and `settings`. They return a list of `whole` (the metric for all
-# categories together) and `by_category` (a matrix per category).
+# categories). The function in field `influence` of a metric has the arguments of the kernels in
+# metric-scores.R: `score_data`, `w`, `v` and `settings`. It returns a list with one or both of
+# `whole` and `by_category`. `whole` is the influence on the metric for all categories together.
+# `by_category` is a list of matrices, the influence on the metric of each category.
 
 # Returns the influence of each case on the area under the ROC curve, see auc_of_weights(). `order`:
 # cases sorted by score. `a` and `b`: weights with which a case counts as positive and as negative.

@@ -165,13 +165,13 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 check_derived <- function(record, estimate) {
   gold <- has_gold_cases(estimate$gold)
   why <- if (record$needs != "table" || record$better == "" || record$odds) {
-    "comparisons do not support prevalences, ratios, scores and \"accuracy_all\""
+    "comparisons do not support prevalences, ratios, scores or \"accuracy_all\""
   } else if (!has_posterior(estimate)) {
     accuracy_only(estimate)
   } else if (gold) {
     "gold cases measure differences of accuracy only"
   } else {
-    why_no_kind(draws_interval(estimate))
+    why_no_kind(interval_with_draws(estimate))
   }
   abort_if(!is.null(why), "metric",
     "Differences of {.val {record$id}} cannot be computed: {why}.",
@@ -186,7 +186,7 @@ check_derived <- function(record, estimate) {
 replace_accuracy_by_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
-  by_delta <- draws_interval(estimate)$spread == "delta"
+  by_delta <- interval_with_draws(estimate)$spread == "delta"
   counts <- confusion_counts(estimate)
   rows <- stack_rows(seq_along(counts), function(s) {
     rows <- point_rows(estimate, plan, counts[[s]], s)

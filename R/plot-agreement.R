@@ -52,12 +52,14 @@ known_measures <- function(table, arg) {
 plot_measures <- function(object, about) {
   drawn_rows <- known_measures(object, "type")
   titles <- levels(object$title)
-  faceted <- about$pairwise || about$by_category
+  by_pair_or_category <- about$pairwise || about$by_category
   parts <- part_columns_of(drawn_rows)
   # A single measure of several groups has a row per group, in one panel.
-  by_part <- !faceted && length(titles) == 1L && length(parts) == 1L
-  panel_columns <- c(if (!by_part) parts, if (faceted && length(titles) > 1L) "title")
-  drawn_rows$label <- if (by_part) factor_from_top(drawn_rows[[parts]]) else if (!faceted) {
+  by_part <- !by_pair_or_category && length(titles) == 1L && length(parts) == 1L
+  panel_columns <- c(if (!by_part) parts, if (by_pair_or_category && length(titles) > 1L) "title")
+  drawn_rows$label <- if (by_part) {
+    factor_from_top(drawn_rows[[parts]])
+  } else if (!by_pair_or_category) {
     factor(drawn_rows$title, rev(titles))
   } else {
     factor_from_top(
@@ -73,12 +75,12 @@ plot_measures <- function(object, about) {
       limits = range(
         0, 1, drawn_rows$estimate, drawn_rows$conf.low, drawn_rows$conf.high, na.rm = TRUE
       ),
-      breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
+      breaks = if (by_pair_or_category) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
     row_axis_with_space(c(0.6, 1)) +
     plot_titles(
-      if ((faceted || by_part) && length(titles) == 1L) titles else "Agreement",
+      if ((by_pair_or_category || by_part) && length(titles) == 1L) titles else "Agreement",
       interval_subtitle(drawn_rows, about$conf_level),
       caption = if (length(na_measures) > 0L) paste("Not defined for some:", shorten(na_measures))
     ) +

@@ -11,7 +11,7 @@
 #'   If there are more cases, an evenly spaced selection of them is drawn. If there are more raters,
 #'   those with the most ratings are drawn. The subtitle gives the numbers.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.
-#' @return `autoplot()`: a ggplot. `plot()` draws it and returns its first argument invisibly. Both
+#' @return `autoplot()`: a ggplot. `plot()` draws this plot and returns it invisibly. Both
 #'   need \pkg{ggplot2}.
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

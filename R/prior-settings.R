@@ -92,7 +92,7 @@ resolve_rater_prior <- function(law, rater, base, categories, uniform_errors) {
     return(parameters)
   }
   abort_if(n != 2L, "prior", "The prior of {.val {rater}} is for a sensitivity or a specificity,
-    which need two categories.", x = "{.arg x} has {n}.",
+    which need two categories.", x = "{.arg x} has {n} categories.",
     i = "Use {.code list(right =)}, or a matrix of Dirichlet parameters.")
   if (!is.null(law$spec)) base[1L, ] <- law$spec
   if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
@@ -135,7 +135,7 @@ resolve_rates <- function(laws, populations, categories) {
 resolve_rate_law <- function(law, categories) {
   n <- length(categories)
   abort_if(!is.null(law$beta) && n != 2L, "prior",
-    "A Beta distribution of base rates needs two categories.", x = "{.arg x} has {n}.",
+    "A Beta distribution of base rates needs two categories.", x = "{.arg x} has {n} categories.",
     i = "Give a Dirichlet parameter for each category.")
   if (!is.null(law$beta)) return(rev(law$beta))
   parameters <- law$categories

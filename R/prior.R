@@ -165,10 +165,10 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   bound <- at_least %||% (1 - at_most)
   abort_if(bound <= 1 - sure && bound < mode_of_bound, "prior",
     "The prior of {subject} must be more informative than the flat prior.",
-    x = "A uniform probability is {if (low) 'above' else 'below'} {at_least %||% at_most} with
-         probability {1 - bound}, which is not below {.field sure}, {sure}.",
-    i = "Use {.code list(1, 1)} for the flat prior. For a mode near {if (low) 0 else 1} give
-         {.field {if (low) 'at_most' else 'at_least'}}.")
+    x = "Under the flat prior, values {if (low) 'above' else 'below'} {at_least %||% at_most} have
+         probability {1 - bound}, and {.field sure} is {sure}.",
+    i = "Use a {if (low) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the flat prior. For
+         a mode near {if (low) 0 else 1} give {.field {if (low) 'at_most' else 'at_least'}}.")
   beta_parameters <- function(log_size) 1 + c(mode_of_bound, 1 - mode_of_bound) * exp(log_size)
   excess <- function(log_size) {
     parameters <- beta_parameters(log_size)

@@ -273,8 +273,8 @@ votes_of_systems <- function(table) {
 truth_to_keep <- function(input, x) {
   if (is.null(input$truth)) return(NULL)
   abort_argument_if(has_labels(x), "truth",
-    "{.arg truth} is one category per case; answers with several labels have no such truth.",
-    i = "{.fun single_label} makes ratings with one label.")
+    "{.arg truth} is one category per case, and cannot be used for answers with several labels.",
+    i = "Convert the ratings to one label per answer with {.fun single_label}.")
   column <- names(input$truth)
   code <- encode_labels(input$truth[[1L]], x$categories, column, "truth")
   label <- values_by_case(x$categories[code], case_of_rows(input, x), x$cases, column,

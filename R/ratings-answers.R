@@ -68,7 +68,7 @@ code_confidence <- function(columns, rows) {
   abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
     "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], the same type in all
         columns.",
-    x = paste("It is", escape_braces(paste(kind, collapse = " and in another column "))),
+    x = paste0("The columns are: ", escape_braces(toString(kind)), "."),
     i = "Give the levels, from low to high:
         {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")

@@ -58,7 +58,7 @@ build_long <- function(input, categories, systems) {
   rater <- encode_labels(input$rater, raters, "rater", "rater")
   core_patterns <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core_patterns, systems, input, categories, raters)
-  if (any(input$empty)) fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
+  if (any(input$empty)) fields$empty_answers <- list(case = case[input$empty], rater = rater[input$empty])
   fields
 }
 
@@ -185,7 +185,7 @@ list_systems <- function(input, categories) {
   cells <- cbind(match(table$case, cases), match(as_label(table$system), system_names))
   # A different number for each pair of a case and a system.
   repeated_row <- anyDuplicated(cells[, 1L] + length(cases) * cells[, 2L])
-  abort_if(repeated_row > 0L, "repeat", "A system can give one prediction per case.",
+  abort_if(repeated_row > 0L, "repeat", "A system can give only one prediction per case.",
     x = "System {.val {system_names[[cells[repeated_row, 2L]]]}} predicts case
         {.val {as.character(table$case[[repeated_row]])}} again in row {repeated_row} of
         {.arg systems}.",

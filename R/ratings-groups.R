@@ -249,14 +249,14 @@ count_rated_cases <- function(x, raters) {
 rerun_agreement <- function(x) {
   weight <- rating_weights(x)
   raters <- n_raters(x)
-  rater_and_pattern <- (rating_pattern(x) - 1) * raters + rating_rater(x)
+  rater_pattern_key <- (rating_pattern(x) - 1) * raters + rating_rater(x)
   weight_of_pairs <- function(key) {
     n <- count_at_first(key)
     rowsum_codes(rating_rater(x), weight * n * (n - 1) / 2, raters)
   }
   ratio(
-    weight_of_pairs(rater_and_pattern * n_categories(x) + rating_category(x)),
-    weight_of_pairs(rater_and_pattern)
+    weight_of_pairs(rater_pattern_key * n_categories(x) + rating_category(x)),
+    weight_of_pairs(rater_pattern_key)
   )
 }
 

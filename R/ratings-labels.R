@@ -122,7 +122,7 @@ check_label_once <- function(x) {
 # the numbers `units`, `workers` and `labels`. Label 0 is an answer without labels.
 judgements <- function(x) {
   c(
-    setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields),
+    setNames(add_entries(unfold_ratings(x), x$empty_answers, 0L), judgement_fields),
     units = nrow(x), workers = n_raters(x), labels = n_categories(x)
   )
 }
@@ -154,7 +154,7 @@ answer_table <- function(x) {
 format_answers <- function(x) {
   entries <- judgements(x)
   case_of_answer <- entries$unit[!duplicated(answer_number(entries))]
-  n_empty <- length(x$empty$case)
+  n_empty <- length(x$empty_answers$case)
   paste0(
     count_noun(length(case_of_answer), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
     format_range(tabulate(case_of_answer, nrow(x))), " answers per case",
@@ -237,6 +237,6 @@ replace_ratings <- function(x, entries, categories, repeats = "error") {
   )
   x$repeats <- repeats
   x$ordered <- FALSE
-  if (repeats != "labels") x$empty <- NULL
+  if (repeats != "labels") x$empty_answers <- NULL
   new_ratings(x)
 }

@@ -60,7 +60,7 @@ NULL
   x$silent_systems <- subset_case_entries(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  x$empty <- subset_case_entries(x$empty, keep_case, new_rater, TRUE)
+  x$empty_answers <- subset_case_entries(x$empty_answers, keep_case, new_rater, TRUE)
   x
 }
 

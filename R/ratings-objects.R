@@ -195,8 +195,7 @@ check_several_raters <- function(x) {
       "All raters are in {.val {x$raters}}, which counts as one vote.",
     i = c(
       "Systems do not count as raters.",
-      "For one rater, {.fun fit_raters} needs {.arg known_truth} or
-       {.arg known_raters}, a calibration sample."
+      "With one rater, give {.arg known_truth} or {.arg known_raters} to {.fun fit_raters}."
     ), raters = x$raters)
   x
 }

@@ -154,7 +154,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE, ...) {
   given <- names(enquos(...))
   na_given <- isTRUE(how$na_given)
-  mapping <- fill_mapping(mapping, contents)
+  mapping <- add_default_columns(mapping, contents)
   columns <- Map(
     function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
   )
@@ -285,7 +285,7 @@ read_file <- function(file, how) {
 
 # Adds the default columns of the format to `mapping` for `case`, `rater` and `rating`, if the user
 # did not give them. Wide tables and counts have no defaults.
-fill_mapping <- function(mapping, contents) {
+add_default_columns <- function(mapping, contents) {
   if (!describes_long_data(mapping)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given_argument_names(mapping))) {
     choices <- if (arg == "rating") contents$choices
@@ -332,7 +332,7 @@ mapped_columns <- function(contents, quo, arg) {
 resolve_cases <- function(contents, columns, is_default, same_cases) {
   table <- contents$table
   case <- columns$case
-  is_evaluation <- !is.null(contents$format$programs)
+  is_evaluation_log <- !is.null(contents$format$programs)
   if (length(contents$files) < 2L || length(case) == 0L) return(table)
   if (is_default && length(contents$key) > 0L) {
     first_row <- match(contents$key, contents$key)
@@ -344,7 +344,7 @@ resolve_cases <- function(contents, columns, is_default, same_cases) {
     return(table)
   }
   same_cases <- same_cases || contents$format$shared || "file" %in% c(case, columns$rater)
-  if (same_cases || (is_default && !is_evaluation)) return(table)
+  if (same_cases || (is_default && !is_evaluation_log)) return(table)
   id <- do.call(paste, c(unname(table[case]), sep = "/"))
   ids <- unique(data.frame(id, from = contents$from)[!is_blank(table[[case[[1L]]]]), ])
   shared_ids <- repeated_values(ids$id)

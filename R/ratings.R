@@ -102,11 +102,12 @@
 #'   count as agreement between raters, but each is evidence about the case. `"reruns"`: the same
 #'   question asked again (for example of a language model); the most frequent answer of the rater
 #'   counts as one vote, see [rater_groups]. `"labels"`: one answer with several labels, for
-#'   [crowdtruth()]; for other methods, see [single_label()]. Answers of different systems or
-#'   versions are different cases, not reruns.
-#' @param rater_groups Groups of raters who share a source: a family of models, a laboratory, a
-#'   training. Either a vector of groups named by rater; or a data frame with columns `rater` and
-#'   `group`; or, in long data, a column that is equal in all rows of a rater. A rater without a
+#'   [crowdtruth()]; for other methods, see [single_label()]. If raters judge the answers of
+#'   applications, the answers of two applications or versions to the same question are two cases,
+#'   not reruns.
+#' @param rater_groups Groups of raters who share a source: a family of models, a laboratory, the
+#'   same training. Either a vector of groups named by rater; or a data frame with columns `rater`
+#'   and `group`; or, in long data, a column that is equal in all rows of a rater. A rater without a
 #'   group, or with `NA`, is a group by itself. Fits count a group as one vote; see [rater_groups].
 #' @param truth A column with the true category of each case, `NA` where it is unknown. In long
 #'   data, known values of a case must be equal. Estimates use it only with `known_truth = TRUE`,
@@ -354,7 +355,7 @@ check_built <- function(x, input) {
 # Warns of raters without ratings, and if `case` and `rater` are probably swapped.
 warn_raters <- function(x, by_rating) {
   without_ratings <- setdiff(
-    x$raters, x$raters[c(rating_rater(x), x$empty$rater, x$abstained$rater)]
+    x$raters, x$raters[c(rating_rater(x), x$empty_answers$rater, x$abstained$rater)]
   )
   warn_if(without_ratings, "raters", "Rater{?s} {.val {without_ratings}} {?has/have} no ratings.",
     i = "Leave {cli::qty(length(without_ratings))}{?it/them} out, or check the column{?s}.",

@@ -150,10 +150,10 @@ scores_of_system <- function(system, x, table, scale) {
 }
 
 check_scores <- function(values, x, scale, system) {
-  # Fails if any case is wrong. `detail`: text about the first wrong case, which may contain
-  # `first`, its number, in braces.
-  fail_if <- function(is_wrong, message, detail = "", i = NULL) {
-    row <- which(is_wrong)
+  # Raises an error if `is_invalid` is TRUE for any case, and names the first such case. `detail`:
+  # text that follows its name; it may contain {first}, the row of this case.
+  fail_if <- function(is_invalid, message, detail = "", i = NULL) {
+    row <- which(is_invalid)
     first <- row[1L] # nolint: object_usage.
     n <- count_noun(length(row), "case") # nolint: object_usage.
     abort_if(row, "scores", message,

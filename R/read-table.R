@@ -200,8 +200,8 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
 }
 
 # Answers in newer forms of Mechanical Turk, as a list of columns. These forms store all answers of
-# an assignment in one field of JSON. It contains, for each question, a list of buttons and whether
-# they are selected, an object with a label, or a value.
+# an assignment in one field of JSON. For each question, the field contains one of: a list of
+# buttons, which are selected or not; an object with a label; a value.
 task_answers <- function(table, input) {
   texts <- unname(table$Answer.taskAnswers)
   if (is.null(texts)) return(NULL)

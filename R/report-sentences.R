@@ -198,19 +198,19 @@ say_sentences.accuracy_estimate <- function(x) {
   )
   exact_claim <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
   poor_claim <- ifelse(constant, "always fails.", "is no better than chance.")
-  raw_rates <- raw_pass_rate(x)
+  raw_pass_rates <- raw_pass_rate(x)
   sentence_table(table$system, supported, c(
     paste(table$system,
       ifelse(known, sprintf(exact_claim, whole_percent(table$estimate)), poor_claim)),
-    sprintf("%s passes in %s of the cases, because %s said so.", names(raw_rates),
-      whole_percent(raw_rates), x$fit$x$raters),
+    sprintf("%s passes in %s of the cases, because %s said so.", names(raw_pass_rates),
+      whole_percent(raw_pass_rates), x$fit$x$raters),
     if (!knows_all_truths(x)) paste0(
       "The systems were validated against the truth",
       only_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
     ),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     sprintf("The same %s holds for other cases.", quantity[[1L]])
-  ), c(table$system, names(raw_rates)))
+  ), c(table$system, names(raw_pass_rates)))
 }
 
 # The end of a sentence about shared errors: the range of the accuracy estimate, from its value if

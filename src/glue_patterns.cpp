@@ -98,7 +98,7 @@ List as_list(const Patterns& x, int systems) {
 
 }  // namespace
 
-// Highest number of ratings of a case.
+// Largest allowed number of ratings of a case.
 // [[Rcpp::export(rng = false)]]
 int core_max_ratings() { return max_ratings_per_case; }
 

@@ -88,7 +88,9 @@ describe_legends <- function(rows) {
 
 # True for pictures with densities. Their heights depend on the version of R.
 has_densities <- function(plot) {
-  any(vapply(plot$layers, function(layer) inherits(layer$stat, "StatDensity"), NA))
+  any(vapply(plot$layers, function(layer) {
+    inherits(layer$stat, "StatDensity") || inherits(layer$geom, "GeomArea")
+  }, NA))
 }
 
 describe_ranges <- function(panel, dense) {

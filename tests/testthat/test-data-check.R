@@ -260,7 +260,9 @@ test_that("a system made from the ratings is a problem, a good independent syste
   votes <- as.matrix(wide[setdiff(names(wide), "s")])
   wide$vote <- apply(votes, 1, function(v) names(which.max(table(v))))
   with_systems <- function(...) ratings(wide, raters = colnames(votes), systems = c(...))
+  seed <- .Random.seed
   expect_identical(consensus_systems(with_systems("s", "vote")), "vote")
+  expect_identical(.Random.seed, seed)
   expect_identical(consensus_systems(x), character())
   expect_identical(status(with_systems("vote"), "systems"), "problem")
   # Estimates warn. Gold cases can show the accuracy, so that their estimates do not.

@@ -23,8 +23,8 @@ test_that("lists, columns and rows of labels are the same data", {
   )
   y <- ratings(rows, case = case, rater = rater, rating = label, repeats = "labels")
   expect_identical(y$patterns, x$patterns)
-  expect_identical(x$empty, list(case = 2L, rater = 2L))
-  expect_null(y$empty)
+  expect_identical(x$empty_answers, list(case = 2L, rater = 2L))
+  expect_null(y$empty_answers)
   expect_snapshot(x)
   expect_snapshot(summary(x))
   numbers <- answers
@@ -50,10 +50,10 @@ test_that("answers come out as they went in", {
 
 test_that("empty answers follow their case and rater", {
   x <- from_lists()
-  expect_identical(x[2:1, ]$empty, list(case = 1L, rater = 2L))
-  expect_identical(x[c(2, 1, 2), ]$empty, list(case = c(1L, 3L), rater = c(2L, 2L)))
-  expect_identical(x[1, ]$empty, list(case = integer(), rater = integer()))
-  expect_identical(x[, 2:1]$empty, list(case = 2L, rater = 1L))
+  expect_identical(x[2:1, ]$empty_answers, list(case = 1L, rater = 2L))
+  expect_identical(x[c(2, 1, 2), ]$empty_answers, list(case = c(1L, 3L), rater = c(2L, 2L)))
+  expect_identical(x[1, ]$empty_answers, list(case = integer(), rater = integer()))
+  expect_identical(x[, 2:1]$empty_answers, list(case = 2L, rater = 1L))
 })
 
 test_that("weights and declared categories go with answers", {

@@ -30,7 +30,7 @@ test_that("one label at a time loses nothing", {
     empty, case = case, rater = rater, rating = labels, repeats = "labels", categories = c("a", "b")
   )
   expect_identical(unname(category_counts(single_label(y, "a"))), cbind(1L, 1L))
-  expect_null(single_label(y, "a")$empty)
+  expect_null(single_label(y, "a")$empty_answers)
   expect_error(single_label(several, label = "q"), class = "fallible_error_argument")
   counted <- ratings(fleiss1971, counts = depression:other)
   expect_error(single_label(counted, label = "other"), class = "fallible_error_argument")

@@ -134,7 +134,7 @@ struct AlgebraParts {
   std::vector<Bin> bins;  // bins with cases, highest probability first; empty for method unbinned
 };
 
-// Quantities that only method average computes.
+// Quantities that are computed only by method average.
 struct AverageParts {
   // Estimate if errors of the system are independent of raters' errors.
   double independent = not_a_number;

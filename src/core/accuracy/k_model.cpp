@@ -10,7 +10,7 @@ namespace fallible {
 
 namespace {
 
-// Probabilities whose relative difference is smaller count as equal.
+// Two probabilities are treated as equal if their relative difference is less than this.
 constexpr double tie_tolerance = 1e-9;
 // Distance from the edge of a bin that counts as rounding error.
 constexpr double edge_tolerance = 1e-9;

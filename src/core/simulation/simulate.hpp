@@ -125,7 +125,7 @@ class CaseSampler {
 struct Panel {
   std::vector<int> truth;    // true category of each case, from 1
   std::vector<int> stratum;  // stratum of each case, from 1
-  // One column per judge that is not hidden: answers from 1, 0 if missing.
+  // One column per judge that is not hidden: category numbers, from 1; 0 if missing.
   std::vector<std::vector<int>> answers;
 };
 

@@ -26,7 +26,8 @@ struct StudyOptions {
   std::size_t cases = 1;
   std::size_t runs = 1;
   std::uint64_t seed = 0;
-  // Index of the first run, which selects its random stream; the others follow.
+  // Index of the first run; the following runs have the next indices. The index of a run selects
+  // its random stream.
   std::uint64_t first = 0;
   int threads = 1;
   std::vector<StudyEstimator> estimators;
