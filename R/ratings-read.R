@@ -133,7 +133,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
     keep = keep_columns(mapping, enquos(...)), named = names_in(mapping),
-    na_given = na_given
+    labels = identical(value_of_argument(enquos(...)$repeats), "labels"), na_given = na_given
   ))
   files <- find_files(path)
   contents <- read_files(files, how)

@@ -266,7 +266,7 @@ value_label <- function(value) {
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
   if (!is.null(names(value))) value <- list(value)
-  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else v))
+  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else as_label(v)))
 }
 
 # Converts a column of CSV: cells that contain values of controls as JSON text (objects or arrays)
@@ -279,7 +279,7 @@ choices_of_cells <- function(x, input) {
   x <- modify_fields(as.list(x), is_object_text, function(cell) {
     or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
   })
-  as_text(x)
+  as_text(x, input)
 }
 
 read_label_studio_min <- function(input) {
