@@ -50,7 +50,7 @@
 #' In results of evaluations, a case is identified by its run and its sample. Therefore sample 1 of
 #' two tasks is two cases, and a sample that was scored again is the same case. If other files share
 #' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
-#' `file = list(same_cases = TRUE)`.
+#' `file = list(same_cases = TRUE)`, whatever `repeats` is.
 #'
 #' @section Models among the raters:
 #' `systems = c("gpt-4o")` names the raters that are systems. Predictions in a project of Label
@@ -159,8 +159,7 @@ ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE
     function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
   )
   is_default <- identical(unname(columns$case), contents$map$case)
-  same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
-  contents$table <- resolve_cases(contents, columns, is_default, same_cases)
+  contents$table <- resolve_cases(contents, columns, is_default, isTRUE(how$same_cases))
   systems <- find_systems(systems, contents, mapping, how)
   if (is_quosure(systems$columns))
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
@@ -352,7 +351,8 @@ resolve_cases <- function(contents, columns, is_default, same_cases) {
     x = "{.file {ids$from[ids$id == shared_ids[[1L]]]}} have case {.val {shared_ids[[1L]]}}
          {if (length(shared_ids) > 1L) paste('and', length(shared_ids) - 1L, 'more')} in common.",
     i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
-      "If they are the same cases, give {.code file = list(same_cases = TRUE)}."),
+      "If they are the same cases, give {.code file = list(same_cases = TRUE)}, also if they
+        are repeats."),
     case = shared_ids, rater = NULL)
   table
 }

@@ -143,6 +143,10 @@ test_that("files that name cases alike are an error, unless it is known what the
   found <- expect_error(read_long(files), "one.csv.*two.csv.*\"1\" and 1 more.*c\\(file, item\\)",
     class = "fallible_error_repeat")
   expect_identical(found$case, c("1", "2"))
+  for (repeats in c("error", "ratings", "reruns", "labels"))
+    expect_error(read_long(files, repeats = repeats), "same_cases", class = "fallible_error_repeat")
+  reruns <- read_long(rep(files[1], 2), file = list(same_cases = TRUE), repeats = "reruns")
+  expect_identical(dim(reruns), c(2L, 1L))
   expect_identical(dim(read_long(files, file = list(same_cases = TRUE))), c(3L, 2L))
   expect_identical(dim(read_ratings(files, case = c(file, item), rater = who, rating = verdict)),
     c(5L, 2L))
