@@ -187,7 +187,6 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
     table <- lapply(table, `[`, !is_dropped)
     truths <- setNames(gold(question_columns), question_columns)
     truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
-    table <- modify_fields(table, truths, function(x) replace(x, !nzchar(x), NA))
     list(
       table = table, choices = question_columns, truths = truths,
       map = list(
