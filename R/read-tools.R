@@ -94,8 +94,13 @@ read_promptfoo <- function(input) {
   results <- Map(function(result, at) {
     replace(result, "testIdx", result$testIdx %||% paste0("#", at))
   }, results, seq_along(results))
+  # Providers with the same identifier, such as two temperatures of a model, differ in their labels.
+  providers <- unique(lapply(results, `[[`, "provider"))
+  repeated_ids <- repeated_values(unlist(lapply(providers, provider_id)))
   nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- provider_id(result$provider)
+    if (any(provider %in% repeated_ids))
+      provider <- trimws(paste(provider, as.list(result$provider)$label))
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
     run <- result$evalId %||% as.list(input$record)$evalId
     list(

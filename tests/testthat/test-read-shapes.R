@@ -79,6 +79,26 @@ test_that("samples of different logs are different cases, unless a key says that
   expect_length(quiet(read_ratings(files, case = c(file, result)))$cases, 10L)
 })
 
+test_that("providers of promptfoo with the same identifier are named by their labels", {
+  skip_if_not_installed("jsonlite")
+  result <- function(test, provider) sprintf(
+    '{"testIdx": %d, "promptIdx": 0, "provider": %s, "gradingResult": {"componentResults": [
+      {"pass": true, "assertion": {"type": "llm-rubric"}},
+      {"pass": false, "assertion": {"type": "equals"}}]}}', test, provider
+  )
+  read <- function(providers) {
+    results <- toString(unlist(lapply(0:1, result, providers)))
+    path <- withr::local_tempfile(fileext = ".json", lines =
+      sprintf('{"evalId": "e", "results": {"results": [%s]}}', results))
+    quiet(read_ratings(path))$cases
+  }
+  provider <- sprintf('{"id": "gpt", "label": "%s"}', c("cold", "", "hot"))
+  expect_identical(read(provider),
+    paste0(c("gpt cold", "gpt", "gpt hot"), rep(c("/0/0", "/1/0"), each = 3)))
+  expect_identical(read(c(provider[[1L]], '{"id": "other", "label": "cold"}', '"third"')),
+    paste0(c("gpt", "other", "third"), rep(c("/0/0", "/1/0"), each = 3)))
+})
+
 test_that("samples of several epochs are dependent cases", {
   skip_if_not_installed("jsonlite")
   file <- test_path("files", "real-shape", "inspect-epochs.json")
