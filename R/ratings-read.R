@@ -3,8 +3,8 @@
 #' Reads files of annotation tools, crowdsourcing platforms and evaluations of language models, and
 #' returns a [ratings()] object. Cases, raters, labels and truths are read as text, so that a
 #' category `1` stays `"1"` and a case `007` stays `"007"`. Other columns, such as weights and
-#' covariates, are numbers if all their values are plain numbers. Numbers with leading zeros, or
-#' with more than 15 digits, stay text.
+#' covariates, are numbers or logicals if all their values are plain numbers, or `TRUE` and `FALSE`.
+#' Numbers with leading zeros, or with more than 15 digits, stay text.
 #'
 #' @section Formats:
 #' | `format` | kind of file | `case`, `rater`, `rating` by default |
