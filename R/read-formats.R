@@ -190,10 +190,10 @@ keep_known_truths <- function(table, truths, given, several) {
     truth <- table[[column]]
     is_known <- recode(truth) %in% c(recode(labels), declared_categories(categories))
     is_unused <- !is.na(truth) & (several | !is_known)
-    warn_if(any(is_unused), "left_out", "Left out: known truth in column {.val {column}}.",
-      x = "{.val {unique(truth[is_unused])}} {?is not a category/are not categories}.",
+    warn_if(any(is_unused), "left_out", "Left out: known truths in column {.val {column}}.",
+      x = "Not used: {.val {unique(truth[is_unused])}}.",
       i = if (several) "Answers with several labels have no known truth." else
-        "Declare labels that no rater used in {.arg categories}.")
+        "They are not categories. Declare labels that no rater used in {.arg categories}.")
     table[[column]][is_unused] <- NA
   }
   table

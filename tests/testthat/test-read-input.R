@@ -297,4 +297,13 @@ test_that("an empty list of JSON is an answer without labels, if answers have se
       "bob.jsonl")
   )
   expect_identical(read_ratings(files, repeats = "labels")$empty, list(case = 2L, rater = 1L))
+  # Rows of Argilla with answers to other questions are not answers to this question.
+  answer <- '{"user_id":"%s","values":{"tone":{"value":"good"},"topics":{"value":%s}}}'
+  record <- '{"id":%d,"fields":{"text":"t"},"responses":[%s,%s]}'
+  answers <- sprintf(answer, c("a", "b"), c('["x","y"]', "[]", '["y"]', '["x"]'))
+  argilla <- sprintf(record, 1:2, answers[c(1, 3)], answers[c(2, 4)])
+  path <- write_bytes(paste(argilla, collapse = "\n"), file = "argilla.jsonl")
+  x <- read_ratings(path, rating = topics, repeats = "labels")
+  expect_identical(x$empty, list(case = 1L, rater = 2L))
+  expect_identical(as.character(tidy(x)$rating), c("x", "y", "y", "x"))
 })
