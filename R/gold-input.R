@@ -262,10 +262,10 @@ truth_of_variables <- function(known, x) {
 # contribution of one case. `is_counted`: is a gold case used for a mean (gold cases x means)?
 # `predicted_design`: result of design_of_predictions().
 #
-# Field `at_hand` becomes the design effect of all cases, which may be many more per cluster than the
-# gold cases. The variance of a case is the variance of its prediction, the share `explained`, plus
-# the variance of the rest, which gold cases show. If whole clusters are gold, the gold cases show
-# the design effect of all cases, which is then a lower limit.
+# Field `at_hand` becomes the design effect of all cases, which may be many more in a cluster than
+# its gold cases. The variance of a case is the variance of its prediction, the share `explained`,
+# plus the variance of the rest, which gold cases show. If whole clusters are gold, the gold cases
+# show the design effect of all cases, which is then a lower limit.
 adjust_for_clusters <- function(x, cluster, variance = share_variance(x),
                                 is_counted = TRUE | x$rest, predicted_design = 1) {
   if (is.null(cluster)) return(x)

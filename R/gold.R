@@ -25,7 +25,8 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
     weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case], case = case,
     truth = gold$truth[gold_rows], w = drawn_weight(gold, gold_rows), cluster = cluster[case],
     drawn = !is.null(gold$probability),
-    all_clusters = if (!is.null(cluster)) list(pattern = x$index, cluster = cluster, weight = weight)
+    all_clusters = if (!is.null(cluster))
+      list(pattern = x$index, cluster = cluster, weight = weight)
   )
 }
 
@@ -52,10 +53,9 @@ select_gold <- function(evidence, used) {
 }
 
 # Do gold cases represent all cases? Returns an element per column of `weight` (number of cases of
-# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w`
-# estimates the number of cases. If it differs from this number by more than 4 standard errors plus
-# 1%, some cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are sampling
-# probabilities known?
+# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w` estimates
+# the number of cases. If it differs from this number by more than 4 standard errors plus 1%, some
+# cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are they known?
 represent_all_cases <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
