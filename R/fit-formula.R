@@ -114,9 +114,11 @@ formula_design <- function(formula, data, like = NULL) {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
       is_text <- map_lgl(data, is.character)
       data <- modify_fields(data, is_text, function(v) factor(v, sort_strings(unique(v))))
-      # Levels that no case has would be columns of zeros, so a new design drops them.
+      # Levels that no case has would be columns of zeros, so a new design drops them, unless a
+      # factor would then have one level, for which model.matrix() fails.
+      is_single <- map_lgl(data[all.vars(terms)], function(v) is.factor(v) && n_distinct(v) < 2L)
       frame <- model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
-        drop.unused.levels = is.null(like))
+        drop.unused.levels = is.null(like) && !any(is_single))
       model_matrix <- model.matrix(terms, frame)
     },
     error = function(cnd) {

@@ -295,3 +295,21 @@ test_that("the halves of a number count weights, and exist where the median is t
   expect_gt(mean(data$z == 0), 0.5)
   expect_false(anyNA(fit_of(data)$p.value))
 })
+
+test_that("a group in which a factor has one level is NA, and stops no other group", {
+  withr::local_seed(1)
+  truth <- sample(c("x", "y", "z"), 600, TRUE)
+  answers_with <- function(p) ifelse(stats::runif(600) < p, truth, sample(unique(truth), 600, TRUE))
+  data <- data.frame(
+    r1 = answers_with(0.7), r2 = answers_with(0.7), r3 = answers_with(0.7), s = answers_with(0.8),
+    ward = factor(rep_len(c("A", "B", "C"), 600)), site = rep_len(c("one", "one", "two"), 600)
+  )
+  x <- ratings(data, raters = r1:r3, systems = s, covariates = ward:site, rater_kind = "expert")
+  estimate <- quiet(estimate_accuracy(x, "joint", rater_model("rater", base_rates = ~ward),
+    interval = "none", by = "site"))
+  alone <- x[which(data$site == "one"), ]
+  alone <- quiet(
+    estimate_accuracy(alone, "joint", rater_model("rater", base_rates = ~ward), interval = "none")
+  )
+  expect_equal(tidy(estimate)$estimate, c(tidy(alone)$estimate, NA))
+})
