@@ -116,7 +116,7 @@ database_ratings <- function(data, quos, options) {
     build_ratings(reduced$table, quos, options, reduced$times),
     fallible_error = function(cnd) {
       cnd$footer <- c(
-        "i" = "Row numbers refer to the distinct rows of {.arg data}, which the database counted."
+        "i" = "Row numbers refer to the distinct rows of `data`, which the database counted."
       )
       cnd_signal(cnd)
     }
@@ -240,9 +240,16 @@ check_collation <- function(data, columns) {
 
 # ---- Queries ------------------------------------------------------------------------------------
 
-# Runs code that queries a database. Errors of the driver become errors of this package.
+# Runs code that queries a database. Errors of the driver become errors of this package, and so does
+# the warning of RSQLite that it changes values, because a column has values of several types.
 ask_database <- function(code) {
-  if_foreign_error(code, function(cnd) {
+  stop_if_mixed <- function(cnd) {
+    abort_if(grepl("mixed type", conditionMessage(cnd), fixed = TRUE), "database",
+      "A column of the database has values of several types.",
+      x = escape_braces(conditionMessage(cnd)),
+      i = "Convert it to text, as in {.code dplyr::mutate(data, rating = as.character(rating))}.")
+  }
+  if_foreign_error(withCallingHandlers(code, warning = stop_if_mixed), function(cnd) {
     abort_fallible("database", "The database does not answer.",
       i = "Is the connection open, and does the table still exist?", parent = cnd)
   })

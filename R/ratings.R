@@ -54,8 +54,8 @@
 #' `covariates`, and name them in `by` of [estimate_accuracy()].
 #'
 #' @section 64-bit integers:
-#' Columns of class `integer64`, which databases return, are read as numbers if all values are at
-#' most 2^53. Otherwise they are read as strings, which needs the package \pkg{bit64}.
+#' Columns of class `integer64`, which databases return, are read as numbers if all values are
+#' below 2^53. Otherwise they are read as strings, which needs the package \pkg{bit64}.
 #'
 #' @section Databases:
 #' The ratings of a lazy table of \pkg{dbplyr} are counted in its database; see [ratings-database].
