@@ -139,9 +139,9 @@ test_that("cases must be known and, in wide data, differ", {
   for (blank in c("", " ")) {
     expect_error(ratings(transform(good, id = c("1", blank, "2")), raters = r1:r2, case = id),
       "first in row 2", class = "fallible_error_case")
-    rater <- factor(rep_len(c("ann", blank), nrow(long)))
-    expect_error(ratings(transform(long, rater = rater), case = case, rater = rater,
-      rating = rating), "first in row 2", class = "fallible_error_case")
+    anonymous <- transform(long, rater = factor(rep_len(c("ann", blank), nrow(long))))
+    expect_error(ratings(anonymous, case = case, rater = rater, rating = rating),
+      "first in row 2", class = "fallible_error_case")
   }
   expect_snapshot(error = TRUE, {
     ratings(transform(good, id = c(1, 1, 2)), raters = r1:r2, case = id)
