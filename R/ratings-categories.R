@@ -26,8 +26,9 @@ labelled_factor <- function(x) {
 }
 
 # Converts a column of class integer64 to numbers if all of them are below 2^53 (2^53 is the double
-# of 2^53 and of 2^53 + 1), and otherwise to strings. Strings need package bit64; without it the column is returned as
-# it is. Each value is stored in the 8 bytes of a double, and is read here as two 32-bit integers.
+# of 2^53 and of 2^53 + 1), and otherwise to strings. Strings need package bit64; without it the
+# column is returned as it is. Each value is stored in the 8 bytes of a double, and is read here as
+# two 32-bit integers.
 plain_integers <- function(x) {
   if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
