@@ -168,7 +168,7 @@ check_in_database <- function(layout, roles, options, systems) {
 }
 
 # Returns the number of rows. Raises an error if there are no rows, if one of the columns `keys` is
-# missing or blank in a row, or if `per_case` is TRUE and two rows have the same case.
+# missing or blank in a row, or if `per_case` is TRUE and two rows have one case.
 count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
   missing_counts <- lapply(keys, function(key) count_if(expr(trimws(!!key_expr(key)) == "")))
   census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))

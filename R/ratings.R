@@ -95,8 +95,8 @@
 #'   with levels in this order. Otherwise, or if factors contradict each other, a warning follows.
 #' @param weights A column of non-negative case weights: numbers of identical cases, or
 #'   probabilities. If weights are not whole numbers, they are probabilities: cases cannot be
-#'   resampled, and standard errors and intervals are `NA`. In long data, rows of a case have equal
-#'   weights.
+#'   resampled, and standard errors and intervals are `NA`. In long data, all rows of a case have
+#'   the same weight.
 #' @param repeats Meaning of several rows of one rater on one case. `"error"`: a mistake in the
 #'   data, which is an error. `"ratings"`: independent ratings; two ratings by the same rater do not
 #'   count as agreement between raters, but each is evidence about the case. `"reruns"`: the same
