@@ -48,7 +48,11 @@
 #' both. Cases without ratings get the mean prediction. Systems (or groups, with `by`) that answered
 #' no gold case have the estimate from ratings, with a reason. With `cluster`, gold cases in a
 #' cluster are dependent; with fewer than five clusters that contain gold cases there is no
-#' interval. Weights that count cases also replicate gold cases.
+#' interval. Weights that count cases also replicate gold cases: the label of a row with weight `w`
+#' counts as `w` independent labels. If one label was given for all cases of a row, these are
+#' dependent, and intervals are too narrow. Then give the row as cluster, as in
+#' `resampling = list(cluster = "row")`. In a simulation with weight 4, 90% intervals covered .60
+#' without clusters, and .94 with clusters.
 #'
 #' @section One rater:
 #' If there is only one rater (one language model as a judge, one imperfect test, or one vote of a

@@ -214,14 +214,35 @@ accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
   table$answered <- share_answered(x$fit$x)
-  new_columns <- c(accuracy_all = "estimate", all.low = "conf.low", all.high = "conf.high")
-  table[names(new_columns)] <- lapply(table[new_columns], of_all_cases, table$answered)
+  table[c("accuracy_all", "all.low", "all.high")] <-
+    of_all_cases(table, x)[c("estimate", "conf.low", "conf.high")]
   table
 }
 
-# Converts numbers about the answered cases to numbers about all cases, where an abstention counts
-# as wrong. A system that answered no case has the accuracy 0.
-of_all_cases <- function(value, answered) ifelse(answered %in% 0, 0, answered * value)
+# Converts estimates, standard errors and limits of accuracies among answered cases to those among
+# all cases, where an abstention counts as wrong. The accuracy among all cases is the product of the
+# accuracy and the share of answered cases, whose errors are independent. Their intervals are
+# combined by MOVER. The share has no error if the `target` of gold cases is the cases, and none for
+# a system that answered all cases. `table`: rows of systems of the estimate `x`.
+of_all_cases <- function(table, x, conf_level = x$options$conf_level) {
+  fitted <- x$fit$x
+  at <- match(table$system, fitted$systems)
+  share <- share_answered(fitted)[at]
+  is_exact <- share %in% 1 | identical(x$gold$settings$target, "cases")
+  n <- replace(answerable_weight(fitted)[at], is_exact, Inf)
+  share_limits <- wilson_interval(share, n, normal_quantile(conf_level))
+  value <- table$estimate
+  side <- function(end, share_end) {
+    sqrt((share * (value - end))^2 + (value * (share - share_end))^2)
+  }
+  all <- list(
+    estimate = share * value,
+    std.error = sqrt((share * table$std.error)^2 + value^2 * share * (1 - share) / n),
+    conf.low = pmax(0, share * value - side(table$conf.low, share_limits[, 1L])),
+    conf.high = pmin(1, share * value + side(table$conf.high, share_limits[, 2L]))
+  )
+  lapply(all, replace, share %in% 0, 0)
+}
 
 # Printed notes on systems that answered less than 95% of their cases.
 answered_notes <- function(table) {

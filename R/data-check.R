@@ -308,8 +308,9 @@ count_connected_groups <- function(x) {
 }
 
 look_at_systems <- function(x) {
-  answered_share <- colMeans(case_answers(x) > 0L)
-  n_incomplete <- sum(answered_share < 1)
+  weight <- pattern_weights(x)
+  missing_share <- colSums((pattern_answers(x) == 0L) * weight) / sum(weight)
+  n_incomplete <- sum(missing_share > 0)
   if (n_systems(x) == 0L) return(finding(
     "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
   ))
@@ -319,7 +320,7 @@ look_at_systems <- function(x) {
       if (length(followers) > 0L) paste0("Same answer as the plurality of the raters wherever it ",
         "leads by one rating: ", shorten(followers)) else count_noun(n_systems(x), "system"),
       count_clause(n_incomplete, "system", paste(
-        "without an answer on some cases, at most", percent(1 - min(answered_share))
+        "without an answer on some cases, at most", percent(max(missing_share))
       ))),
     problem = if (length(followers) > 0L) paste("If these answers were made or learnt from these",
       "ratings, the ratings cannot show their accuracy; cases of known truth can."),

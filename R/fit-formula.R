@@ -114,7 +114,9 @@ formula_design <- function(formula, data, like = NULL) {
       # Strings become factors here, because model.matrix() would sort levels by the locale.
       is_text <- map_lgl(data, is.character)
       data <- modify_fields(data, is_text, function(v) factor(v, sort_strings(unique(v))))
-      frame <- model.frame(terms, data, xlev = like$xlev, na.action = na.pass)
+      # Levels that no case has would be columns of zeros, so a new design drops them.
+      frame <- model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
+        drop.unused.levels = is.null(like))
       model_matrix <- model.matrix(terms, frame)
     },
     error = function(cnd) {

@@ -260,8 +260,14 @@ truth_of_variables <- function(known, x) {
 # reduce the variance between clusters, the estimate becomes the mean of gold cases. `cluster`:
 # cluster of each gold case; if it is NULL, `x` is unchanged. `variance`: variance of the
 # contribution of one case. `is_counted`: is a gold case used for a mean (gold cases x means)?
-adjust_for_clusters <-
-  function(x, cluster, variance = share_variance(x), is_counted = TRUE | x$rest) {
+# `predicted_design`: result of design_of_predictions().
+#
+# Field `at_hand` becomes the design effect of all cases, which may be many more in a cluster than
+# its gold cases. The variance of a case is the variance of its prediction, the share `explained`,
+# plus the variance of the rest, which gold cases show. If whole clusters are gold, the gold cases
+# show the design effect of all cases, which is then a lower limit.
+adjust_for_clusters <- function(x, cluster, variance = share_variance(x),
+                                is_counted = TRUE | x$rest, predicted_design = 1) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * is_counted, cluster) > 0))
   enough_clusters <- x$clusters >= min_clusters
@@ -273,8 +279,27 @@ adjust_for_clusters <-
   x$estimate[slope_harms] <- x$alone[slope_harms]
   x$slope[slope_harms] <- 0
   x$rest[, slope_harms] <- x$answers[, slope_harms]
+  explained <- 1 - x$ratio / x$design
   x$ratio <- ifelse(enough_clusters, pmin(ratio, design), x$ratio)
-  x$at_hand <- x$at_hand * ifelse(enough_clusters, design / x$design, 1)
+  explained[slope_harms] <- 0
+  all_design <- pmax(design / x$design, explained * predicted_design + x$ratio / x$design)
+  x$at_hand <- x$at_hand * ifelse(enough_clusters, all_design, 1)
   x$design <- ifelse(enough_clusters, design, x$design)
   x
+}
+
+# Design effect of clusters on the mean prediction of all cases: its variance, divided by the
+# variance if cases were independent. `q`, `weight`: see gold_quantity(). `all_clusters`: see
+# gold_evidence(); 1 if it is NULL.
+design_of_predictions <- function(q, weight, all_clusters) {
+  if (is.null(all_clusters)) return(1)
+  weight <- array(weight, dim(q))
+  q[weight == 0] <- 0
+  deviation <- q - rep(colSums(q * weight) / colSums(weight), each = nrow(q))
+  deviation[weight == 0] <- 0
+  sums <- rowsum(
+    deviation[all_clusters$pattern, , drop = FALSE] * all_clusters$weight, all_clusters$cluster
+  )
+  design <- colSums(sums^2) * nrow(sums) / (nrow(sums) - 1) / colSums(weight * deviation^2)
+  ifelse(is.finite(design), design, 1)
 }

@@ -7,7 +7,7 @@
 # categories; computed if the argument is NULL); `answer` (patterns x systems); `weight`, number of
 # cases; `rated`, does the pattern have ratings? Fields by gold case: `at`, index of its pattern;
 # `case`; `truth`; `w`, sampling weight; `cluster`. `drawn`: were gold cases drawn with known
-# probabilities?
+# probabilities? `all_clusters`: pattern, cluster and weight of all cases.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   weight <- weights_of_cases(x)
   n_gold <- sum(weight[gold$case])
@@ -24,7 +24,9 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case], case = case,
     truth = gold$truth[gold_rows], w = drawn_weight(gold, gold_rows), cluster = cluster[case],
-    drawn = !is.null(gold$probability)
+    drawn = !is.null(gold$probability),
+    all_clusters = if (!is.null(cluster))
+      list(pattern = x$index, cluster = cluster, weight = weight)
   )
 }
 
@@ -44,17 +46,16 @@ select_gold <- function(evidence, used) {
   used <- used & (evidence$rated | rep(has_unrated_gold, each = nrow(used)))
   weight <- evidence$weight * used
   w <- evidence$w * used[at, , drop = FALSE]
-  c(evidence[c("at", "truth", "cluster", "drawn")], list(
+  c(evidence[c("at", "truth", "cluster", "all_clusters", "drawn")], list(
     weight = weight, w = w, gold = colSums(w > 0),
     stands = represent_all_cases(weight, w, evidence$drawn)
   ))
 }
 
 # Do gold cases represent all cases? Returns an element per column of `weight` (number of cases of
-# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w`
-# estimates the number of cases. If it differs from this number by more than 4 standard errors plus
-# 1%, some cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are sampling
-# probabilities known?
+# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w` estimates
+# the number of cases. If it differs from this number by more than 4 standard errors plus 1%, some
+# cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are they known?
 represent_all_cases <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
@@ -79,7 +80,8 @@ gold_quantity <- function(gold_data, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
   x <- settle(correct(y, q[gold_data$at, , drop = FALSE], prediction_of(q, gold_data$weight),
     w = gold_data$w))
-  adjust_for_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)))
+  adjust_for_clusters(x, gold_data$cluster, variance(x), array(gold_data$w > 0, dim(x$rest)),
+    design_of_predictions(q, gold_data$weight, gold_data$all_clusters))
 }
 
 # Estimates accuracies of the systems with numbers `first` from gold cases or, with `second`, the
@@ -382,9 +384,8 @@ max_explained <- 0.95 # upper limit of the share of variance that ratings may ex
 # Least number of clusters with gold cases from which differences between clusters can be estimated.
 min_clusters <- 5L
 
-# Returns the variance ratio (see correct_mean()) if cases of a cluster are dependent. It is
-# computed from sums of `deviations` over clusters, and is at least `ratio`, the value for
-# independent cases. `fitted`: number of parameters fitted to gold cases.
+# Returns the variance ratio (see correct_mean()) from sums of `deviations` over clusters. It is at
+# least `ratio`, for independent cases. `fitted`: number of parameters fitted to gold cases.
 clustered_ratio <- function(x, ratio, deviations, cluster, fitted, variance) {
   cluster_squares <- colSums(rowsum(deviations, cluster)^2) * x$clusters / (x$clusters - fitted)
   pmax(ratio, cluster_squares / (variance * x$gold))

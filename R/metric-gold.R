@@ -299,6 +299,9 @@ scored_gold <- function(estimate, judge) {
   list(
     at = position[copies], truth = gold$truth[copies], w = w, gold = length(copies),
     weight = judge$v, cluster = estimate$options$cluster[gold$case[copies]],
+    all_clusters = if (!is.null(estimate$options$cluster)) list(
+      pattern = seq_along(judge$at), cluster = estimate$options$cluster[judge$at], weight = judge$v
+    ),
     stands = represent_all_cases(as.matrix(judge$v), as.matrix(w), !is.null(gold$probability))
   )
 }

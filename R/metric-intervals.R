@@ -34,14 +34,13 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
 }
 
 # Returns the table of accuracies among all cases, with abstentions as wrong answers: the accuracy
-# multiplied by the share of cases that the system answered.
+# multiplied by the share of cases that the system answered, see of_all_cases().
 accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   accuracy <- subset_plan(built_in_metrics["accuracy"], plan, averages = NULL)
   table <- metrics_of_table(estimate, accuracy, interval, conf_level)
   table$metric <- names(plan$records)
-  answered_share <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
-  table[estimate_columns] <- lapply(table[estimate_columns], of_all_cases, answered_share)
-  table$reason[answered_share %in% 0] <- NA
+  table[estimate_columns] <- of_all_cases(table, estimate, conf_level)[estimate_columns]
+  table$reason[!is.na(table$estimate)] <- NA
   table
 }
 

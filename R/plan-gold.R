@@ -76,10 +76,12 @@
 #' `augment()` returns the cases to label. Fill in its column `truth`, and give it to
 #' [estimate_accuracy()] as `known_truth`. Keep its column `probability`; without this column the
 #' estimate is biased. If weights are counts, a row represents several cases, and its label counts
-#' for all of them. The number of rows is then lower than the planned number of gold cases. Cases
-#' cannot be drawn from a database; use `dplyr::collect()` first. For a difference, only cases with
-#' different answers are drawn; for precision, only cases with the answer `category`. These cases
-#' cannot be used to estimate the accuracy of a system.
+#' for all of them. The number of rows is then lower than the planned number of gold cases. If the
+#' label of a row is given once for all of its cases, also give the row as cluster to
+#' [estimate_accuracy()], whose section on gold cases shows how. Otherwise intervals are too narrow.
+#' Cases cannot be drawn from a database; use `dplyr::collect()` first. For a difference, only cases
+#' with different answers are drawn; for precision, only cases with the answer `category`. These
+#' cases cannot be used to estimate the accuracy of a system.
 #'
 #' @section Groups:
 #' For the result of [estimate_accuracy()] with `by`, and for ratings with `by`, the result has a

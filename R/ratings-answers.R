@@ -297,8 +297,13 @@ format_abstentions <- function(x) {
 # For each system, the number of its answers divided by the number of its answers and abstentions,
 # with weights of cases. NA for a system that has neither answers nor abstentions.
 share_answered <- function(x) {
-  answered_weight <- colSums((pattern_answers(x) > 0L) * pattern_weights(x))
-  ratio(answered_weight, answered_weight + weight_of_abstentions(x, x$silent_systems, n_systems(x)))
+  ratio(answered_weight(x), answerable_weight(x))
+}
+
+# For each system: weight of the cases that it answered, and of these and its abstentions.
+answered_weight <- function(x) colSums((pattern_answers(x) > 0L) * pattern_weights(x))
+answerable_weight <- function(x) {
+  answered_weight(x) + weight_of_abstentions(x, x$silent_systems, n_systems(x))
 }
 
 # Text of a note for results that do not use abstentions; NULL if there are none.

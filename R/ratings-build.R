@@ -58,7 +58,8 @@ build_long <- function(input, categories, systems) {
   rater <- encode_labels(input$rater, raters, "rater", "rater")
   core_patterns <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core_patterns, systems, input, categories, raters)
-  if (any(input$empty)) fields$empty_answers <- list(case = case[input$empty], rater = rater[input$empty])
+  if (any(input$empty))
+    fields$empty_answers <- list(case = case[input$empty], rater = rater[input$empty])
   fields
 }
 

@@ -179,10 +179,11 @@ given_argument_names <- function(quos) names(quos)[!map_lgl(quos, quo_is_null)]
 # given, read_ratings() assumes long data.
 describes_long_data <- function(quos) !any(c("raters", "counts") %in% given_argument_names(quos))
 
-# Names of variables and strings in the expressions `quos`. Any of them may be the name of a column.
+# Names of variables and strings in the expressions `quos`, such as c(a, "b"). Any of them may be
+# the name of a column.
 names_in <- function(quos) {
   unlist(lapply(lapply(quos, quo_get_expr), function(expr) {
-    c(all.vars(expr), if (is.character(expr)) expr)
+    c(all.vars(expr), unlist(Filter(is.character, as.list(expr))))
   }))
 }
 

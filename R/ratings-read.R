@@ -1,8 +1,10 @@
 #' Read ratings from files
 #'
 #' Reads files of annotation tools, crowdsourcing platforms and evaluations of language models, and
-#' returns a [ratings()] object. Every column is read as text, so that a category `1` stays `"1"`
-#' and a case `007` stays `"007"`.
+#' returns a [ratings()] object. Cases, raters, labels and truths are read as text, so that a
+#' category `1` stays `"1"` and a case `007` stays `"007"`. Other columns, such as weights and
+#' covariates, are numbers or logicals if all their values are plain numbers, or `TRUE` and `FALSE`.
+#' Numbers with leading zeros, or with more than 15 digits, stay text.
 #'
 #' @section Formats:
 #' | `format` | kind of file | `case`, `rater`, `rating` by default |
@@ -41,8 +43,8 @@
 #' too. `NaN` and `Infinity`, which Python writes into JSON, are missing values. Verdicts that a
 #' tool could not parse, and answers in Argilla that were not submitted, are missing ratings.
 #' Rejected assignments, and workers that Appen marks as tainted, are dropped. Known truth in files
-#' of Appen and Toloka becomes the `truth`. A warning of class `fallible_warning_left_out` lists all
-#' dropped rows and answers.
+#' of Appen and Toloka becomes the `truth`, if it is a category; `truth = NULL` ignores it. A
+#' warning of class `fallible_warning_left_out` lists all dropped rows, answers and truths.
 #'
 #' @section Cases in several files:
 #' An identifier is the same case in all files in three situations: the tool has unique identifiers
@@ -50,7 +52,7 @@
 #' In results of evaluations, a case is identified by its run and its sample. Therefore sample 1 of
 #' two tasks is two cases, and a sample that was scored again is the same case. If other files share
 #' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
-#' `file = list(same_cases = TRUE)`.
+#' `file = list(same_cases = TRUE)`, whatever `repeats` is.
 #'
 #' @section Models among the raters:
 #' `systems = c("gpt-4o")` names the raters that are systems. Predictions in a project of Label
@@ -86,8 +88,8 @@
 #'   systems. Otherwise names of raters that are systems, or a path or data frame of predictions.
 #'   The columns of predictions are `case`, `system` and `prediction`, or have the names given in
 #'   `case`, `rater` and `rating`. In wide tables, `systems` may also be columns.
-#' @param na Labels that mean a missing rating. Empty fields are missing, too. Of the default
-#'   labels, `"-"` is an answer if `"+"` also occurs.
+#' @param na Labels that mean a missing rating or an unknown `truth`. Empty fields are missing, too.
+#'   Of the default labels, `"-"` is an answer if `"+"` also occurs.
 #' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
 #' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
 #'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line
@@ -132,8 +134,8 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   )
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
-    keep = keep_columns(mapping, enquos(...)), named = names_in(mapping),
-    na_given = na_given
+    keep = keep_columns(mapping, enquos(systems, ...)), named = names_in(mapping),
+    labels = identical(value_of_argument(enquos(...)$repeats), "labels"), na_given = na_given
   ))
   files <- find_files(path)
   contents <- read_files(files, how)
@@ -152,25 +154,30 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 # `contents`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
 # `how`: settings of the reader, see open_input().
 ratings_of <- function(contents, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  given <- names(enquos(...))
+  given <- enquos(...)
   na_given <- isTRUE(how$na_given)
   mapping <- add_default_columns(mapping, contents)
   columns <- Map(
     function(quo, arg) mapped_columns(contents, quo, arg), mapping, names(mapping)
   )
   is_default <- identical(unname(columns$case), contents$map$case)
-  same_cases <- isTRUE(how$same_cases) || "repeats" %in% given
-  contents$table <- resolve_cases(contents, columns, is_default, same_cases)
+  contents$table <- resolve_cases(contents, columns, is_default, isTRUE(how$same_cases))
   systems <- find_systems(systems, contents, mapping, how)
   if (is_quosure(systems$columns))
     columns$systems <- mapped_columns(contents, systems$columns, "systems")
   check_files(contents, columns)
   table <- drop_rows(systems$ratings %||% contents$table, contents, columns)
+  truths <- if (!"truth" %in% names(given))
+    contents$truths[names(contents$truths) %in% columns$rating]
+  columns$truth <- truths %||% mapped_columns(contents, given$truth %||% quo(NULL), "truth")
   tables <- list(ratings = blank_ids_to_na(table, columns))
   if (!is.null(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
   if (!is_default) contents$covariates <- NULL
-  implied <- settings_from_files(contents, tables$ratings, columns, systems$columns, given)
+  several <- isTRUE(how$labels)
+  tables$ratings <- convert_columns(tables$ratings, columns, contents$covariates, several)
+  tables$ratings <- keep_known_truths(tables$ratings, truths, given, several)
+  implied <- settings_from_files(contents, tables$ratings, columns, systems$columns, names(given))
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
     list2DF(tables$ratings), na_given = na_given, no_key = if (length(contents$key) > 0L) "file"
@@ -266,6 +273,8 @@ read_files <- function(files, how) {
   contents$key <- if (length(key) == sum(n_rows) && !anyNA(key)) key
   contents$map$systems <- unique(unlist(lapply(file_contents, function(file) file$map$systems)))
   contents$notes <- unlist(lapply(file_contents, `[[`, "notes"))
+  truths <- unlist(lapply(unname(file_contents), `[[`, "truths"))
+  contents$truths <- truths[!duplicated(names(truths))]
   contents
 }
 
@@ -352,7 +361,8 @@ resolve_cases <- function(contents, columns, is_default, same_cases) {
     x = "{.file {ids$from[ids$id == shared_ids[[1L]]]}} have case {.val {shared_ids[[1L]]}}
          {if (length(shared_ids) > 1L) paste('and', length(shared_ids) - 1L, 'more')} in common.",
     i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
-      "If they are the same cases, give {.code file = list(same_cases = TRUE)}."),
+      "If they are the same cases, give {.code file = list(same_cases = TRUE)}, also if they
+        are repeats."),
     case = shared_ids, rater = NULL)
   table
 }

@@ -148,19 +148,21 @@ abort_format <- function(input) {
 # `systems`: names of raters that are systems.
 settings_from_files <- function(got, table, columns, systems, given) {
   labels <- setdiff(distinct(table[columns$rating]), NA)
-  truth <- unname(got$truths[names(got$truths) %in% columns$rating])
+  truths <- got$truths[names(got$truths) %in% columns$rating]
+  truths <- Filter(function(column) !all(is.na(table[[column]])), truths)
   raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
   programs <- got$format$programs
   kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
   settings <- drop_null(list(
     covariates = got$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
-    truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
+    truth = if (length(truths) > 0L)
+      if (length(columns$rating) > 1L) call2("list", !!!truths) else unname(truths),
     rater_kind = if (n_distinct(kinds) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
   settings <- settings[setdiff(names(settings), given)]
   if (!is.null(settings$truth))
-    inform_fallible("The known truth in column {.val {settings$truth}} is read as {.arg truth}.")
+    inform_fallible("The known truth in column{?s} {.val {truths}} is read as {.arg truth}.")
   if (!is.null(settings$rater_kind)) {
     judges <- map_chr(split(raters, kind_words[kinds]), shorten)
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
@@ -168,6 +170,50 @@ settings_from_files <- function(got, table, columns, systems, given) {
       i = "If this is wrong, give {.arg rater_kind}. Intervals depend on it.")
   }
   settings
+}
+
+# Replaces known truths of the format that are not categories by NA, with a warning. `truths`: their
+# columns, named by the columns of ratings. `given`: quosures of arguments of ratings(). `several`:
+# may answers have several labels?
+keep_known_truths <- function(table, truths, given, several) {
+  for (rating in names(truths)) {
+    given_value <- function(arg) {
+      value <- value_of_argument(given[[arg]])
+      if (is.list(value)) value[[rating]] else value
+    }
+    categories <- given_value("categories")
+    old <- as_label(categories)
+    new <- ifelse(nzchar(names2(categories)), names2(categories), old)
+    recode <- function(labels) c(new, labels)[match(labels, c(old, labels))]
+    labels <- setdiff(distinct(table[rating]), as_label(given_value("abstain")))
+    column <- truths[[rating]]
+    truth <- table[[column]]
+    is_known <- recode(truth) %in% c(recode(labels), declared_categories(categories))
+    is_unused <- !is.na(truth) & (several | !is_known)
+    warn_if(any(is_unused), "left_out", "Left out: known truths in column {.val {column}}.",
+      x = "Not used: {.val {unique(truth[is_unused])}}.",
+      i = if (several) "Answers with several labels have no known truth." else
+        "They are not categories. Declare labels that no rater used in {.arg categories}.")
+    table[[column]][is_unused] <- NA
+  }
+  table
+}
+
+# Converts columns without labels or identifiers from text, for example counts, weights and
+# covariates. `covariates`: those of the format, which are identifiers. `several`: as above.
+convert_columns <- function(table, columns, covariates, several) {
+  has_flags <- several && length(columns$rating) > 1L
+  columns[c("counts", if (has_flags) "rating")] <- NULL
+  modify_fields(table, setdiff(names(table), c(covariates, unlist(columns))), convert_text)
+}
+
+# Converts text to numbers if all known values are plain numbers, and to logicals if all are TRUE or
+# FALSE. Numbers with leading zeros or more than 15 digits are identifiers, and stay text.
+convert_text <- function(x) {
+  plain <- "^ *([-+]?([1-9][0-9]{0,14}|0)?([.][0-9]*)?([eE][-+]?[0-9]+)?|TRUE|FALSE|NA) *$"
+  values <- if (is.character(x)) setdiff(x, NA)
+  if (length(values) > 0L && all(grepl(plain, values, perl = TRUE, useBytes = TRUE)))
+    type.convert(x, as.is = TRUE) else x
 }
 
 # Text of a note about the rows or answers for which `is_dropped` is TRUE; NULL if there are none.
@@ -178,11 +224,10 @@ left_out <- function(is_dropped, noun, description, verb = "Left out") {
 note_missing <- function(...) left_out(..., verb = "Taken for missing")
 
 # Applies `na` and `clean_labels` to the labels of ratings and of systems together, so that a label
-# is spelt in the same way in both tables. Converts counts from text to numbers.
+# is spelt in the same way in both tables.
 resolve_labels <- function(tables, columns, na, clean, na_given) {
-  tables$ratings <- modify_fields(tables$ratings, columns$counts, type.convert, as.is = TRUE)
   label_columns <- list(
-    ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE)
+    ratings = unlist(columns[c("rating", "raters", "systems", "truth")], use.names = FALSE)
   )
   label_columns$systems <- head(
     intersect(c("prediction", label_columns$ratings), names(tables$systems)), 1L

@@ -9,10 +9,11 @@
 # * document, record: for JSON, the parsed file and its first object;
 # * entries: files of a zip archive;
 # * limits (see file_limits()); spent: number of cells of JSON that were read so far;
+# * labels: may an answer have several labels?
 # * notes (see add_note()); failed (see new_format()).
 # `how`: a list of sep, skip, sheet, range and encoding (see the argument `file` of read_ratings());
-# keep (function that selects the names of columns to read); limits (if not the usual ones); and
-# scratch (folder for unpacked files).
+# keep (function that selects the names of columns to read); labels (see above); limits (if not the
+# usual ones); and scratch (folder for unpacked files).
 open_input <- function(path, how) {
   abort_if(!is_string(path) || !file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
@@ -21,7 +22,7 @@ open_input <- function(path, how) {
     path = path, name = sub("[.][^.]*$", "", stem), extension = fold_case(tools::file_ext(stem)),
     sep = how$sep, sheet = how$sheet, range = how$range, skip = how$skip %||% 0,
     encoding = how$encoding %||% "UTF-8", keep = how$keep %||% identity,
-    limits = how$limits %||% file_limits(), spent = 0, notes = NULL
+    limits = how$limits %||% file_limits(), spent = 0, notes = NULL, labels = isTRUE(how$labels)
   )
   input$plain <- plain_file(input, how$scratch)
   input$kind <- kind_of_bytes(input)
@@ -259,12 +260,23 @@ shorten_text <- function(x) {
 # ---- Tables of text -------------------------------------------------------------------------
 
 # Converts the values of a field, a list with an element per record, to a column of text: a
-# character vector, or a list of character vectors if a record may have several values.
-as_text <- function(x) {
-  x <- lapply(x, function(value) if (all(lengths(value) == 1L)) unlist(value) else value)
+# character vector, or a list of character vectors if a record may have several values. Numbers and
+# logicals become labels before they are combined with strings, because unlist() would change them.
+# If answers may have several labels, an empty list is an answer without labels.
+as_text <- function(x, input) {
+  is_list <- map_lgl(x, is.list) | lengths(x) > 1L
+  values <- rapply(lapply(x[is_list], as.list), as_label, c("logical", "integer", "numeric"),
+    how = "replace")
+  x[is_list] <- lapply(values, function(value) {
+    if (!all(lengths(value) == 1L)) value else
+      if (length(value) > 0L || input$labels) as.character(unlist(value))
+  })
   if (any(map_lgl(x, is.list))) return(x)
-  if (all(lengths(x) <= 1L)) as_label(unlist(replace(x, lengths(x) == 0L, NA))) else
-    lapply(x, function(value) as_label(value %||% NA_character_))
+  modes <- map_chr(x, mode)
+  for (at in split(seq_along(x), modes)[setdiff(modes, c("NULL", "character"))])
+    x[at] <- as.list(as_label(unlist(x[at])))
+  x[modes == "NULL"] <- NA_character_
+  if (all(lengths(x) == 1L)) as_label(unlist(x)) else x
 }
 
 # Converts records (lists of fields) to a table: a list of columns of text, NA where a record lacks
@@ -284,7 +296,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
       if (any(is_nested))
         record_table(replace(values, !is_nested, list(NULL)), input, keep, paste0(name, ".")),
       if ((any(has_value) || !any(is_nested)) && length(keep(name)) > 0L)
-        setNames(list(as_text(replace(values, is_nested, list(NULL)))), name)
+        setNames(list(as_text(replace(values, is_nested, list(NULL)), input)), name)
     )
   })
   columns <- unlist(columns, FALSE)

@@ -64,10 +64,9 @@ drop_title_rows <- function(columns, input) {
   name_columns(columns, input)
 }
 
-# Is each field of a column empty? Lists of labels are never empty fields, because an empty list is
-# an answer.
+# Is each field of a column empty? An empty list of labels is an answer.
 is_blank <- function(x) {
-  if (is.list(x)) return(logical(length(x)))
+  if (is.list(x)) return(is.na(x))
   values <- unique(x)
   x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
@@ -187,7 +186,6 @@ read_crowd <- function(case, rater, status, dropped_status, reason, answers, gol
     table <- lapply(table, `[`, !is_dropped)
     truths <- setNames(gold(question_columns), question_columns)
     truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
-    table <- modify_fields(table, truths, function(x) replace(x, !nzchar(x), NA))
     list(
       table = table, choices = question_columns, truths = truths,
       map = list(

@@ -94,8 +94,13 @@ read_promptfoo <- function(input) {
   results <- Map(function(result, at) {
     replace(result, "testIdx", result$testIdx %||% paste0("#", at))
   }, results, seq_along(results))
+  # Providers with the same identifier, such as two temperatures of a model, differ in their labels.
+  providers <- unique(lapply(results, `[[`, "provider"))
+  repeated_ids <- repeated_values(unlist(lapply(providers, provider_id)))
   nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- provider_id(result$provider)
+    if (any(provider %in% repeated_ids))
+      provider <- trimws(paste(provider, as.list(result$provider)$label))
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
     run <- result$evalId %||% as.list(input$record)$evalId
     list(
@@ -266,7 +271,7 @@ value_label <- function(value) {
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
   if (!is.null(names(value))) value <- list(value)
-  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else v))
+  unlist(lapply(value, function(v) if (is.list(v)) value_label(v) else as_label(v)))
 }
 
 # Converts a column of CSV: cells that contain values of controls as JSON text (objects or arrays)
@@ -279,7 +284,7 @@ choices_of_cells <- function(x, input) {
   x <- modify_fields(as.list(x), is_object_text, function(cell) {
     or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
   })
-  as_text(x)
+  as_text(x, input)
 }
 
 read_label_studio_min <- function(input) {

@@ -230,9 +230,9 @@ say_methods.accuracy_estimate <- function(x) {
   first_sentences <- fill(
     "%s was estimated from %s%s of %s by %s in %s, %s, with the R package fallible%s.",
     if (is_pass_rate(x)) "The pass rate" else "Accuracy",
-    count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
+    count_noun(sum(pattern_lengths(ratings) * pattern_cases(ratings)), "rating"),
     only_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
-    count_noun(nrow(ratings), "case"), count_noun(n_raters(ratings), "rater"),
+    count_noun(count_cases(ratings), "case"), count_noun(n_raters(ratings), "rater"),
     count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
     only_if(by_agreement, fill(
       ": it estimates the accuracy of fallible raters from their agreement, and then the accuracy of

@@ -87,11 +87,11 @@ set_known_truths <- function(posterior, truth) {
   posterior
 }
 
-# Mean probability of each category over all cases with labels: the estimated base rates.
+# Weighted mean probability of each category over the cases with labels: the estimated base rates.
 label_rates <- function(x, posterior) {
   with_label <- which(!is.na(posterior[, 1L]))
-  n_cases <- pattern_times(x)[with_label]
-  na_real(colSums(posterior[with_label, , drop = FALSE] * n_cases) / sum(n_cases))
+  weight <- pattern_weights(x)[with_label]
+  na_real(colSums(posterior[with_label, , drop = FALSE] * weight) / sum(weight))
 }
 
 # Mixes the labels of a model with smoothed vote shares, whose weight is `votes`. For the smoothed

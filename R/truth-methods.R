@@ -21,6 +21,9 @@
 #'   whose highest probability is below `sure`; `entropy`, the mean entropy in bits; `missing`, the
 #'   number of cases whose probabilities are `NA`.
 #'
+#'   Means and base rates use the weights of cases. Weights that are whole numbers are numbers of
+#'   cases, which `n`, `cases`, `unsure` and `missing` count.
+#'
 #'   `as.data.frame()`: the wide table of [ground_truth()]. `format()`: a string with the number of
 #'   cases, and of cases with unsure labels.
 #' @family estimation
@@ -36,8 +39,9 @@ NULL
 
 # Makes the result of ground_truth() in wide format. `posterior`: probabilities (patterns of `x` x
 # categories). `about`: result of finish_labels(), whose fields describe how labels were computed.
-# The result has two attributes: `truth`, the true categories if `x` contains them, and `known`,
-# which is TRUE for cases whose known truth was used.
+# Attribute `truth` of the result contains the true categories, if `x` contains them. Attribute
+# `about` contains `known`, the labels of cases whose known truth was used, and `weights`, a vector
+# with the cases as names, or NULL. They hold for every selection of rows.
 new_ground_truth <- function(x, posterior, about) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
@@ -50,20 +54,22 @@ new_ground_truth <- function(x, posterior, about) {
     drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies")]),
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
-      unrated = sum(!rated_patterns(x)[pattern])
+      unrated = count_cases(x, !rated_patterns(x)), known = as_label(x$cases[certain[pattern]]),
+      weights = if (!is.null(x$weights)) setNames(x$weights, as_label(x$cases))
     )
   )
   colnames(posterior) <- x$categories
-  out <- label_table(table, about, posterior, tabulate(pattern, n_patterns(x)))
-  attributes(out)[c("truth", "known")] <- list(if (!is.null(x$truth)) truth(x), certain[pattern])
+  out <- label_table(table, about, posterior, list(weight = pattern_weights(x),
+    cases = pattern_cases(x)))
+  attr(out, "truth") <- if (!is.null(x$truth)) truth(x)
   out
 }
 
 # Makes the `ground_truth` object from the wide table. `probability`: the distinct rows of
-# probabilities in `table`. `times`: the number of cases with each of these rows.
+# probabilities in `table`. `size`: their weights and numbers of cases, as from row_sizes().
 label_table <- function(table, about, probability = probability_matrix(table, "x"),
-                        times = rep_len(1L, nrow(table))) {
-  facts <- label_facts(probability, times, sure_enough(about))
+                        size = row_sizes(table, about)) {
+  facts <- label_facts(probability, size, sure_enough(about))
   with_label <- !is.na(probability[, 1L])
   top_category <- most_probable(probability[with_label, , drop = FALSE])$category
   size_words <- paste(count_noun(facts$cases, "case"), "x",
@@ -75,7 +81,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
       cases = tidy_labels,
       categories = tibble::tibble(
         category = factor_in_order(colnames(probability)),
-        n = as.integer(rowsum_codes(top_category, times[with_label], facts$categories)),
+        n = as.integer(rowsum_codes(top_category, size$cases[with_label], facts$categories)),
         probability = na_real(unname(about$base_rates))
       )
     ),
@@ -94,18 +100,29 @@ tidy_labels <- function(x) {
   long_truth(x$case, factor_in_order(colnames(probability)), probability)
 }
 
-# Returns the columns of glance(). `times`: number of cases that each row of `probability`
-# represents. A label is unsure if its probability is below `sure`.
-label_facts <- function(probability, times, sure) {
+# Returns the weight of each row of labels, and the number of cases that it represents: its weight
+# if all weights are whole numbers, and otherwise 1 (0 if the weight is 0).
+row_sizes <- function(table, about) {
+  weights <- about$weights
+  weight <- unname(weights[match(as_label(table$case), names(weights))]) %||%
+    rep_len(1L, nrow(table))
+  weight[is.na(weight)] <- 1L # a row that the user has added
+  list(weight = weight, cases = if (weights_are_counts(about)) weight else +(weight > 0))
+}
+
+# Returns the columns of glance(). `size`: weight of each row of `probability`, and number of cases
+# that it represents. A label is unsure if its probability is below `sure`.
+label_facts <- function(probability, size, sure) {
   with_label <- !is.na(probability[, 1L])
-  n_cases <- times[with_label]
+  n_cases <- size$cases[with_label]
+  weight <- size$weight[with_label]
   probability <- probability[with_label, , drop = FALSE]
   highest <- most_probable(probability)$probability
-  mean_of <- function(x) na_real(sum(x * n_cases) / sum(n_cases))
+  mean_of <- function(x) na_real(sum(x * weight) / sum(weight))
   list(
-    cases = sum(times), categories = ncol(probability), probability = mean_of(highest),
+    cases = sum(size$cases), categories = ncol(probability), probability = mean_of(highest),
     unsure = sum(n_cases[highest < sure - tie_tolerance]), entropy = mean_of(entropy(probability)),
-    missing = sum(times[!with_label])
+    missing = sum(size$cases[!with_label])
   )
 }
 
@@ -189,5 +206,5 @@ glance.ground_truth <- function(x, ..., sure = NULL) {
   if (is.null(sure)) return(NextMethod())
   check_dots_empty(...)
   check_number(sure, "sure", 0, 1)
-  tibble::as_tibble(label_facts(probability_matrix(x, "x"), rep_len(1L, nrow(x)), sure))
+  tibble::as_tibble(label_facts(probability_matrix(x, "x"), row_sizes(x, attr(x, "about")), sure))
 }

@@ -193,7 +193,8 @@ predict.ground_truth <- function(object, ...) {
 #'   and `upper`, the limits of the bin; `probability`, the mean of the probabilities in the bin;
 #'   `share`, the share of them whose category is the true one; `conf.low` and `conf.high`, Wilson's
 #'   interval for `share`; `n`, the number of probabilities in the bin. The interval treats all
-#'   probabilities as independent, although those of the same case are not.
+#'   probabilities as independent, although those of the same case are not. Means and shares use
+#'   the weights of cases. Weights that are whole numbers are numbers of cases, which `n` counts.
 #'
 #'   `glance()` returns a tibble with one row. Columns: numbers of `bins` and `cases`;
 #'   `outside`, the number of bins whose `probability` is outside the interval; `error`, the mean
@@ -221,8 +222,9 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
   true_category <- true_categories(x, truth, colnames(probability))
-  is_gold <- attr(x, "known") %||% logical(nrow(probability))
-  is_used <- true_category > 0L & !is.na(probability[, 1L]) & !rep_len(is_gold, nrow(probability))
+  size <- row_sizes(x, attr(x, "about"))
+  is_gold <- as_label(x$case) %in% attr(x, "about")$known
+  is_used <- true_category > 0L & !is.na(probability[, 1L]) & !is_gold & size$weight > 0
   abort_argument_if(!any(is_used), "truth",
     "No case in {.arg x} has a known truth and an estimated probability.",
     i = if (any(is_gold)) "Cases whose truth was used in {.fun ground_truth} are left out. Give
@@ -230,19 +232,23 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
       if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[is_used, , drop = FALSE]
   is_true <- col(probability) == true_category[is_used]
+  size <- lapply(size, function(values) values[is_used])
   sums <- rowsum(
-    cbind(1, as.vector(probability), as.vector(is_true)),
+    cbind(1, as.vector(probability), as.vector(is_true), size$cases / size$weight,
+      size$weight / size$cases) * size$weight,
     as.vector(pmax(ceiling(probability * bins - 1e-9), 1))
   )
   bin_number <- as.double(rownames(sums))
   sums <- unname(sums)
-  counts <- sums[, 1L]
-  share <- sums[, 3L] / counts
-  limits <- wilson_interval(share, counts, normal_quantile(conf_level))
+  weight <- sums[, 1L]
+  share <- sums[, 3L] / weight
+  # Effective number of probabilities: sum(weight) if weights are counts, and otherwise Kish's
+  # sum(weight)^2 / sum(weight^2).
+  limits <- wilson_interval(share, weight^2 / sums[, 5L], normal_quantile(conf_level))
   new_calibration(columns_tibble(
-    lower = (bin_number - 1) / bins, upper = bin_number / bins, probability = sums[, 2L] / counts,
-    share = share, conf.low = limits[, 1L], conf.high = limits[, 2L], n = counts
-  ), list(conf_level = conf_level, cases = sum(is_used)))
+    lower = (bin_number - 1) / bins, upper = bin_number / bins, probability = sums[, 2L] / weight,
+    share = share, conf.low = limits[, 1L], conf.high = limits[, 2L], n = sums[, 4L]
+  ), list(conf_level = conf_level, cases = sum(size$cases)))
 }
 
 # Makes the result of calibration(). `about`: the level of the intervals, and the number of cases.

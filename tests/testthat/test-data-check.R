@@ -243,6 +243,19 @@ test_that("variants of labels, and missing answers of several systems, are point
   expect_identical(look(c("s", "t"))$status[[2]], "doubt")
 })
 
+test_that("the share of cases without an answer of a system uses the weights of cases", {
+  data <- data.frame(r1 = c("a", "b", "b", "a"), r2 = c("a", "b", "a", "a"),
+    s = c(NA, "b", "a", "a"), t = c("a", NA, NA, "b"), w = c(30, 2, 3, 5))
+  found <- function(data, ...) {
+    x <- quiet(ratings(data, raters = r1:r2, systems = s:t, ...))
+    checks <- tidy(data_check(x))
+    checks$found[checks$check == "systems"]
+  }
+  weighted <- found(data, weights = w)
+  expect_match(weighted, "at most 75.0%", fixed = TRUE)
+  expect_identical(weighted, found(data[rep(1:4, data$w), ]))
+})
+
 test_that("weak agreement of machines does not ask for more of them", {
   x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.6, 0.6, 0.6), c(a = 0.8), 3, n = 100)))
   advice <- function(kind) {

@@ -370,3 +370,31 @@ test_that("levels of strings have one order in every locale", {
   columns <- formula_design(~g, data.frame(g = c("a", "B", "c")))$names
   expect_identical(columns, c("(Intercept)", "ga", "gc"))
 })
+
+test_that("levels of a covariate without cases do not change a fit", {
+  model <- rater_model("rater", base_rates = ~ z + site)
+  kept <- sites$site != "b"
+  levelled <- of_sites(transform(sites, site = factor(site)))
+  for (ordered in c(FALSE, TRUE)) {
+    data <- transform(sites, site = factor(site, c("c", "a", "b"), ordered = ordered))
+    fit <- fit_raters(of_sites(data)[which(kept), ], model)
+    plain <- fit_raters(of_sites(droplevels(data[kept, ])), model)
+    expect_identical(coef(fit), coef(plain))
+  }
+  fit <- fit_raters(of_sites(sites[kept, ]), model) # site as text
+  expect_identical(coef(fit), coef(fit_raters(levelled[which(kept), ], model)))
+  # The level without cases has no base rates. Other cases may still contain it as a level.
+  new <- data.frame(z = 0, site = factor(c("a", "c"), c("a", "b", "c")))
+  expect_equal(base_rates(fit, new)[3:4], base_rates(fit, droplevels(new))[3:4])
+  expect_error(base_rates(fit, data.frame(z = 0, site = "b")), class = "fallible_error_argument")
+  expect_error(predict(fit, levelled), class = "fallible_error_argument")
+  # In one of two groups, no case has the level.
+  in_groups <- function(data) {
+    x <- of_sites(data)[which(seq_len(300) <= 150 | kept), ]
+    groups <- data.frame(case = x$cases, group = as.integer(x$cases) <= 150)
+    tidy(estimate_accuracy(x, "joint", by = groups, model = model, interval = "none"))
+  }
+  estimates <- in_groups(transform(sites, site = factor(site)))
+  expect_false(anyNA(estimates$estimate))
+  expect_identical(estimates, in_groups(sites))
+})

@@ -321,3 +321,41 @@ test_that("covariates that no model uses do not change what gold is held against
   }
   expect_equal(of(covariates = site), of())
 })
+
+test_that("few gold cases of large clusters do not hide the differences between clusters", {
+  withr::local_seed(101)
+  cluster <- rep(1:50, each = 20)
+  truth <- sample(c("p", "n"), 1000, TRUE)
+  answers_with <- function(p) ifelse(stats::runif(1000) < p, truth, ifelse(truth == "p", "n", "p"))
+  skill <- stats::plogis(0.8 + 2.5 * stats::rnorm(50))[cluster]
+  data <- data.frame(
+    case = 1:1000, r1 = answers_with(0.95), r2 = answers_with(0.95), r3 = answers_with(0.95),
+    s = answers_with(skill)
+  )
+  x <- ratings(data, case = case, raters = r1:r3, systems = s, rater_kind = "crowd")
+  known <- stats::setNames(truth, 1:1000)
+  error_of <- function(n_gold) {
+    tidy(quiet(estimate_accuracy(x, known_truth = known[sample(1000, n_gold)],
+      gold_sample = "random", interval = "corrected", resampling = list(cluster = cluster))
+    ))$std.error
+  }
+  # No sample of cases has a smaller error than the truth of all cases of these clusters.
+  lowest <- stats::sd(tapply(data$s == truth, cluster, mean)) / sqrt(50)
+  expect_equal(error_of(1000), lowest, tolerance = 0.03)
+  expect_gt(error_of(300), 0.93 * lowest)
+  expect_gt(error_of(100), 0.93 * lowest)
+  # The design effect of predictions is that of a mean of clusters, for weighted patterns.
+  q <- cbind(c(0.9, 0.2, 0.6), c(0.1, 0.5, 0.5))
+  all <- list(
+    pattern = c(1, 1, 2, 3, 3, 2), cluster = c(1, 1, 1, 2, 2, 3), weight = c(1, 2, 1, 3, 1, 2)
+  )
+  weight <- c(tapply(all$weight, all$pattern, sum))
+  slow <- apply(q, 2, function(q) {
+    deviation <- q[all$pattern] - stats::weighted.mean(q, weight)
+    totals <- tapply(all$weight * deviation, all$cluster, sum)
+    sum(totals^2) * 3 / 2 / sum(all$weight * deviation^2)
+  })
+  expect_equal(design_of_predictions(q, weight, all), slow)
+  expect_identical(design_of_predictions(0 * q, weight, all), c(1, 1))
+  expect_identical(design_of_predictions(q, weight, NULL), 1)
+})

@@ -128,7 +128,16 @@ test_that("accuracies are among answers, and over all cases asked", {
   expect_equal(table$estimate[[1]], tidy(estimate_accuracy(plain))$estimate)
   expect_equal(table$answered, c(mean(data$s != "?"), 0))
   expect_equal(table$accuracy_all, c(table$answered[[1]] * table$estimate[[1]], 0))
-  expect_equal(table$all.low[[1]], table$answered[[1]] * table$conf.low[[1]])
+  # The interval of a product, from those of the accuracy and of the share of answers.
+  share <- table$answered[[1]]
+  share_limits <- drop(wilson_interval(share, 400, stats::qnorm(0.95)))
+  sides <- sqrt(
+    (share * (unlist(table[1, c("conf.low", "conf.high")]) - table$estimate[[1]]))^2 +
+      (table$estimate[[1]] * (share_limits - share))^2
+  )
+  expect_equal(
+    c(table$all.low[[1]], table$all.high[[1]]), table$accuracy_all[[1]] + c(-1, 1) * unname(sides)
+  )
   metrics <- tidy(quiet(estimate_metrics(estimate, c("accuracy", "accuracy_all"))))
   expect_identical(metrics$metric, rep(c("accuracy", "accuracy_all"), 2L))
   all <- metrics[metrics$metric == "accuracy_all", ]
@@ -189,4 +198,24 @@ test_that("without abstentions of systems accuracy_all is the accuracy", {
     part <- split(found[c("system", "estimate", "conf.low", "conf.high")], found$metric)
     expect_equal(part$accuracy_all, part$accuracy)
   }
+})
+
+test_that("with all truths known, accuracy over all cases has the error of a share", {
+  withr::local_seed(1)
+  truth <- sample(c("p", "n"), 200, TRUE)
+  said <- function(p) ifelse(stats::runif(200) < p, truth, ifelse(truth == "p", "n", "p"))
+  data <- data.frame(case = 1:200, r1 = said(0.8), r2 = said(0.8), r3 = said(0.8), s = said(0.95))
+  data$s[stats::runif(200) < 0.5] <- "?"
+  x <- quiet(ratings(data, raters = r1:r3, systems = s, case = case, abstain = "?"))
+  known <- stats::setNames(truth, 1:200)
+  error_of <- function(gold_sample) {
+    estimate <- quiet(estimate_accuracy(x, known_truth = known, gold_sample = gold_sample,
+      interval = "corrected"))
+    tidy(quiet(estimate_metrics(estimate, "accuracy_all")))$std.error
+  }
+  right <- mean(data$s == truth)
+  expect_equal(error_of("random"), sqrt(right * (1 - right) / 200), tolerance = 0.02)
+  cases <- gold_cases(known, sample = "random", target = "cases")
+  estimate <- quiet(estimate_accuracy(x, known_truth = cases, interval = "corrected"))
+  expect_equal(tidy(estimate)$all.low, right, tolerance = 0.01)
 })

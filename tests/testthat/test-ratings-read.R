@@ -143,6 +143,10 @@ test_that("files that name cases alike are an error, unless it is known what the
   found <- expect_error(read_long(files), "one.csv.*two.csv.*\"1\" and 1 more.*c\\(file, item\\)",
     class = "fallible_error_repeat")
   expect_identical(found$case, c("1", "2"))
+  for (repeats in c("error", "ratings", "reruns", "labels"))
+    expect_error(read_long(files, repeats = repeats), "same_cases", class = "fallible_error_repeat")
+  reruns <- read_long(rep(files[1], 2), file = list(same_cases = TRUE), repeats = "reruns")
+  expect_identical(dim(reruns), c(2L, 1L))
   expect_identical(dim(read_long(files, file = list(same_cases = TRUE))), c(3L, 2L))
   expect_identical(dim(read_ratings(files, case = c(file, item), rater = who, rating = verdict)),
     c(5L, 2L))
@@ -265,8 +269,19 @@ test_that("columns that no argument names are not kept, unless an argument calls
   expect_identical(keep(case = item, raters = c(m)), c("item", "rater", "m"))
   expect_identical(keep(case = "item", rater = m, rating = note), c("item", "note", "rater", "m"))
   expect_identical(keep(case = item, raters = starts_with("m")), all)
+  expect_identical(keep(case = "item", raters = c("m", )), c("item", "rater", "m"))
   expect_identical(keep(case = item, rater = m), all) # an error will list them
   expect_identical(keep(), all)
+})
+
+test_that("columns of JSON may be strings, and systems may be columns", {
+  skip_if_not_installed("jsonlite")
+  path <- withr::local_tempfile(fileext = ".jsonl", lines = sprintf(
+    '{"id": %d, "r1": "%s", "r2": "%s", "gpt": "x"}', 1:3, c("x", "y", "x"), c("x", "y", "y")
+  ))
+  x <- read_ratings(path, case = "id", raters = c("r1", "r2"), systems = c("gpt"))
+  expect_identical(x, read_ratings(path, case = id, raters = r1:r2, systems = gpt))
+  expect_identical(x$systems, "gpt")
 })
 
 test_that("errors name the argument that was written, and all fields", {
@@ -349,4 +364,39 @@ test_that("a column whose name begins like `file` is not taken for it", {
   files <- file.path(folder, c("a.csv", "b.csv"))
   x <- quiet(read_ratings(files, case = c(file, item), rater = rater, rating = rating))
   expect_identical(nrow(x), 4L)
+})
+
+test_that("columns of numbers are numbers, and identifiers and labels stay text", {
+  path <- withr::local_tempfile(fileext = ".csv", lines = c(
+    "id,r1,r2,sys,p,n,age,zip,long,sex,pass,gold,c1,c2",
+    "1,1,1,1,.2,2,20,007,1234567890123456,F,TRUE,1,0.1,",
+    "2,0,0,0,9e-1,1.5,35, 010,1,F,FALSE,,1,.5",
+    "3,1,0,0,0.7,3,48,12,2,F,TRUE,NA,.3,NA", "4,1,1,1,.4,3,48,12,2,F,TRUE,-,.3,NA"
+  ))
+  read <- function(...) quiet(read_ratings(path, case = id, raters = r1:r2, ...))
+  expect_identical(read(weights = n)$weights, c(2, 1.5, 3, 3))
+  x <- read(systems = sys, scores = list(sys = c("1" = "p")), covariates = c(age:pass),
+    confidence = c1:c2)
+  expect_identical(unname(x$scores$values$sys[, 2]), c(0.2, 0.9, 0.7, 0.4))
+  expect_identical(lapply(as.list(x$covariates), class), list(
+    age = "integer", zip = "character", long = "character", sex = "character", pass = "logical"
+  ))
+  expect_identical(x$cases, as.character(1:4))
+  expect_false(is.null(x$confidence))
+  regression <- tidy(quiet(fit_raters(x, rater_model(base_rates = ~ age))), "regression")
+  expect_identical(regression$term, c("(Intercept)", "age"))
+  # Known truth may be missing in any of the ways that `na` lists.
+  expect_identical(as.character(truth(read(truth = gold))$category), c("1", NA, NA, NA))
+  expect_error(read(truth = gold, na = ""), "\"NA\"|\"-\"", class = "fallible_error_category")
+  expect_error(read(weights = zip), class = "fallible_error_weights")
+})
+
+test_that("columns of 0 and 1 are labels of an answer with several labels", {
+  path <- withr::local_tempfile(fileext = ".csv", lines = c(
+    "id,who,cat,dog", "1,a,1,0", "1,b,1,1", "2,a,0,1", "2,b,0,0", "3,a,,", "3,b,1,0"
+  ))
+  x <- read_ratings(path, case = id, rater = who, rating = c(cat, dog), repeats = "labels")
+  expect_identical(x$categories, c("cat", "dog"))
+  expect_identical(as.character(tidy(x)$rating), c("cat", "cat", "dog", "dog", "cat"))
+  expect_identical(x$empty, list(case = 2L, rater = 2L))
 })

@@ -255,3 +255,55 @@ test_that("numbers that 64 bits do not hold keep their digits", {
     expect_setequal(x$categories, paste0(c("x", "z"), ", 12345678901234567890 \" y"))
   }
 })
+
+test_that("each value of a field of JSON becomes a label by itself", {
+  skip_if_not_installed("jsonlite")
+  rows <- c(
+    '{"case":3000000000,"rater":"a","rating":true,"more":[1,true,"z",0.10]}',
+    '{"case":"3000000000","rater":"b","rating":1,"more":[[4000000000]]}',
+    '{"case":5,"rater":"a","rating":false,"more":"y"}', '{"case":"5","rater":"b","rating":true}'
+  )
+  for (lines in list(rows, paste0("[", paste(rows, collapse = ","), "]"))) {
+    path <- write_bytes(paste(lines, collapse = "\n"), file = if (length(lines) > 1L) "v.jsonl" else
+      "v.json")
+    x <- read_ratings(path)
+    expect_identical(x$cases, c("3000000000", "5"))
+    expect_identical(x$categories, c("1", "FALSE", "TRUE"))
+    x <- read_ratings(path, rating = more, repeats = "labels")
+    expect_identical(x$categories, c("0.1", "1", "4000000000", "TRUE", "y", "z"))
+  }
+  min <- write_bytes('[{"id": 1, "annotator": "a", "annotation_id": 1, "q": [1, true, "x"]},
+    {"id": 1, "annotator": "b", "annotation_id": 2, "q": ["y", 3000000000]}]', file = "min.json")
+  x <- read_ratings(min, rating = q, repeats = "labels")
+  expect_identical(x$categories, c("1", "3000000000", "TRUE", "x", "y"))
+})
+
+test_that("an empty list of JSON is an answer without labels, if answers have several labels", {
+  skip_if_not_installed("jsonlite")
+  for (labels in list('["x","y"]', '["x"]')) {
+    answers <- c(labels, "[]", '["y"]', "null")
+    records <- sprintf('{"case":%d,"rater":"%s","rating":%s}', c(1, 1, 2, 2), c("a", "b"), answers)
+    path <- write_bytes(paste(records, collapse = "\n"), file = "v.jsonl")
+    x <- suppressWarnings(read_ratings(path, repeats = "labels"))
+    expect_identical(x$empty, list(case = 1L, rater = 2L))
+  }
+  # With one label per answer, it is a missing rating.
+  expect_identical(nrow(tidy(suppressWarnings(read_ratings(path)))), 2L)
+  doccano <- '{"id":%d,"text":"t","label":%s}'
+  files <- c(
+    ann = write_bytes(paste(sprintf(doccano, 1:2, c('["P"]', "[]")), collapse = "\n"), file =
+      "ann.jsonl"),
+    bob = write_bytes(paste(sprintf(doccano, 1:2, c('["P","N"]', '["N"]')), collapse = "\n"), file =
+      "bob.jsonl")
+  )
+  expect_identical(read_ratings(files, repeats = "labels")$empty, list(case = 2L, rater = 1L))
+  # Rows of Argilla with answers to other questions are not answers to this question.
+  answer <- '{"user_id":"%s","values":{"tone":{"value":"good"},"topics":{"value":%s}}}'
+  record <- '{"id":%d,"fields":{"text":"t"},"responses":[%s,%s]}'
+  answers <- sprintf(answer, c("a", "b"), c('["x","y"]', "[]", '["y"]', '["x"]'))
+  argilla <- sprintf(record, 1:2, answers[c(1, 3)], answers[c(2, 4)])
+  path <- write_bytes(paste(argilla, collapse = "\n"), file = "argilla.jsonl")
+  x <- read_ratings(path, rating = topics, repeats = "labels")
+  expect_identical(x$empty, list(case = 1L, rater = 2L))
+  expect_identical(as.character(tidy(x)$rating), c("x", "y", "y", "x"))
+})

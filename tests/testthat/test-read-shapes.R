@@ -79,6 +79,26 @@ test_that("samples of different logs are different cases, unless a key says that
   expect_length(quiet(read_ratings(files, case = c(file, result)))$cases, 10L)
 })
 
+test_that("providers of promptfoo with the same identifier are named by their labels", {
+  skip_if_not_installed("jsonlite")
+  result <- function(test, provider) sprintf(
+    '{"testIdx": %d, "promptIdx": 0, "provider": %s, "gradingResult": {"componentResults": [
+      {"pass": true, "assertion": {"type": "llm-rubric"}},
+      {"pass": false, "assertion": {"type": "equals"}}]}}', test, provider
+  )
+  read <- function(providers) {
+    results <- toString(unlist(lapply(0:1, result, providers)))
+    path <- withr::local_tempfile(fileext = ".json", lines =
+      sprintf('{"evalId": "e", "results": {"results": [%s]}}', results))
+    quiet(read_ratings(path))$cases
+  }
+  provider <- sprintf('{"id": "gpt", "label": "%s"}', c("cold", "", "hot"))
+  expect_identical(read(provider),
+    paste0(c("gpt cold", "gpt", "gpt hot"), rep(c("/0/0", "/1/0"), each = 3)))
+  expect_identical(read(c(provider[[1L]], '{"id": "other", "label": "cold"}', '"third"')),
+    paste0(c("gpt", "other", "third"), rep(c("/0/0", "/1/0"), each = 3)))
+})
+
 test_that("samples of several epochs are dependent cases", {
   skip_if_not_installed("jsonlite")
   file <- test_path("files", "real-shape", "inspect-epochs.json")
@@ -91,6 +111,55 @@ test_that("samples of several epochs are dependent cases", {
 test_that("known answers of crowds are kept as truth", {
   x <- read_shape("appen-full.csv", "rating = tone")$x
   expect_identical(as.character(truth(x)$category), c(NA, NA, "pos"))
+  # Known answers that are no categories are left out with a warning, and the others are used.
+  folder <- withr::local_tempdir()
+  save <- function(gold, name = "one.tsv", worker = 1:2) {
+    path <- file.path(folder, name)
+    writeLines(c(
+      "OUTPUT:label\tGOLDEN:label\tASSIGNMENT:task_id\tASSIGNMENT:worker_id\tASSIGNMENT:status",
+      sprintf("%s\t%s\tt%d\tw%d\tAPPROVED", c("cat", "cat", "dog", "dog", "cat", "dog"),
+        rep(gold, each = 2), rep(1:3, each = 2), worker)
+    ), path)
+    path
+  }
+  expect_truth <- function(path, expected, unused = NULL, ...) {
+    told <- NULL
+    x <- withCallingHandlers(suppressMessages(read_ratings(path, ...)),
+      fallible_warning_left_out = function(w) {
+        told <<- conditionMessage(w)
+        invokeRestart("muffleWarning")
+      })
+    expect_identical(if (!is.null(x$truth)) as.character(truth(x)$category), expected)
+    if (is.null(unused)) expect_null(told) else
+      for (label in unused) expect_match(told, dQuote(label, FALSE), fixed = TRUE)
+  }
+  file <- save(c("cat", "Dog", "bird"))
+  expect_truth(file, c("cat", NA, NA), c("Dog", "bird"))
+  expect_truth(file, c("cat", "dog", NA), "bird", clean_labels = TRUE)
+  expect_truth(file, c("cat", NA, "bird"), "Dog", categories = c("bird", "cat", "dog"))
+  expect_truth(file, c("cat", "hound", "bird"),
+    categories = c("bird", "cat", hound = "dog", hound = "Dog"))
+  expect_truth(file, NULL, truth = NULL)
+  expect_truth(save(c("cat|dog", "Dog", "bird")), NULL, c("cat|dog", "Dog", "bird"))
+  expect_truth(save(c("dog", "", "-")), c("dog", NA, NA), na = c("", "-"))
+  # The first of two files has no known answers.
+  files <- c(a = save(c("", "", "")), b = save(c("", "dog", ""), name = "two.tsv", worker = 3:4))
+  expect_truth(files, c(NA, "dog", NA))
+  x <- suppressWarnings(read_ratings(file, repeats = "labels"))
+  expect_null(x$truth)
+})
+
+test_that("known answers to several questions are truths of several variables", {
+  path <- withr::local_tempfile(fileext = ".tsv", lines = c(
+    paste0(c("OUTPUT:a", "GOLDEN:a", "OUTPUT:b", "GOLDEN:b", "ASSIGNMENT:task_id",
+      "ASSIGNMENT:worker_id", "ASSIGNMENT:status"), collapse = "\t"),
+    sprintf("%s\t%s\t%s\t%s\tt%d\tw%d\tAPPROVED", c("x", "x", "y", "x"),
+      rep(c("x", ""), each = 2), c("p", "q", "p", "p"), rep(c("", "p"), each = 2),
+      rep(1:2, each = 2), 1:2)
+  ))
+  x <- quiet(read_ratings(path, rating = c(`OUTPUT:a`, `OUTPUT:b`)))
+  expect_identical(lapply(unname(x), function(x) as.character(truth(x)$category)),
+    list(c("x", NA), c(NA, "p")))
 })
 
 test_that("Excel sheets are read by range, and what readxl does not report is a warning", {

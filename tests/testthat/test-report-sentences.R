@@ -169,6 +169,21 @@ test_that("cases with known truth are counted by their weights, like all others"
   )
 })
 
+test_that("the paragraph counts ratings and cases by weights that count cases", {
+  p <- walk_panel(40)
+  paragraph <- function(p) {
+    may_say(quiet(estimate_accuracy(walk_ratings(p), interval = "corrected",
+      known_truth = walk_gold(p))), "methods")
+  }
+  copies <- p
+  copies$data <- p$data[rep(seq_len(40), p$data$weight), ]
+  copies$data$case <- paste0("copy", seq_len(nrow(copies$data)))
+  copies$data$weight <- 1
+  first_sentence <- function(p) sub("[.;:].*", "", paragraph(p)[[1L]])
+  expect_match(first_sentence(p), paste("ratings of", sum(p$data$weight), "cases"), fixed = TRUE)
+  expect_identical(first_sentence(p), first_sentence(copies))
+})
+
 test_that("one percentage point is singular", {
   expect_identical(points_words(c(0.0104, 0.05, 0, -0.001)),
     c("1 percentage point", "5 percentage points", "0 percentage points", "0 percentage points"))

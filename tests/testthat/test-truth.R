@@ -136,3 +136,57 @@ test_that("a calibration is a result: bins outside their intervals are counted, 
   expect_equal(points$x, table$probability)
   expect_equal(points$y, table$share)
 })
+
+# Cases with weights that count cases, and the same cases written out.
+weighted_cases <- function() {
+  data <- data.frame(case = 1:5, r1 = c("a", "a", "b", "b", "a"), r2 = c("a", "a", "b", "b", "b"),
+    r3 = c("a", "a", "b", "a", NA), w = c(1, 1, 96, 2, 7), t = c("a", "a", "b", "b", "a"))
+  read <- function(data, ...) ratings(data, raters = r1:r3, case = case, truth = t, ...)
+  copies <- data[rep(1:5, data$w), ]
+  list(data = data, weighted = read(data, weights = w),
+    copies = read(transform(copies, case = seq_along(case))),
+    fractions = read(transform(data, w = w / 3), weights = w))
+}
+
+test_that("tables and calibration of labels with weights are those of the cases written out", {
+  x <- weighted_cases()
+  for (settings in list(list(), list(votes = 1), list(known_truth = c("1" = "a")))) {
+    weighted <- quiet(rlang::inject(ground_truth(x$weighted, !!!settings)))
+    copies <- quiet(rlang::inject(ground_truth(x$copies, !!!settings)))
+    expect_equal(tidy(weighted, "categories"), tidy(copies, "categories"))
+    expect_equal(glance(weighted), glance(copies))
+    expect_equal(glance(weighted, sure = 0.85), glance(copies, sure = 0.85))
+    expect_equal(glance(weighted[3:5, ]), glance(copies[3:107, ]))
+    expect_equal(tidy(calibration(weighted)), tidy(calibration(copies)))
+    expect_equal(glance(calibration(weighted)), glance(calibration(copies)))
+    expect_equal(format(weighted), format(copies))
+  }
+  fits <- lapply(x[c("weighted", "copies")], function(x) quiet(fit_raters(x)))
+  expect_equal(glance(predict(fits[[1L]], type = "probability")),
+    glance(predict(fits[[2L]], type = "probability")))
+})
+
+test_that("weights that are not counts weigh means and shares; numbers are numbers of cases", {
+  x <- weighted_cases()
+  counts <- ground_truth(x$weighted, votes = 1)
+  fractions <- ground_truth(x$fractions, votes = 1)
+  means <- c("probability", "entropy")
+  expect_equal(glance(fractions)[means], glance(counts)[means])
+  expect_identical(glance(fractions)$cases, 5L)
+  expect_identical(tidy(fractions, "categories")$n, c(3L, 2L))
+  found <- calibration(fractions, bins = 2)
+  found_counts <- calibration(counts, bins = 2)
+  expect_equal(found$probability, found_counts$probability)
+  expect_equal(found$share, found_counts$share)
+  expect_equal(found$n, c(6, 4))
+  # The effective number of cases is smaller, so the interval is wider.
+  expect_lt(found$conf.low[[2L]], found_counts$conf.low[[2L]])
+})
+
+test_that("selected labels keep their weights and the cases whose truth was used", {
+  x <- weighted_cases()
+  labels <- quiet(ground_truth(x$weighted, known_truth = c("1" = "a", "3" = "b")))
+  expect_identical(glance(calibration(labels))$cases, 10)
+  expect_identical(glance(calibration(labels[c(5, 3, 2), ]))$cases, 8)
+  expect_error(calibration(labels[3, ]), class = "fallible_error_argument")
+})
