@@ -21,7 +21,7 @@ whole_percent <- function(share) paste0(points(share), "%")
 points <- function(share) format_decimals(round(100 * share) + 0, 0L)
 
 # Formats a number with commas between thousands.
-number <- function(n) format(n, big.mark = ",", scientific = FALSE)
+number <- function(n) format(n, big.mark = ",", decimal.mark = ".", scientific = FALSE)
 
 # Returns a number with a noun, such as "1 case" or "1,200 cases".
 count_noun <- function(n, noun, plural = paste0(noun, "s")) {

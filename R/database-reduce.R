@@ -40,7 +40,7 @@ new_reduction <- function(table, columns, counted, answer_columns, cases, entry 
   )
 }
 
-is_beyond_double <- function(x) is.numeric(x) && any(abs(x) > 2^53, na.rm = TRUE)
+is_beyond_double <- function(x) is.numeric(x) && any(abs(x) >= 2^53, na.rm = TRUE)
 
 # Replaces numbers by their text (`key`) if one of them is beyond 2^53: doubles cannot store such
 # numbers exactly.

@@ -116,7 +116,7 @@ database_ratings <- function(data, quos, options) {
     build_ratings(reduced$table, quos, options, reduced$times),
     fallible_error = function(cnd) {
       cnd$footer <- c(
-        "i" = "Row numbers refer to the distinct rows of {.arg data}, which the database counted."
+        "i" = "Row numbers refer to the distinct rows of `data`, which the database counted."
       )
       cnd_signal(cnd)
     }
@@ -168,9 +168,9 @@ check_in_database <- function(layout, roles, options, systems) {
 }
 
 # Returns the number of rows. Raises an error if there are no rows, if one of the columns `keys` is
-# missing in a row, or if `per_case` is TRUE and two rows have the same case.
+# missing or blank in a row, or if `per_case` is TRUE and two rows have one case.
 count_valid_rows <- function(data, keys, per_case = FALSE, arg = "data") {
-  missing_counts <- lapply(keys, function(key) count_if(expr(is.na(!!sym(key)))))
+  missing_counts <- lapply(keys, function(key) count_if(expr(trimws(!!key_expr(key)) == "")))
   census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing_counts))
   abort_if(census$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
@@ -240,11 +240,19 @@ check_collation <- function(data, columns) {
 
 # ---- Queries ------------------------------------------------------------------------------------
 
-# Runs code that queries a database. Errors of the driver become errors of this package.
+# Runs code that queries a database. Errors of the driver become errors of this package, and so does
+# the warning of RSQLite that it changes values, because a column has values of several types.
 ask_database <- function(code) {
-  if_foreign_error(code, function(cnd) {
-    abort_fallible("database", "The database does not answer.",
-      i = "Is the connection open, and does the table still exist?", parent = cnd)
+  is_mixed <- function(cnd) grepl("mixed type", conditionMessage(cnd), fixed = TRUE)
+  stop_if_mixed <- function(cnd) if (is_mixed(cnd)) stop(conditionMessage(cnd), call. = FALSE)
+  if_foreign_error(withCallingHandlers(code, warning = stop_if_mixed), function(cnd) {
+    reason <- if (is_mixed(cnd)) c(
+      "A column of the database has values of several types.",
+      "Convert it to text, as in {.code dplyr::mutate(data, rating = as.character(rating))}."
+    ) else c(
+      "The database does not answer.", "Is the connection open, and does the table still exist?"
+    )
+    abort_fallible("database", reason[[1L]], i = reason[[2L]], parent = cnd)
   })
 }
 

@@ -155,11 +155,12 @@ format_confidence <- function(x) {
 take_abstentions <- function(input, options) {
   if (is.null(options$abstain)) return(input)
   check_takes_abstain(input, options)
-  abstain_labels <- as_label(options$abstain)
-  text_labels <- abstain_labels[!is.na(abstain_labels)]
+  is_abstention <- function(values) {
+    plain_label(as_label(values)) %in% plain_label(as_label(options$abstain))
+  }
   code_abstentions <- function(x) {
     values <- unique(x)
-    ifelse(as_label(values) %in% abstain_labels, 1L + is.na(values), 0L)[match(x, values)]
+    ifelse(is_abstention(values), 1L + is.na(values), 0L)[match(x, values)]
   }
   input$abstained <- lapply(input$columns, code_abstentions)
   input$silent <- lapply(input$systems, code_abstentions)
@@ -169,11 +170,11 @@ take_abstentions <- function(input, options) {
   # If several variables of a codebook share `abstain`, rate_variables() makes this check for all of
   # them together.
   check_abstain_used(
-    isTRUE(attr(options$abstain, "shared")) || any(text_labels %in% used_labels),
+    isTRUE(attr(options$abstain, "shared")) || any(is_abstention(used_labels)),
     options$abstain, used_labels
   )
   input$abstain <- as.vector(options$abstain)
-  relabel_input(input, text_labels, rep(NA, length(text_labels)))
+  relabel_input(input, used_labels, replace(used_labels, is_abstention(used_labels), NA))
 }
 
 # Fails if raters and systems never use the labels of `abstain`. `is_used`: does a rater or system
@@ -190,7 +191,7 @@ check_takes_abstain <- function(input, options) {
     truth = as_label(input$truth[[1L]])
   )
   for (arg in names(declared)) {
-    in_both <- intersect(text_labels, declared[[arg]])
+    in_both <- unique(declared[[arg]][plain_label(declared[[arg]]) %in% plain_label(text_labels)])
     abort_argument_if(in_both, arg, "must not have labels of {.arg abstain}.",
       x = "{.val {in_both}} {?is/are} in both.",
       i = "An abstention cannot be the true category of a case.")

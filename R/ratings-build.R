@@ -91,9 +91,11 @@ case_identifiers <- function(input) {
 check_identifiers <- function(x, arg) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
-    i = if (inherits(x, "integer64")) "It has numbers above 2^53. Load {.pkg bit64}, or convert
+    i = if (inherits(x, "integer64")) "It has numbers of 2^53 or more. Load {.pkg bit64}, or convert
         {.arg {arg}} with {.fun as.character}.", arg = arg)
-  row <- which(is.na(x))
+  labels <- if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
+  blank <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
+  row <- which(if (length(blank) > 0L) is.na(x) | x %in% blank else is.na(x))
   abort_if(row, "case", "{.arg {arg}} must be known in every row.",
     x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
 }

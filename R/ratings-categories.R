@@ -25,9 +25,10 @@ labelled_factor <- function(x) {
   factor(as.vector(unclass(x)), levels, ifelse(is.na(label_names), as_label(levels), label_names))
 }
 
-# Converts a column of class integer64 to numbers if all of them are at most 2^53 (a double is then
-# exact), and otherwise to strings. Strings need package bit64; without it the column is returned as
-# it is. Each value is stored in the 8 bytes of a double, and is read here as two 32-bit integers.
+# Converts a column of class integer64 to numbers if all of them are below 2^53 (2^53 is the double
+# of 2^53 and of 2^53 + 1), and otherwise to strings. Strings need package bit64; without it the
+# column is returned as it is. Each value is stored in the 8 bytes of a double, and is read here as
+# two 32-bit integers.
 plain_integers <- function(x) {
   if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
@@ -36,18 +37,20 @@ plain_integers <- function(x) {
   low_word <- words[1L, ] %% 2^32
   high_word <- words[2L, ]
   values <- ifelse(high_word == -2^31 & low_word == 0, NA, high_word * 2^32 + low_word)
-  if (all(abs(values) <= 2^53, na.rm = TRUE)) values else
+  if (all(abs(values) < 2^53, na.rm = TRUE)) values else
     if (bit64_is_loaded()) as.character(x) else x
 }
 
 bit64_is_loaded <- function() isNamespaceLoaded("bit64")
 
-# Converts values to labels (strings). Equal numbers have the same label: 1e5 is "100000", and -0 is
-# "0".
+# Converts values to labels (strings). Equal numbers have the same label, whatever the options of R:
+# 1e5 is "100000", and -0 is "0".
 as_label <- function(x) {
   x <- plain_integers(x)
   if (!is.numeric(x)) return(check_text(as.character(x), NULL))
   is_whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
+  old_options <- options(OutDec = ".", scipen = 0L)
+  on.exit(options(old_options))
   labels <- as.character(x)
   labels[is_whole] <- sprintf("%.0f", x[is_whole] + 0)
   labels
@@ -56,13 +59,51 @@ as_label <- function(x) {
 # Labels of a column: the levels of a factor, also unused ones, or the sorted distinct values.
 column_labels <- function(x) if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 
-# Labels of several columns, without columns that have no values: in numeric order if all columns
-# are numbers, in order of appearance if there are factors, otherwise sorted.
+# Labels of several columns, without columns that have no values. They are in the order of the
+# levels of factors. Labels that no factor orders are in numeric order if all labels are numbers,
+# and otherwise in order of appearance. Without factors, labels of text columns are sorted.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
-  if (all(map_lgl(columns, is.numeric))) labels[order(as.numeric(labels))] else
-    if (any(map_lgl(columns, is.factor))) labels else sort_strings(labels)
+  orders <- label_orders(columns)
+  if (length(orders) == 0L && !all(map_lgl(columns, is.numeric))) return(sort_strings(labels))
+  labels <- labels[order(as_numbers(labels) %||% seq_along(labels))]
+  merge_orders(orders, labels) %||% labels
+}
+
+# Numbers of labels; NULL if some label is no number.
+as_numbers <- function(labels) {
+  numbers <- suppressWarnings(as.numeric(labels))
+  if (!anyNA(numbers)) numbers
+}
+
+# Different orders of labels in the columns, a list of vectors: the levels of ordered factors or, if
+# there are none, of all factors. factor() sorts numbers in columns of text as text ("1", "10",
+# "2"). Levels in this order are returned in numeric order.
+label_orders <- function(columns) {
+  is_used <- map_lgl(columns, if (any(map_lgl(columns, is.ordered))) is.ordered else is.factor)
+  unique(lapply(columns[is_used], function(x) {
+    labels <- levels(x)
+    numbers <- if (!is.ordered(x) && identical(labels, sort_strings(labels))) as_numbers(labels)
+    labels[order(numbers %||% seq_along(labels))]
+  }))
+}
+
+# Merges `orders`, a list of vectors of labels, to one order that agrees with all of them. Labels
+# that no vector orders stay in the order of `labels`, which contains all labels. Returns NULL if
+# the orders contradict each other. More labels than there may be categories are not merged.
+merge_orders <- function(orders, labels) {
+  orders <- lapply(orders, match, labels)
+  if (!any(map_lgl(orders, is.unsorted)) || length(labels) > max_categories) return(labels)
+  merged <- integer()
+  while (length(merged) < length(labels)) {
+    later <- unlist(lapply(orders, `[`, -1L))
+    first <- setdiff(seq_along(labels), c(merged, later))[1L]
+    if (is.na(first)) return(NULL)
+    merged <- c(merged, first)
+    orders <- lapply(orders, setdiff, first)
+  }
+  labels[merged]
 }
 
 find_categories <- function(input, declared) {
@@ -213,14 +254,18 @@ warn_labels <- function(labels, input) {
     labels)
 }
 
-# Warns that the categories of `ordered = TRUE` are in alphabetical order, which is a guess.
+# Warns that the order of the categories of `ordered = TRUE` is a guess: labels are not numbers, and
+# the levels of factors do not give their order.
 warn_guessed_order <- function(labels, input) {
+  orders <- label_orders(input$columns)
   is_guess <- length(labels) > 2L && input$layout$labels &&
-    !any(map_lgl(input$columns, is.factor)) &&
-    !isFALSE(is.unsorted(suppressWarnings(as.numeric(labels))))
+    (!all(labels %in% unlist(orders)) || is.null(merge_orders(orders, labels))) &&
+    (is.null(as_numbers(labels)) || is.unsorted(as_numbers(labels)))
   quoted <- dQuote(labels, FALSE) # nolint: object_usage.
+  reason <- if (length(orders) == 0L) "labels are sorted as text" else # nolint: object_usage.
+    "the levels of factors contradict each other or lack labels"
   warn_if(is_guess, "order",
-    "The order of the categories is a guess, because labels are sorted as text:
+    "The order of the categories is a guess, because {reason}:
         {paste(quoted, collapse = ' < ')}.",
     i = "Give the categories from lowest to highest, as in
         {.code categories = c({toString(quoted)})}.",

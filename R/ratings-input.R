@@ -63,12 +63,11 @@ read_input <- function(data, quos, options) {
   label_columns <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(label_columns)) check_labels(label_columns[[column]], column)
-  level_orders <- unique(lapply(Filter(is.ordered, input$columns), levels))
-  merged_levels <- unique(unlist(level_orders))
-  conflicts <- Filter(function(order) is.unsorted(match(order, merged_levels)), level_orders)
-  abort_if(conflicts, "columns", "Ordered factors must have their levels in the same order.",
-    x = "One has {.val {level_orders[[1L]]}}, another {.val {conflicts[[1L]]}}.", arg = "raters")
-  input$ordered <- length(level_orders) > 0L
+  input$ordered <- any(map_lgl(input$columns, is.ordered))
+  orders <- label_orders(input$columns)
+  abort_if(input$ordered && is.null(merge_orders(orders, unique(unlist(orders)))), "columns",
+    "Ordered factors must have their levels in the same order.",
+    x = "Their orders are {.val {map_chr(orders, paste, collapse = ' < ')}}.", arg = "raters")
   input
 }
 

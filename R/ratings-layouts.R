@@ -1,11 +1,14 @@
 # Guesses the roles of columns (case, rater, system and others) from their names and values, if the
 # user does not specify them.
 
-# Regular expressions for names of columns that identify cases, and of columns that may be raters or
-# describe cases.
+# Regular expressions for names of columns that identify cases, of identifiers that may also be
+# raters, of columns that may be raters or describe cases, and of columns of truths.
 
-identifier_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
+identifier_names <-
+  "^([.]?id|(case|item|unit|subject|doc|text|sample)[._]?id|case|item|unit|subject)s?$"
+rater_or_identifier_names <- "^(item|unit|subject)s?$"
 unusual_rater_names <- "^(epoch|run|model|population)$"
+truth_names <- "^(truth|gold)$"
 
 # Returns a list of arguments of ratings(), with names of columns as values. If `data` has no rows,
 # the roles depend only on names. `arg`: name of the argument for messages.
@@ -24,14 +27,26 @@ guess_roles <- function(data, arg) {
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
   check_labels_shared(data[roles$raters], arg)
-  Filter(length, resolve_raters(roles, data, arg))
+  roles <- resolve_raters(roles, data, arg)
+  if (length(roles$case) == 0L) warn_case_numbers(data[roles$raters])
+  Filter(length, roles)
 }
 
 # Moves columns from `roles$raters` to other roles, if their names are unusual for a rater: columns
 # that identify cases become `case`, and columns that describe cases become `covariates`. These
-# include the populations of diagnostic tests, as in data for template_huiwalter() of runjags.
+# include the populations of diagnostic tests, as in data for template_huiwalter() of runjags. A
+# column of truths has no role. Row names of a csv file, which read.csv() reads as a first column
+# `X`, are treated like a column called `unit`, but other identifiers have precedence.
 resolve_raters <- function(roles, data, arg) {
+  truths <- grep(truth_names, roles$raters, ignore.case = TRUE, value = TRUE)
+  if (length(truths) > 0L) inform_fallible("Columns that were not read as raters:
+      {.val {truths}}.", i = "Give the true categories as {.arg truth} of {.fun ratings}. If they
+      are ratings, name all raters in {.arg raters}.")
+  roles$raters <- setdiff(roles$raters, truths)
   lower <- fold_case(roles$raters)
+  first <- data[[1L]]
+  if (length(first) > 0L && anyDuplicated(first) == 0L && names(data)[[1L]] == "X")
+    lower[roles$raters == "X"] <- "unit"
   is_unusual <- grepl(paste0(identifier_names, "|", unusual_rater_names), lower)
   if (!any(is_unusual)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
@@ -44,7 +59,7 @@ resolve_raters <- function(roles, data, arg) {
   if (sum(!is_unusual) > 1L && all(lengths(labels[!is_unusual]) <= 2L))
     kind[lower == "population"] <- "about"
   columns <- split(roles$raters, ifelse(is_unusual, kind, "rater"))
-  if (length(roles$case) == 0L) roles$case <- head(columns$case, 1L)
+  if (length(roles$case) == 0L) roles$case <- head(columns$case[order(columns$case == "X")], 1L)
   unclear <- c(if (length(roles$case) == 0L) columns$repeated, columns$unclear)
   roles$covariates <- c(roles$covariates, columns$about, setdiff(columns$repeated, unclear))
   roles$raters <- columns$rater
@@ -68,13 +83,25 @@ kind_of_column <- function(x, labels, other_labels, name) {
   shares_labels <- sum(labels %in% other_labels) >= length(labels) * if (has_text) 0.5 else 1
   is_numbering <- setequal(labels, seq_along(labels))
   if (grepl(identifier_names, name)) {
-    if (!shares_labels || !name %in% c("item", "unit"))
+    if (!shares_labels || !grepl(rater_or_identifier_names, name))
       return(if (is_unique) "case" else "repeated")
     if (is_unique || (is_numbering && n_distinct(table(x)) == 1L)) return("unclear")
   } else if (is_numbering && name != "model") {
     return("unclear")
   }
   if (shares_labels) "rater" else "unclear"
+}
+
+# Warns if the first of the columns that are read as raters seems to number the cases: five or more
+# different whole numbers, only some of which are labels of other columns. If it shares no label,
+# warn_unshared_labels() warns.
+warn_case_numbers <- function(columns) {
+  x <- columns[[1L]]
+  if (!is_plain(x, "numeric") || length(x) < 5L || anyDuplicated(x) > 0L) return(invisible())
+  shared <- distinct_labels(x) %in% unlist(lapply(columns[-1L], distinct_labels))
+  warn_if(any(shared) && !all(shared) && all(x %in% round(x)), "labels",
+    "Column {.val {names(columns)[[1L]]}} is read as a rater, but seems to number the cases.",
+    i = "If it does, give it the name {.val case}.", labels = as_label(x[!shared]))
 }
 
 abort_unclear <- function(unclear, roles, arg) {

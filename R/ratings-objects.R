@@ -24,12 +24,14 @@
 #' Answers with several labels are an error; [single_label()] converts them.
 #'
 #' @section Identifiers:
-#' Without a column `case`, a column called `id`, `.id`, `item`, `unit`, `doc_id`, `text_id` or
-#' similar identifies the case, in any capitals. In data with a row per case, its values must
-#' be different in all rows. A second identifier, with repeated values, becomes a covariate. A
-#' column called `epoch`, `run`, `model` or `population` is a rater if other raters use the same
-#' labels, as in data with the columns `human` and `model`. If the role of a column is not clear
-#' from its name and values, an error shows calls of [ratings()] that give the column a role.
+#' Without a column `case`, a column called `id`, `.id`, `item`, `unit`, `subject`, `doc_id`,
+#' `text_id` or similar identifies the case, in any capitals and in the plural. So does a first
+#' column called `X` with different values, as [utils::read.csv()] names row names. In data with a
+#' row per case, the values must be different in all rows. A second identifier, with repeated
+#' values, becomes a covariate. A column called `truth` or `gold` is not a rater. A column called
+#' `epoch`, `run`, `model` or `population` is a rater if other raters use the same labels, as in
+#' data with the columns `human` and `model`. If the role of a column is not clear from its name
+#' and values, an error shows calls of [ratings()] that give the column a role.
 #' [ratings()] applies the same rules if `raters` is a range or a pattern, such as `everything()`.
 #' Raters that are named one by one stay raters.
 #'

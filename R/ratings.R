@@ -24,9 +24,9 @@
 #'
 #' @section Categories:
 #' The number of categories matters: with more categories, agreement by chance is rarer. By default,
-#' categories are the levels of the rating columns if these are factors, including unused levels.
-#' Otherwise they are the labels that raters used: numbers in numeric order, strings in the order of
-#' the C locale. Declare a category that exists even if no rater used it.
+#' categories are the levels of the rating columns if these are factors, including unused levels,
+#' merged to one order. Otherwise they are the labels that raters used: numbers in numeric order,
+#' strings in the order of the C locale. Declare a category that exists even if no rater used it.
 #'
 #' @section Identical cases:
 #' Cases with the same ratings and the same answers are stored once, as a *pattern*. Ten million
@@ -54,8 +54,8 @@
 #' `covariates`, and name them in `by` of [estimate_accuracy()].
 #'
 #' @section 64-bit integers:
-#' Columns of class `integer64`, which databases return, are read as numbers if all values are at
-#' most 2^53. Otherwise they are read as strings, which needs the package \pkg{bit64}.
+#' Columns of class `integer64`, which databases return, are read as numbers if all values are below
+#' 2^53. Otherwise they are read as strings, which needs the package \pkg{bit64}.
 #'
 #' @section Databases:
 #' The ratings of a lazy table of \pkg{dbplyr} are counted in its database; see [ratings-database].
@@ -91,8 +91,8 @@
 #'   label: `c(Pneumonia = "pneumona")` merges the label `"pneumona"` into `"Pneumonia"`. If all
 #'   elements have names, the remaining categories are taken from the data.
 #' @param ordered Is the order of the categories meaningful? The default is `TRUE` if the ratings
-#'   are ordered factors. If the labels are words, also give `categories` in their order; otherwise
-#'   they are sorted as text, with a warning.
+#'   are ordered factors. If the labels are words, also give `categories` in their order, or factors
+#'   with levels in this order. Otherwise, or if factors contradict each other, a warning follows.
 #' @param weights A column of non-negative case weights: numbers of identical cases, or
 #'   probabilities. If weights are not whole numbers, they are probabilities: cases cannot be
 #'   resampled, and standard errors and intervals are `NA`. In long data, all rows of a case have
@@ -140,9 +140,9 @@
 #'   if unknown. Only models with `confidence = TRUE` use it; see [rater_model()]. Not available for
 #'   counts, repeats and lazy tables.
 #' @param abstain Labels of raters and systems that mean "no opinion", such as `"?"` or `"cannot
-#'   tell"`. Include the label `NA` if missing ratings (in long data, rows without a rating) are
-#'   also abstentions. This is only right for programs and tools that processed every case.
-#'   Otherwise a missing rating means that the rater was not asked. Failed calls of a tool are not
+#'   tell"`, compared like `na`. Include `NA` if missing ratings (in long data, rows without a
+#'   rating) are also abstentions. This is only right for programs and tools that processed every
+#'   case. Otherwise they mean that the rater was not asked. Failed calls of a tool are not
 #'   abstentions. Consensus labels and [dawid_skene()] can use abstentions; see Abstentions in
 #'   [ground_truth()]. Not for counts, repeats, groups of raters, `confidence` and lazy tables.
 #'

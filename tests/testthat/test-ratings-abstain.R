@@ -37,6 +37,10 @@ test_that("abstentions are stored next to ratings, in all layouts", {
   matrix <- as.matrix(replies_of_three()[c("a", "b", "c")])
   rownames(matrix) <- letters[1:6]
   expect_identical(silent_in(ratings(matrix, abstain = "?")), silent_in(x))
+  spelt <- replies_of_three()
+  spelt$a[spelt$a %in% "?"] <- "Unsure "
+  spelt[c("b", "c")] <- lapply(spelt[c("b", "c")], function(x) replace(x, x %in% "?", "unsure"))
+  expect_identical(silent_in(quiet(wide_replies(spelt, abstain = "UNSURE"))), silent_in(x))
   numbers <- ratings(cbind(a = c(0, 1, -1, 1), b = c(0, -1, 1, 1)), abstain = -1)
   expect_identical(silent_in(numbers), c("2b", "3a"))
 })

@@ -1,3 +1,15 @@
+test_that("values of several types in a column of SQLite are an error", {
+  needs_dbplyr()
+  con <- sqlite()
+  DBI::dbExecute(con, "CREATE TABLE mixed (id INTEGER, who TEXT, said INTEGER)")
+  DBI::dbExecute(con, "INSERT INTO mixed VALUES (1, 'a', 1), (1, 'b', 2), (2, 'a', 'unsure')")
+  table <- dplyr::tbl(con, "mixed")
+  read <- function(table) quiet(ratings(table, case = id, rater = who, rating = said))
+  expect_error(read(table), "several types", class = "fallible_error_database")
+  as_text <- dplyr::mutate(table, said = as.character(said))
+  expect_identical(read(as_text)$categories, c("1", "2", "unsure"))
+})
+
 on_databases("wide data are counted in the database", {
   panel <- hostile_panel()
   table <- in_table(con, panel)
@@ -221,11 +233,15 @@ on_databases("what cannot be counted is refused by class", {
     "missing in 3 of 900 rows", class = "fallible_error_case"
   )
   expect_error(
+    rows(dplyr::mutate(long, who = ifelse(id == "case 3", " ", who))),
+    "missing in 3 of 900 rows", class = "fallible_error_case"
+  )
+  expect_error(
     rows(dplyr::mutate(long, said = ifelse(id == "case 3", "", said))),
     class = "fallible_error_blank"
   )
   expect_error(
-    wide(dplyr::mutate(table, r1 = ifelse(id == "case 3", "", r1))), "counted",
+    wide(dplyr::mutate(table, r1 = ifelse(id == "case 3", "", r1))), "of `data`",
     class = "fallible_error_blank"
   )
   expect_error(wide(dplyr::filter(table, times > 7)), class = "fallible_error_empty")

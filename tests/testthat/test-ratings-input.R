@@ -136,6 +136,13 @@ test_that("cases must be known and, in wide data, differ", {
     class = "fallible_error_case")
   expect_error(ratings(transform(good, id = c(1, NA, 2)), raters = r1:r2, case = id),
     class = "fallible_error_case")
+  for (blank in c("", " ")) {
+    expect_error(ratings(transform(good, id = c("1", blank, "2")), raters = r1:r2, case = id),
+      "first in row 2", class = "fallible_error_case")
+    anonymous <- transform(long, rater = factor(rep_len(c("ann", blank), nrow(long))))
+    expect_error(ratings(anonymous, case = case, rater = rater, rating = rating),
+      "first in row 2", class = "fallible_error_case")
+  }
   expect_snapshot(error = TRUE, {
     ratings(transform(good, id = c(1, 1, 2)), raters = r1:r2, case = id)
     ratings(transform(good, id = c(1, NA, 2)), raters = r1:r2, case = id)
@@ -356,7 +363,7 @@ integer64 <- function(value) {
 }
 
 test_that("64-bit integers are numbers", {
-  value <- c(0, 1, -1, 2^31, -2^31, 2^32 + 5, -2^40 - 3, 2^53, -2^53, NA)
+  value <- c(0, 1, -1, 2^31, -2^31, 2^32 + 5, -2^40 - 3, 2^53 - 1, 1 - 2^53, NA)
   expect_identical(plain_integers(integer64(value)), value)
   data <- data.frame(id = c(7, 7, 2^52, 2^52), who = c(1, 2, 1, 2), said = c(1, 2, 2, 2), n = 3)
   systems <- data.frame(case = c(7, 2^52), system = 9, prediction = 1:2)
@@ -368,8 +375,16 @@ test_that("64-bit integers are numbers", {
     data
   }
   expect_identical(read(wide(data), wide(systems)), read(data, systems))
-  expect_identical(as_label(integer64(c(2^53, 3))), c("9007199254740992", "3"))
+  expect_identical(as_label(integer64(c(2^53 - 1, 3))), c("9007199254740991", "3"))
   expect_identical(check_declared(integer64(1:2)), c("1", "2"))
+})
+
+test_that("2^53 and 2^53 + 1 are different identifiers", {
+  skip_if_not_installed("bit64")
+  loadNamespace("bit64")
+  ids <- bit64::as.integer64(c("9007199254740992", "9007199254740993"))
+  data <- data.frame(id = ids, a = c("x", "y"), b = "x")
+  expect_identical(quiet(ratings(data, case = id, raters = a:b))$cases, as.character(ids))
 })
 
 test_that("64-bit integers that no double holds are left to their package", {
@@ -377,6 +392,16 @@ test_that("64-bit integers that no double holds are left to their package", {
   huge$id <- integer64(c(2^60, 1))
   without_bit64()
   expect_snapshot(error = TRUE, ratings(huge, case = id, raters = a:b))
+})
+
+test_that("labels of numbers do not depend on options", {
+  numbers <- c(0.5, 1, 1e5, 123456.5, 1e-5)
+  labels <- as_label(numbers)
+  x <- quiet(ratings(matrix(c("a", "b"), 1200, 2)))
+  withr::local_options(OutDec = ",", scipen = -5)
+  expect_identical(as_label(numbers), labels)
+  expect_identical(labels[[1]], "0.5")
+  expect_no_warning(expect_match(format(x), "1,200 cases", fixed = TRUE))
 })
 
 test_that("labels of large numbers are all their digits", {
@@ -495,6 +520,34 @@ test_that("ordered = TRUE warns if the order of words is a guess", {
   expect_no_warning(in_order(words))
   expect_no_warning(in_order(data.frame(a = c(1, 2, 10), b = 1)))
   expect_no_warning(in_order(data.frame(a = c("no", "yes"), b = "no")))
+})
+
+test_that("orders of factors with different levels are merged", {
+  in_order <- function(...) quiet(ratings(data.frame(...), raters = c(a, b), ordered = TRUE))
+  words <- c("low", "mid", "high", "top")
+  expect_order <- function(categories, ...) {
+    expect_no_warning(in_order(...), class = "fallible_warning_order")
+    expect_identical(in_order(...)$categories, categories)
+  }
+  expect_order(words, a = factor(words[-2], words[-2]), b = factor(words[-1], words))
+  expect_order(words[1:3], a = factor(words[1:3], words[1:3]), b = words[c(1, 3, 2)])
+  expect_order(words[1:3], a = ordered(words[1:3], words[1:3]), b = factor(words[1:3]))
+  expect_order(c("1", "2", "3", "4"), a = factor(c(1, 3, 4)), b = factor(1:3))
+  expect_order(c("1", "3", "4", "5"), a = ordered(c(1, 4, 5)), b = ordered(c(1, 3, 5)))
+  expect_order(c("1", "2", "10"), a = factor(c("1", "10", "2")), b = factor("2"))
+  expect_order(c("3", "2", "1"), a = factor(1:3, 3:1), b = factor(1:3, 3:1))
+  contradicting <- list(a = factor(words, words), b = factor(words, rev(words)))
+  lacking <- list(a = factor(words[1:2], words[1:2]), b = c("mid", "top"))
+  for (columns in list(contradicting, lacking)) expect_warning(
+    ratings(list2DF(columns), raters = c(a, b), ordered = TRUE), "factors",
+    class = "fallible_warning_order"
+  )
+  expect_error(in_order(a = ordered(c("x", "y")), b = ordered(c("x", "y"), c("y", "x"))),
+    "\"x < y\" and \"y < x\"", class = "fallible_error_columns")
+  # A cycle of three orders, of which each two agree
+  orders <- list(c("x", "y"), c("y", "z"), c("z", "x"))
+  expect_null(merge_orders(orders, c("x", "y", "z")))
+  expect_identical(merge_orders(orders[2:3], c("x", "y", "z")), c("y", "z", "x"))
 })
 
 test_that("na and clean_labels of ratings() do what those of read_ratings() do", {

@@ -14,7 +14,8 @@ unclear <- function(data, columns, ...) {
 
 test_that("identifiers are cases, in any place and with any capitals", {
   names <- c(
-    "id", ".id", "ID", "item", "Item", "unit", "doc_id", "DOC_ID", "text_id", "case_id", "Case"
+    "id", ".id", "ID", "item", "Item", "unit", "doc_id", "DOC_ID", "text_id", "case_id", "Case",
+    "Units", "Subject", "subject_ids"
   )
   for (name in names) {
     data <- data.frame(a, b, 10 * seq_len(n))
@@ -31,6 +32,36 @@ test_that("identifiers are cases, in any place and with any capitals", {
   # Values that are also labels of ratings
   expect_identical(as_ratings(data.frame(id = seq_len(n), a, b))$cases, seq_len(n))
   expect_identical(as_ratings(data.frame(id = 1:3, a = 1:3, b = c(1, 3, 2)))$raters, c("a", "b"))
+})
+
+test_that("row names that read.csv() calls X are cases, only in the first column", {
+  x <- as_ratings(data.frame(X = 10 * seq_len(n), a, b))
+  same_counts(x)
+  expect_identical(x$cases, 10 * seq_len(n))
+  expect_identical(as_ratings(data.frame(X = seq_len(n), a, b, id = letters[1:n]))$cases,
+    letters[1:n])
+  expect_identical(quiet(as_ratings(data.frame(X = a, Y = b)))$raters, c("X", "Y"))
+  expect_identical(quiet(as_ratings(data.frame(a, X = seq_len(n), b)))$raters, c("a", "X", "b"))
+})
+
+test_that("a column of truths is no rater", {
+  for (name in c("truth", "Gold")) {
+    data <- stats::setNames(data.frame(a, b, a), c("a", "b", name))
+    expect_message(x <- as_ratings(data), name)
+    same_counts(x)
+    expect_message(y <- ratings(data, raters = tidyselect::everything()), name)
+    expect_identical(y$raters, c("a", "b"))
+  }
+  data$a[[1L]] <- 2
+  expect_identical(quiet(ratings(data, raters = c(a, b, Gold)))$raters, c("a", "b", "Gold"))
+})
+
+test_that("a first column that numbers the cases raises a warning", {
+  numbered <- function(x) as_ratings(data.frame(number = x, a, b))
+  expect_warning(numbered(seq_len(n)), "\"number\" is read as a rater",
+    class = "fallible_warning_labels")
+  expect_no_warning(numbered(a))
+  expect_warning(numbered(100 + seq_len(n)), "No other rater shares")
 })
 
 test_that("long data may name the case as they like", {
