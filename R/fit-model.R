@@ -98,16 +98,17 @@ k_model <- function(...) {
 #' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
 #'
-#' @section Pooled matrices: With few ratings in each of its K (K - 1) cells, a separately estimated
-#' matrix is mostly noise. Under `prior = "pooled"`, row k of a rater's matrix has a Dirichlet
-#' distribution. Its mean is the mean row, and the sum of its parameters is `c`. In the mean row,
-#' the logit of the probability of a correct rating has two terms: the ease of category k and the
-#' skill of the rater. They are normal with standard deviations `ups` and `tau`. The distribution of
-#' the wrong ratings of a row over the other categories is common to the panel. It has a Dirichlet
-#' distribution whose mean has equal shares, and whose parameters sum to `a`. All four parameters are
-#' estimated, under priors that are equivalent to a few ratings; [glance()][tidy.rater_fit] returns them. The estimate of a
-#' cell thus uses the rater's other categories and the other raters. If the cell has many ratings,
-#' the estimate is determined by these ratings.
+#' @section Pooled matrices: With few ratings in each of its K (K - 1) cells, a separately
+#' estimated matrix is mostly noise. Under `prior = "pooled"`, row k of a rater's matrix has a
+#' Dirichlet distribution. Its mean is the mean row, and the sum of its parameters is `c`. In the
+#' mean row, the logit of the probability of a correct rating has two terms: the ease of category k
+#' and the skill of the rater. They are normal with standard deviations `ups` and `tau`. The
+#' distribution of the wrong ratings of a row over the other categories is common to the panel. It
+#' has a Dirichlet distribution whose mean has equal shares, and whose parameters sum to `a`. All
+#' four parameters are estimated, under priors that are equivalent to a few ratings;
+#' [glance()][tidy.rater_fit] returns them. The estimate of a cell thus uses the rater's other
+#' categories and the other raters. If the cell has many ratings, the estimate is determined by
+#' these ratings.
 #'
 #' Base rates have a Dirichlet prior with parameter 2 for each category. For example, 2 positive
 #' cases of 200, rated by three good raters, give a base rate of .015 instead of .010. If the only

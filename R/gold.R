@@ -53,9 +53,9 @@ select_gold <- function(evidence, used) {
 }
 
 # Do gold cases represent all cases? Returns an element per column of `weight` (number of cases of
-# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w` estimates
-# the number of cases. If it differs from this number by more than 4 standard errors plus 1%, some
-# cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are they known?
+# each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w`
+# estimates the number of cases. If it differs from this number by more than 4 standard errors plus
+# 1%, some cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are they known?
 represent_all_cases <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
