@@ -381,8 +381,7 @@ test_that("64-bit integers are numbers", {
 
 test_that("2^53 and 2^53 + 1 are different identifiers", {
   skip_if_not_installed("bit64")
-  loadNamespace("bit64")
-  ids <- bit64::as.integer64(c("9007199254740992", "9007199254740993"))
+  ids <- getExportedValue("bit64", "as.integer64")(c("9007199254740992", "9007199254740993"))
   data <- data.frame(id = ids, a = c("x", "y"), b = "x")
   expect_identical(quiet(ratings(data, case = id, raters = a:b))$cases, as.character(ids))
 })
