@@ -88,12 +88,14 @@ case_identifiers <- function(input) {
   input$case
 }
 
-check_identifiers <- function(x, arg) {
+# Raises an error if identifiers are not strings, a factor or numbers, if they are missing or, unless
+# `blank_is_known`, if they are blank.
+check_identifiers <- function(x, arg, blank_is_known = FALSE) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers of 2^53 or more. Load {.pkg bit64}, or convert
         {.arg {arg}} with {.fun as.character}.", arg = arg)
-  labels <- if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
+  labels <- if (!blank_is_known) if (is.factor(x)) levels(x) else if (is.character(x)) unique(x)
   blank <- grep("^\\s*$", labels, perl = TRUE, value = TRUE)
   row <- which(if (length(blank) > 0L) is.na(x) | x %in% blank else is.na(x))
   abort_if(row, "case", "{.arg {arg}} must be known in every row.",

@@ -277,7 +277,7 @@ machine_kinds <- rater_kinds[3:4]
 check_rater_kind <- function(kind) {
   if (is.null(kind)) return(NULL)
   if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
-  is_known <- is.character(kind) & kind %in% rater_kinds
+  is_known <- if (is.character(kind)) kind %in% rater_kinds else FALSE
   abort_argument_if(!all(is_known), "rater_kind",
     "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
     x = if (is.character(kind)) "Found {.val {unique(kind[!is_known])}}." else

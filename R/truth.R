@@ -318,9 +318,13 @@ truth_codes <- function(truth, categories, arg) {
 # columns that identify cases, if there are several.
 as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
+  is_table <- is.data.frame(truth)
+  abort_argument_if(!is_table && !(is.atomic(truth) && rlang::is_named(truth)), arg,
+    "must be categories with the cases as names, or a data frame with columns {.val case} and
+        {.val truth}.", not = truth)
   truth <- name_cases(replace_key_columns(truth, keys))
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
-  if (is.data.frame(truth)) {
+  if (is_table) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
     abort_if(!"case" %in% names(truth) || is.na(column), "columns",
       "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
@@ -329,9 +333,6 @@ as_truth_table <- function(truth, arg, keys = NULL) {
     case <- as_label(truth$case)
     category <- as_label(truth[[column]])
   } else {
-    abort_argument_if(!(is.atomic(truth) && rlang::is_named(truth)), arg,
-      "must be categories with the cases as names, or a data frame with columns {.val case} and
-          {.val truth}.", not = truth)
     case <- names(truth)
     category <- as_label(unname(truth))
   }

@@ -101,3 +101,15 @@ test_that("new data of a fit are of the kind of its raters, without a question",
     expect_identical(as_further_ratings(new, x, "newdata")$rater_kind, x$rater_kind)
   }
 })
+
+test_that("objects that are no words are errors of the package", {
+  for (wrong in list(new.env(), y ~ x, list(a = 1))) {
+    if (is.environment(wrong)) assign("a", 1, wrong)
+    expect_error(
+      simulate_ratings(rater_design(c(0.7, 0.8)), rater_kind = wrong),
+      class = "fallible_error_argument"
+    )
+    x <- ratings(data.frame(a = c("u", "v"), b = "u"), raters = a:b)
+    expect_error(with_truth(x, truth = wrong), class = "fallible_error_argument")
+  }
+})
