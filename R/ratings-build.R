@@ -88,8 +88,8 @@ case_identifiers <- function(input) {
   input$case
 }
 
-# Raises an error if identifiers are not strings, a factor or numbers, if they are missing or, unless
-# `blank_is_known`, if they are blank.
+# Raises an error if identifiers are not strings, a factor or numbers, and if they are missing or,
+# unless `blank_is_known`, blank.
 check_identifiers <- function(x, arg, blank_is_known = FALSE) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
