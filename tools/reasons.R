@@ -12,8 +12,11 @@ words <- c(
   "reason", "notes_of", "reason_of_fit", "reason_notes", "no_interval", "gold_unused",
   "near_copies_message"
 )
+# Words in conditions of other packages that have no class: RSQLite warns of columns of mixed type.
+foreign_words <- "mixed type"
 is_prose <- function(x) {
-  is.character(x) && length(x) == 1 && !is.na(x) && grepl("^[A-Za-z][a-z]*( [a-z]+)+$", x)
+  is.character(x) && length(x) == 1 && !is.na(x) && !x %in% foreign_words &&
+    grepl("^[A-Za-z][a-z]*( [a-z]+)+$", x)
 }
 
 hits_in <- function(code) {
