@@ -156,7 +156,8 @@ join_keys <- function(columns) {
     "If several columns identify cases, none may be called {.val case}.",
     i = "Give that column another name.", arg = "case")
   escaped <- lapply(unname(columns), function(x) {
-    check_identifiers(x, "case", blank_is_known = TRUE) # other columns may differ
+    # A blank value is allowed, because other columns distinguish the cases.
+    check_identifiers(x, "case", blank_is_known = TRUE)
     label <- as_label(x)
     abort_if(anyDuplicated(label[!duplicated(x)]) > 0L, "columns",
       "If several columns identify cases, numbers in them must differ in their first 15 digits.",

@@ -40,8 +40,8 @@ NULL
 # Makes the result of ground_truth() in wide format. `posterior`: probabilities (patterns of `x` x
 # categories). `about`: result of finish_labels(), whose fields describe how labels were computed.
 # Attribute `truth` of the result contains the true categories, if `x` contains them. Attribute
-# `about` contains `known`, the labels of cases whose known truth was used, and `weights`, a vector
-# with the cases as names, or NULL. They hold for every selection of rows.
+# `about` contains `known`, the identifiers of cases whose known truth was used, and `weights`, a
+# vector with the cases as names, or NULL. Both stay valid if the user selects rows.
 new_ground_truth <- function(x, posterior, about) {
   abort_argument_if("case" %in% x$categories, "fit",
     "A category has the name {.val case}, which is the name of the column of cases.",
@@ -59,8 +59,8 @@ new_ground_truth <- function(x, posterior, about) {
     )
   )
   colnames(posterior) <- x$categories
-  out <- label_table(table, about, posterior, list(weight = pattern_weights(x),
-    cases = pattern_cases(x)))
+  size <- list(weight = pattern_weights(x), cases = pattern_cases(x))
+  out <- label_table(table, about, posterior, size)
   attr(out, "truth") <- if (!is.null(x$truth)) truth(x)
   out
 }

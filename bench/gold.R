@@ -206,8 +206,10 @@ one_draw <- function(world, draw, first) {
     )
   })
   rows <- do.call(rbind, rows)
-  if (has_clusters) rows$quantity <- paste0(rows$quantity, ", clusters")
-  if (has_clusters) return(cbind(draw = draw, rows))
+  if (has_clusters) {
+    rows$quantity <- paste0(rows$quantity, ", clusters")
+    return(cbind(draw = draw, rows))
+  }
   # Measures with gold cases that a plan draws.
   planned <- function(...) {
     set_seed()
