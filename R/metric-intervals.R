@@ -291,8 +291,9 @@ table_difference <- function(estimate, table, s, n) {
 # * Only the sampling error is smaller near the ends of the range, as in Wilson's interval for all
 #   cases. The rest of the error does not depend on the value and is added on both sides.
 # * The whole error is smaller near the ends of the range. The interval is Wilson's for the number
-#   of cases that gives the standard error. It is left out for fewer than z^2 cases, because it
-#   would be centred near one half.
+#   of cases that gives the standard error. It is left out if that number is below
+#   `cases_of_a_share`, because it would be centred near one half. The limit does not depend on `z`,
+#   so an interval contains those with lower confidence levels.
 # `ranges`: range of each row (rows x 2).
 interval_rows <- function(rows, ranges, z) {
   known <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
@@ -310,7 +311,7 @@ interval_rows <- function(rows, ranges, z) {
     add_error_to_half_width(z * other_error, wilson_interval(value, size, z), value)
   }
   half_widths <- half_widths_of(pmax(size, cases, na.rm = TRUE))
-  too_few <- !(size >= z^2)
+  too_few <- !(size >= cases_of_a_share)
   half_widths <- pmax(half_widths, replace(half_widths_of(size), c(too_few, too_few), 0))
   rows$conf.low[known] <- ranges[, 1L] + width * pmax(0, value - half_widths[, 1L])
   rows$conf.high[known] <- ranges[, 1L] + width * pmin(1, value + half_widths[, 2L])

@@ -149,10 +149,10 @@ check_cost_matrix <- function(cost, categories) {
 #'
 #'   Let `1 / k` be the largest change of the metric by one case, relative to its range. Intervals
 #'   are Wilson's for a share of `k` cases, with the rest of the error added on both sides. They
-#'   also contain Wilson's interval for the number of cases that gives the total error. The sampling
-#'   error is at least that of a share of `k` cases if `k` is below 2.7, or if fewer than half of
-#'   one of `k` cases is right, or wrong. (A 90% interval from fewer than 2.7 cases contains nearly
-#'   all shares.)
+#'   also contain Wilson's interval for the number of cases that gives the total error, if this
+#'   number is at least 2.7. The sampling error is at least that of a share of `k` cases if `k` is
+#'   below 2.7, or if fewer than half of one of `k` cases is right, or wrong. (A 90% interval from
+#'   fewer than 2.7 cases contains nearly all shares.)
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
 #' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases (a sample of cases with known
 #'   truth): gold cases correct the joint table, and the metric is computed from it. The standard

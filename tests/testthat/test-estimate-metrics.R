@@ -101,6 +101,22 @@ test_that("standard errors of the delta method are those of replicates", {
   expect_true(all(ratio > 0.85 & ratio < 1.18))
 })
 
+test_that("an interval contains the intervals with lower confidence levels", {
+  plan <- metric_plan(built_in_metrics["accuracy"], c("a", "b"), NULL, list())
+  rows <- expand.grid(
+    estimate = c(0, 0.01, 0.2, 0.5, 0.97, 1), std.error = c(0.001, 0.03, 0.1, 0.2, 0.3, 0.5),
+    cases = c(1, 3, 10, 1000)
+  )
+  rows[c("conf.low", "conf.high")] <- NA_real_
+  ranges <- ranges_of_plan(plan)[rep(1L, nrow(rows)), , drop = FALSE]
+  narrower <- interval_rows(rows, ranges, 0.1)
+  for (z in c(0.5, 1, 1.28, 1.64, 1.96, 2.58, 5)) {
+    wider <- interval_rows(rows, ranges, z)
+    expect_true(all(wider$conf.low <= narrower$conf.low & wider$conf.high >= narrower$conf.high))
+    narrower <- wider
+  }
+})
+
 test_that("what is hidden near an end of the scale is as wide there as elsewhere", {
   plan <- metric_plan(built_in_metrics["accuracy"], c("a", "b"), NULL, list())
   found <- data.frame(estimate = 0.997, std.error = sqrt(0.001^2 + 0.04^2), hidden = 0.04)
