@@ -60,11 +60,13 @@ metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
 # from gold cases, with the fields of correct_mean(). `prior`: estimates from ratings only. Both are
 # on the unit scale, on which the range of a metric (`ranges`, rows x 2) is [0, 1]. `reason`: reason
 # why gold cases do not measure a row, or NA. `needs_no_gold`: TRUE for rows that do not depend on
-# the truth and stay unchanged.
+# the truth. Their estimates stay unchanged. They have no error if the target is these cases.
 measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, conf_level,
                           needs_no_gold = FALSE) {
   # Gold cases also measure quantities that ratings by one rater do not identify.
   wanted <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !needs_no_gold
+  exact <- which(needs_no_gold & !is.na(rows$estimate) & estimate$gold$settings$target == "cases")
+  rows[exact, interval_columns] <- as.data.frame(outer(rows$estimate[exact], c(0, 1, 1)))
   reason <- rep_len(unname(reason), nrow(rows))
   rows[wanted, interval_columns] <- NA_real_
   rows$reason[wanted] <- ifelse(is.na(reason), why_few_clusters(x),

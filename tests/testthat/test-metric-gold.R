@@ -120,6 +120,22 @@ test_that("nothing seen of a rate leaves the interval of as few cases as have th
   expect_equal(effective_gold_size(c(found, cases = Inf), "cases", 0.9), 12)
 })
 
+test_that("the share of an answer has no error if the target is the cases at hand", {
+  x <- metric_panel(100)
+  shares <- function(target) {
+    gold <- gold_cases(truth(x)[1:40, ], "random", target = target)
+    table <- tidy(quiet(estimate_metrics(x, "detection_prevalence", known_truth = gold)))
+    table[is.na(table$average), ]
+  }
+  population <- shares("population")
+  cases <- shares("cases")
+  expect_true(all(population$std.error > 0))
+  expect_identical(cases$estimate, population$estimate)
+  expect_identical(cases$std.error, 0 * cases$estimate)
+  expect_identical(cases$conf.low, cases$estimate)
+  expect_identical(cases$conf.high, cases$estimate)
+})
+
 test_that("an average that no case can move has no interval", {
   x <- metric_panel(100)
   for (interval in c("combined", "corrected")) {
