@@ -125,11 +125,13 @@ check_scale_weights <- function(weights, labels) {
     return(scale_matrix(check_choice(weights, scale_names, "scale_weights"), labels))
   }
   n_labels <- length(labels)
-  is_valid <- is_square_matrix(weights, n_labels) && all(weights <= 1) &&
-    all(diag(weights) == 1) && isSymmetric(unname(weights))
-  abort_argument_if(!is_valid, "scale_weights",
+  misfit <- why_no_matrix(weights, n_labels) %||%
+    if (any(diag(weights) != 1)) "Its diagonal is {shorten(diag(weights))}." else
+      if (!isSymmetric(unname(weights))) "It is not symmetric." else
+        if (any(weights > 1)) "Its largest number is {max(weights)}."
+  abort_argument_if(misfit, "scale_weights",
     "must be one of {.or {.val {scale_names}}}, or a symmetric {n_labels} x {n_labels} matrix of
-        agreement weights with 1 on the diagonal and no larger number.", not = weights,
+        agreement weights with 1 on the diagonal and no larger number.", x = misfit,
     i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
         weights of disagreement? Give {.code 1 - weights / max(weights)}.")
   for (side in seq_along(dimnames(weights))) {

@@ -87,7 +87,8 @@ closeness_of_answers <- function(x, score) {
   values <- suppressWarnings(as.numeric(x$categories))
   abort_argument_if(anyNA(values) && !x$ordered, "score",
     "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-    x = "The categories are {.val {x$categories}}.")
+    x = "The categories are {.val {x$categories}}.",
+    i = "Give {.code ordered = TRUE} to {.fun ratings}, or use {.code score = \"accuracy\"}.")
   if (anyNA(values)) values <- seq_len(n_labels)
   # Ties do not depend on the unit of the values.
   values <- values / max(diff(range(values)), .Machine$double.xmin)

@@ -185,6 +185,12 @@ describe <- function(x) {
     return(paste("a vector of type", typeof(x), "and length", length(x)))
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
+  if (is.data.frame(x)) {
+    columns <- shorten(paste0("\"", printable(names(x)), "\""))
+    return(paste("a data frame with", count_noun(nrow(x), "row"), "and",
+      ngettext(length(x), "column", "columns"), columns))
+  }
+  if (is.matrix(x)) return(sprintf("a matrix (%d x %d) of type %s", nrow(x), ncol(x), typeof(x)))
   # Class "fallible_result" is left out, because all results of the package have it.
   paste0("an object of class <", paste(setdiff(class(x), "fallible_result"), collapse = "/"), ">")
 }
@@ -269,9 +275,15 @@ check_names_among <- function(x, choices, arg) {
   x
 }
 
-# Is `x` a matrix of finite numbers with `n` rows and columns?
-is_square_matrix <- function(x, n) {
-  is.numeric(x) && identical(dim(x), c(n, n)) && all(is.finite(x))
+# Returns words for the first reason why `x` is not a matrix with `n` rows and columns of finite
+# numbers of at least `least`, or NULL.
+why_no_matrix <- function(x, n, least = -Inf) {
+  if (!is.numeric(x) || !is.matrix(x) || any(dim(x) != n)) {
+    return(escape_braces("It is ", describe(x), "."))
+  }
+  wrong <- which(!is.finite(x) | x < least, arr.ind = TRUE)
+  if (nrow(wrong) > 0L) sprintf("The number in row %d and column %d is %s.", wrong[[1L, 1L]],
+    wrong[[1L, 2L]], format(x[[wrong[[1L, 1L]], wrong[[1L, 2L]]]]))
 }
 
 # Converts an argument with limits of raters' accuracies to a matrix: a row per rater, columns

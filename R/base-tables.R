@@ -92,13 +92,16 @@ check_estimator_result <- function(value, systems, arg = "estimators") {
   system_names <- as.character(table[["system"]])
   rows <- if (length(system_names) > 0L) match(systems, system_names) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
-  is_valid <- all(map_lgl(numbers, is_number_or_na)) && !anyNA(rows) &&
-    length(table[["estimate"]]) == length(systems) && !any(is.infinite(table[["estimate"]]))
+  is_numeric <- all(map_lgl(numbers, is_number_or_na))
+  infinite <- if (is_numeric) which(is.infinite(table[["estimate"]]))
+  is_valid <- is_numeric && !anyNA(rows) && length(infinite) == 0L &&
+    length(table[["estimate"]]) == length(systems)
   abort_argument_if(!is_valid, arg,
-    "An estimator must return {length(systems)} finite number{?s}, one per system, or a data frame
-        with a column {.val estimate} and a row per system.",
+    "An estimator must return {length(systems)} number{?s}, one per system, or a data frame with a
+        column {.val estimate} and a row per system. A number may be missing, but not infinite.",
     x = c(
       "It returned {describe(value)}.",
+      if (length(infinite) > 0L) "Number {infinite[[1L]]} is {table$estimate[[infinite[[1L]]]]}.",
       if (length(system_names) > 0L) "It names {.val {system_names}}; systems are {.val {systems}}."
     ), call = NULL)
   result <- result_table(NA, length(systems))
@@ -220,10 +223,10 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   abort_if(any(is_lost), "worker", "A worker process died, or cannot be reached.",
     x = escape_braces("Lost tasks: ", shorten(names[is_lost], most = 6L), "."),
     i = c(
-      "{sum(!is_lost)} of {length(is_lost)} task{?s} {?is/are} finished. Their values are in field
-       {.field finished} of this error.",
-      "{.fun future::plan} restarts workers; random results are the same if
-       {.fun set.seed} is called as before."
+      "{sum(!is_lost)} of {length(is_lost)} task{?s} {?is/are} finished. Their values are in
+       {.code rlang::last_error()$finished}.",
+      "Call {.fun future::plan} again, which restarts the workers, and then repeat the call. After
+       the same {.fun set.seed}, random results are the same."
     ), pieces = names[is_lost],
     finished = setNames(values, names), parent = outcomes[is_lost][[1L]])
   values

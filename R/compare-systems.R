@@ -174,8 +174,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   against <- check_against(reference, best, systems)
   plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  # With gold, each pair is measured separately. Simultaneous intervals need joint errors of
-  # systems, which can only be computed from all pairs.
+  # With gold, each pair is measured separately. Simultaneous intervals need the joint distribution
+  # of the errors of all estimates, which is computed from all pairs.
   abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
     "needs a comparison of all pairs if the estimate has gold cases.",
     i = "Leave out {.arg reference} and {.arg best}. To compare only some systems, name them in
@@ -265,8 +265,9 @@ estimate_again <- function(estimate, x) {
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
-  # An interval without draws is not needed for a comparison. But if the interval of the original
-  # estimate found a better optimum (option `deviance`), it is computed to search for it again.
+  # A comparison does not use intervals without draws, so they are not computed. But if a higher
+  # maximum of the likelihood was found while the limits of the original interval were computed
+  # (option `deviance`), the interval is computed, because this finds the maximum again.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

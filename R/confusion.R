@@ -28,7 +28,8 @@
 #' @return A matrix of class `confusion_matrix` with the true category in rows and the given
 #'   category in columns; rows sum to one. `tidy()`: a tibble with a row per cell: `truth`,
 #'   `rating`, `probability`. `glance()`: a tibble with one row: the number of `categories`,
-#'   `accuracy` over the base rates, and the `lowest` and `highest` accuracy of a category. Further
+#'   mean `accuracy` weighted by the base rates, and the `lowest` and `highest` accuracy of a
+#'   category. Further
 #'   methods: `print()`, `format()` (a string), `as.data.frame()` (the table of `tidy()`),
 #'   [autoplot()][autoplot.confusion_matrix].
 #' @family simulation

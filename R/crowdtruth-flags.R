@@ -132,11 +132,13 @@ check_metrics <- function(metrics, weights, x) {
 check_known <- function(known, x) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
-  abort_argument_if(
-    !is.logical(known) || is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L,
-    "known", "must be a logical vector named after different workers.",
-    x = if (length(unknown) == 0L) "It is {describe(known)}." else "There is no worker
-        {.val {unknown}}.")
+  misfit <- if (!is.logical(known)) "It is {describe(known)}." else
+    if (is.null(names)) "It has no names." else
+      if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else
+        if (anyDuplicated(names) > 0L) "It has several values for
+          {.val {unique(names[duplicated(names)])}}."
+  abort_argument_if(misfit, "known",
+    "must be a logical vector whose names are workers, each at most once.", x = misfit)
   unname(known[match(x$workers$worker, names)])
 }
 

@@ -13,8 +13,9 @@ dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
 abort_no_cases <- function(what, hint = NULL) {
   abort_fallible("database",
-    paste0(what, ", but the database returned only counts of equal cases."),
-    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = parent.frame())
+    paste0(what, ", but ratings from a database have only numbers of equal cases."),
+    i = c(hint, "Fetch the cases with {.code x <- dplyr::collect(x)} (x: the ratings)."),
+    .envir = parent.frame())
 }
 
 in_database <- function(x) inherits(x, "ratings_database")

@@ -122,14 +122,16 @@ check_matrices <- function(matrices, judges, labels, strata) {
   })
 }
 
+# Returns words for the first row of a matrix whose sum is not one, or NULL.
+why_no_row_sums <- function(m, tolerance) {
+  row <- which(abs(rowSums(m) - 1) > tolerance)[1L]
+  if (!is.na(row)) sprintf("Row %d sums to %s.", row, format(sum(m[row, ]), digits = 6L))
+}
+
 check_matrix <- function(m, name, n) {
-  ok <- is_square_matrix(m, n) && all(m >= 0)
-  wrong_rows <- if (ok) which(abs(rowSums(m) - 1) > 1e-8)
-  abort_argument_if(!ok || length(wrong_rows) > 0L, "matrices",
-    "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
-    x = if (ok) "Row {wrong_rows[[1L]]} sums to
-        {format(sum(m[wrong_rows[[1L]], ]), digits = 6)}." else
-      if (is.matrix(m)) "It is {nrow(m)} x {ncol(m)}." else "It is {describe(m)}.")
+  misfit <- why_no_matrix(m, n, 0) %||% why_no_row_sums(m, 1e-8)
+  abort_argument_if(misfit, "matrices",
+    "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.", x = misfit)
   as.double(t(unclass(m)))
 }
 

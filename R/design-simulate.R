@@ -79,8 +79,8 @@ check_design <- function(design) {
 #'   `true_accuracy()`: a tibble with a row per system.
 #'
 #'   * `system`: name of the system.
-#'   * `expected`: probability of a correct answer in the design of a simulation, including copied
-#'     answers; `NA` if it is unknown.
+#'   * `expected`: probability of a correct answer in the design of a simulation, if it is known;
+#'     otherwise `NA`. Answers that a system copies (`copying` in [rater_design()]) are included.
 #'   * `sample`: share of correct answers among the cases of `x` with an answer and a known truth
 #'     (weighted, if cases have weights).
 #' @family simulation
@@ -247,9 +247,9 @@ codes_given_class <- function(law, codes, model, raters) {
 # are equal as often as `a` and `b` allow; with weight 1 - `u`, they are independent.
 joint_answer_probabilities <- function(a, b, u) {
   common <- pmin(a, b)
-  most_equal <- outer(a - common, b - common)
-  if (sum(common) < 1) most_equal <- most_equal / (1 - sum(common))
-  (1 - u) * outer(a, b) + u * (most_equal + diag(common, length(a)))
+  unequal_part <- outer(a - common, b - common)
+  if (sum(common) < 1) unequal_part <- unequal_part / (1 - sum(common))
+  (1 - u) * outer(a, b) + u * (unequal_part + diag(common, length(a)))
 }
 
 # Largest number of combinations of answers for which identification is checked.

@@ -153,11 +153,14 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 #'   changes it; see [rater_design()]. If the vector has no names, systems have names such as
 #'   `"system 0.1"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [rater_design()]. In Figures 1 to 7, raters have the same accuracy (.6, .4, .6, .8, .4,
-#'   .6, .8), and there are 5000, 200, 200, 200, 50, 50 and 50 cases. In Figures 8 to 14, raters'
-#'   accuracies differ by .1 around these. All accuracies shift by -.2, 0 or .2 with difficulty. The
-#'   probability of an error halves with each step from the true category, and is multiplied by a
-#'   random number from 0 to 2.
+#' @return A [rater_design()]. In Figures 1 to 7, the K-properties hold. All raters have the same
+#'   accuracy (.6, .4, .6, .8, .4, .6, .8), and there are 5000, 200, 200, 200, 50, 50 and 50 cases.
+#'
+#'   Figures 8 to 14 have the same numbers of cases, but violate the K-properties. The accuracies of
+#'   the three raters are .1 below, equal to, and .1 above these values. All accuracies are .2 lower
+#'   in one third of the cases, which are harder, and .2 higher in another third. The probability of
+#'   an error halves with each step from the true category, and is multiplied by a random number
+#'   from 0 to 2.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner

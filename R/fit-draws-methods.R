@@ -13,9 +13,9 @@
 #' @param x A [fit_raters()] result with `method = "bayes"`. User-defined models, such as
 #'   [rater_family()], have no posterior draws.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per draw. Columns `.chain`, `.iteration` and `.draw` are the indices
-#'   of the chain, of the draw within the chain, and of the draw. There is a further column per
-#'   parameter:
+#' @return A tibble with a row per draw. Columns: `.chain`, number of the chain; `.iteration`,
+#'   number of the draw within its chain; `.draw`, number of the draw over all chains; and a column
+#'   per parameter:
 #'   * `base_rate[k]`: base rate (share of cases) of category k, or `base_rate[k,population]` if
 #'     base rates differ between populations (see [rater_model()]);
 #'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
@@ -25,6 +25,8 @@
 #'   * `right[rater]`: accuracy, in models in which all wrong categories are equally probable;
 #'   * `mu[truth,rating]` and `nu[truth]`: mean over raters of `p`, and the precision (Dirichlet
 #'     concentration) of the raters around it, with `others = "partial"` in [rater_prior()];
+#'   * `easy[k]` or `pair[a,b,k]`: parameters of correlated errors in models with `dependence`, see
+#'     [rater_model()];
 #'   * `accuracy[system]`: share of the fitted cases in which the system's answer is correct. The
 #'     true categories are drawn given the ratings only, not the systems' answers (a cut
 #'     distribution).

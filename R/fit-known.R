@@ -59,13 +59,13 @@ check_known_matrix <- function(matrix, rater, categories) {
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     return(matrix_with_equal_errors(check_number(matrix, paste0("known_raters$", rater), 0, 1), n))
   }
-  has_shape <- is_square_matrix(matrix, n) && all(matrix >= 0)
-  is_count_table <- has_shape && are_counts(matrix)
-  is_valid <- is_count_table || has_shape && all(abs(rowSums(matrix) - 1) < 1e-6)
-  abort_argument_if(!is_valid, "known_raters",
-    "An element of {.arg known_raters} must be a probability in [0, 1], or a {n} x {n} matrix of
-        probabilities (true categories in rows, which sum to one) or of counts (true categories in
-        rows, answers in columns).", x = "The element for {.val {rater}} is {describe(matrix)}.")
+  misfit <- why_no_matrix(matrix, n, 0)
+  is_count_table <- is.null(misfit) && are_counts(matrix)
+  if (!is_count_table) misfit <- misfit %||% why_no_row_sums(matrix, 1e-6)
+  abort_argument_if(misfit, "known_raters",
+    "The element {.val {rater}} of {.arg known_raters} must be a probability in [0, 1], or a
+        {n} x {n} matrix of probabilities (true categories in rows, which sum to one) or of counts
+        (true categories in rows, answers in columns).", x = misfit)
   matrix <- sort_matrix(categories, matrix, rater)
   if (is_count_table) list(counts = matrix) else matrix / rowSums(matrix)
 }

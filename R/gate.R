@@ -13,11 +13,11 @@
 #' Rscript -e 'print(g <- fallible::gate(readRDS("estimate.rds"), 0.7)); quit(status = g$status)'
 #' ```
 #'
-#' @section Error rates: A system whose accuracy is exactly `at_least` passes with probability (1 -
-#' `conf_level`) / 2: 5% with 90% intervals. In simulations (20 000 data sets per setting, 20 to 200
-#' cases with known truth, called gold cases, six judges) this rate was .02 to .05 on average. In
-#' the worst setting it was .11. If `gate()` used the estimate instead of the interval, half of such
-#' systems would pass.
+#' @section Error rates: A system whose accuracy is exactly `at_least` should pass with probability
+#' (1 - `conf_level`) / 2: 5% with 90% intervals. In simulations (20 to 200 gold cases, which are
+#' cases with known truth; six different raters, one in each setting; 20 000 data sets per setting)
+#' this rate was .02 to .05 on average. In the worst setting it was .11. If `gate()` used the
+#' estimate instead of the interval, half of such systems would pass.
 #'
 #' These rates are for one test. If gold cases are added until the system passes, a system at the
 #' threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
@@ -27,8 +27,9 @@
 #' changes, its answers are new and need new labels.
 #'
 #' @param x A result of [estimate_accuracy()] or [compare_systems()], also for several groups or
-#'   variables. If all raters are language models or programs and there are no gold cases, there is
-#'   an error, because their agreement is little evidence of accuracy.
+#'   variables. If all raters are declared as language models or programs, an estimate needs gold
+#'   cases or a value of `common`. Otherwise there is an error, because the agreement of machines is
+#'   little evidence of accuracy.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @param ... Not used; catches misspelt arguments.
@@ -41,8 +42,8 @@
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
 #'   * `needed`: number of further gold cases (cases with known truth) for a decision, if the
 #'     estimate and the precision per gold case do not change. It is 0 if there is a decision. It is
-#'     `NA` if gold labels of all cases would not decide, for comparisons, for anytime intervals and
-#'     for estimates without gold cases.
+#'     `NA` if even gold labels of all cases would not lead to a decision. It is also `NA` for
+#'     comparisons, for anytime intervals and for estimates without gold cases.
 #'   * `reason`: why the interval or `needed` is missing.
 #'
 #'   `glance()`: one row with `status`, `at_least` and the numbers `passed`, `failed` and

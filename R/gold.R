@@ -37,8 +37,8 @@ max_gold <- 1e7 # largest number of gold cases, if their weights are numbers of 
 # (patterns x quantities)? Patterns without ratings are left out unless they contain gold cases,
 # because gold cases must be a sample of all cases that are used. Returns some fields of `evidence`
 # and, with a column or element per quantity: `weight`, number of cases of each pattern; `w`,
-# sampling weight of each gold case (both 0 if not used); `gold`, number of gold cases; `stands`, do
-# gold cases represent all cases?
+# sampling weight of each gold case (both 0 if not used); `gold`, number of gold cases;
+# `representative`, do gold cases represent all cases?
 select_gold <- function(evidence, used) {
   used <- as.matrix(used)
   at <- evidence$at
@@ -48,7 +48,7 @@ select_gold <- function(evidence, used) {
   w <- evidence$w * used[at, , drop = FALSE]
   c(evidence[c("at", "truth", "cluster", "all_clusters", "drawn")], list(
     weight = weight, w = w, gold = colSums(w > 0),
-    stands = represent_all_cases(weight, w, evidence$drawn)
+    representative = are_representative(weight, w, evidence$drawn)
   ))
 }
 
@@ -56,7 +56,7 @@ select_gold <- function(evidence, used) {
 # each pattern) and of `w` (inverse sampling probability of each gold case). The sum of `w`
 # estimates the number of cases. If it differs from this number by more than 4 standard errors plus
 # 1%, some cases had no chance to be drawn, or the probabilities are wrong. `drawn`: are they known?
-represent_all_cases <- function(weight, w, drawn) {
+are_representative <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
 }
@@ -66,7 +66,7 @@ represent_all_cases <- function(weight, w, drawn) {
 counts_too_many <- function(evidence) {
   weight <- evidence$weight
   sum(evidence$w) > sum(weight) &&
-    !represent_all_cases(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
+    !are_representative(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
 # Estimates quantities, such as accuracies, from gold cases and from predictions by ratings. Returns
@@ -101,7 +101,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   gold_data <- select_gold(evidence, answers > 0L & (second_answers > 0L | !has_second))
   differ <- answers != second_answers & gold_data$weight > 0
   known <- gold_data$gold > 0 & colSums(differ) > 0 &
-    represent_all_cases(gold_data$weight * differ, gold_data$w * at_gold(differ), gold_data$drawn)
+    are_representative(gold_data$weight * differ, gold_data$w * at_gold(differ), gold_data$drawn)
   if (!any(known)) return(list(known = known))
   known_columns <- function(x) x[, known, drop = FALSE]
   weight <- known_columns(gold_data$weight)
@@ -114,7 +114,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   is_gold <- w > 0
   drawn_if_differ <- colSums(is_gold & !at_gold(differ)) == 0 & differing_share < 1 &
     differing_share^colSums(is_gold) < 0.01
-  only_differing <- drawn_if_differ | !gold_data$stands[known]
+  only_differing <- drawn_if_differ | !gold_data$representative[known]
   counts <- rep(!only_differing, each = nrow(differ)) | differ
   predicted_correct <- function(answer) {
     fill_unrated(predict_answer(evidence$predicted, known_columns(answer)), weight)
@@ -164,7 +164,7 @@ mean_over_all <- function(x, share, is_part) {
 # vectors; NULL if there are none, or if they do not represent all cases that the system answered.
 gold_of_system <- function(evidence, s) {
   gold_data <- select_gold(evidence, evidence$answer[, s] > 0L)
-  if (gold_data$gold == 0L || !gold_data$stands) return(NULL)
+  if (gold_data$gold == 0L || !gold_data$representative) return(NULL)
   gold_data$weight <- gold_data$weight[, 1L]
   modify_fields(gold_data, c("at", "truth", "cluster", "w"), `[`, gold_data$w > 0)
 }

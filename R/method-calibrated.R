@@ -32,10 +32,10 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
   check_has_systems(x$x)
   answering <- setdiff(x$x$systems, x$x$constant)
   abort_if(answering, "system",
-    "With one judge and a calibration sample, only the accuracy of constant systems can be
-        estimated.",
-    x = "{.val {answering}} {?has/have} answers, and the sample does not show which errors the judge
-        shares with {?it/them}.",
+    "With one judge and a calibration sample, accuracy can be estimated only for systems that give
+        the same answer to all cases, such as a pass rate.",
+    x = "{.val {answering}} {?gives/give} different answers, and the sample does not show which
+        errors the judge shares with {?it/them}.",
     i = "Label a random sample of the cases, and give it as {.arg known_truth}.",
     system = answering)
   if (is.null(by)) return(calibrated_estimate(x, options))

@@ -304,7 +304,9 @@ scored_gold <- function(estimate, judge) {
     all_clusters = if (!is.null(estimate$options$cluster)) list(
       pattern = seq_along(judge$at), cluster = estimate$options$cluster[judge$at], weight = judge$v
     ),
-    stands = represent_all_cases(as.matrix(judge$v), as.matrix(w), !is.null(gold$probability))
+    representative = are_representative(
+      as.matrix(judge$v), as.matrix(w), !is.null(gold$probability)
+    )
   )
 }
 
@@ -349,7 +351,7 @@ gold_weights <- function(gold_data, judge, slope) {
 why_no_scored <- function(estimate, gold_data) {
   if (is.null(estimate$gold$evidence)) return(why_no_evidence(estimate))
   if (gold_data$gold == 0L) return("the system has no scores for gold cases")
-  if (gold_data$stands) NA_character_ else reason_not_all_drawn
+  if (gold_data$representative) NA_character_ else reason_not_all_drawn
 }
 
 # Returns, for each row of the plan, the reason why gold cases do not measure the metric of scores,

@@ -94,10 +94,10 @@ check_cost_matrix <- function(cost, categories) {
   if (is.null(cost)) return(NULL)
   n <- length(categories)
   if (is.data.frame(cost)) cost <- as.matrix(cost)
-  abort_argument_if(!is_square_matrix(cost, n), "cost",
+  misfit <- why_no_matrix(cost, n)
+  abort_argument_if(misfit, "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
-    x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
-        {describe(cost)}.", i = "Categories are {.val {categories}}.")
+    x = misfit, i = "Categories are {.val {categories}}.")
   for (names in dimnames(cost)) {
     abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
       "must have the categories of {.arg x}.", x = "It has {.val {names}}.",

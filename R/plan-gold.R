@@ -87,7 +87,7 @@
 #' For the result of [estimate_accuracy()] with `by`, and for ratings with `by`, the result has a
 #' plan per group. With `of = "difference"`, each group is planned with `half_width / sqrt(2)`. The
 #' interval of the difference of two groups (see [compare_systems()]) then has `half_width`. It is
-#' narrower if clusters are paired.
+#' narrower if both groups have the same clusters, because these are then compared in pairs.
 #'
 #' @section Power:
 #' The interval of a difference of 1.51 `half_width` excludes 0 with probability .8 if `conf_level`
@@ -102,8 +102,9 @@
 #' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
 #'   difference). The same cases are labelled for all systems.
 #' @param category The category of `"recall"` or `"precision"`, a string.
-#' @param gold Total number of gold cases, including a pilot, if it is fixed. The plan then reports
-#'   the resulting half-width. By default `NULL`: the number is computed from `half_width`.
+#' @param gold Total number of gold cases, including those of a pilot. Give it if the number is
+#'   fixed. The plan then reports the resulting half-width. By default `NULL`: the number is
+#'   computed from `half_width`.
 #' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see *Intervals*. By
 #'   default `NULL`, the kind of the estimate `x` if it is one of the two; otherwise `"combined"`.
 #'   If `of` is not `"accuracy"`, it is always `"corrected"`. If the interval of the estimate `x`

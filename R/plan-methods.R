@@ -188,7 +188,7 @@ plan_notes <- function(x) {
   is_enough <- is.na(table$reason)
   c(
     if (any(is_enough)) not_reached(table[!is_enough, ]),
-    near_tie(table[is_enough, ]),
+    near_tie_note(table[is_enough, ]),
     "Numbers in brackets are Monte Carlo standard errors",
     if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
@@ -205,7 +205,7 @@ plan_notes <- function(x) {
 
 # Sentence on the numbers of raters whose cost differs from the lowest cost by at most two Monte
 # Carlo standard errors.
-near_tie <- function(table) {
+near_tie_note <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]

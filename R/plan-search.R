@@ -198,13 +198,13 @@ summarise_panels <- function(panels, settings) {
   # Monte Carlo error of the half-width: quantiles at `conf_level` plus and minus the Monte Carlo
   # error of the share of panels.
   error <- share_error(as.vector(tapply(absolute_error <= half_width, panels$run, mean)))
-  widths <- c(half_width, error_quantile(settings$conf_level + c(error, -error)))
-  widths[is.infinite(widths)] <- NA_real_
+  half_widths <- c(half_width, error_quantile(settings$conf_level + c(error, -error)))
+  half_widths[is.infinite(half_widths)] <- NA_real_
   worst <- which.max(abs(panels$bias)) # index of the system with the largest bias
   data.frame(
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
-    lowest = min(panels$of_system), half_width = widths[[1L]],
-    half_width_mcse = (widths[[2L]] - widths[[3L]]) / 2, bias = panels$bias[worst][1L],
+    lowest = min(panels$of_system), half_width = half_widths[[1L]],
+    half_width_mcse = (half_widths[[2L]] - half_widths[[3L]]) / 2, bias = panels$bias[worst][1L],
     missing = mean(is.na(panels$error))
   )
 }

@@ -161,20 +161,22 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
     "The mode of {subject} must be in [0, 1], and {.field sure} in (0, 1).",
     x = "They are {mode} and {sure}.")
   low <- !is.null(at_least)
-  mode_of_bound <- if (low) mode else 1 - mode
+  mode_for_lower_bound <- if (low) mode else 1 - mode
   bound <- at_least %||% (1 - at_most)
-  abort_if(bound <= 1 - sure && bound < mode_of_bound, "prior",
+  abort_if(bound <= 1 - sure && bound < mode_for_lower_bound, "prior",
     "The prior of {subject} must be more informative than the flat prior.",
     x = "Under the flat prior, values {if (low) 'above' else 'below'} {at_least %||% at_most} have
          probability {1 - bound}, and {.field sure} is {sure}.",
     i = "Use a {if (low) 'higher' else 'lower'} bound, or {.code list(1, 1)} for the flat prior. For
          a mode near {if (low) 0 else 1} give {.field {if (low) 'at_most' else 'at_least'}}.")
-  beta_parameters <- function(log_size) 1 + c(mode_of_bound, 1 - mode_of_bound) * exp(log_size)
+  beta_parameters <- function(log_size) {
+    1 + c(mode_for_lower_bound, 1 - mode_for_lower_bound) * exp(log_size)
+  }
   excess <- function(log_size) {
     parameters <- beta_parameters(log_size)
     pbeta(bound, parameters[[1L]], parameters[[2L]]) - (1 - sure)
   }
-  abort_if(bound >= mode_of_bound || excess(15) > 0, "prior",
+  abort_if(bound >= mode_for_lower_bound || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
      {if (low) 'below' else 'above'} its mode, and not too near it.",
     x = "The bound is {at_least %||% at_most}, and the mode is {mode}.")

@@ -218,8 +218,8 @@ split_systems <- function(input, systems, repeats) {
   if (is.null(input$case)) abort_lacking("case")
   abort_argument_if(repeats == "labels", "systems",
     "With {.code repeats = \"labels\"}, {.arg systems} cannot be names of raters.",
-    i = "Call {.fun ratings} without {.arg systems}, and convert the result with
-        {.fun single_label}.")
+    i = "Leave the systems out of {.arg data}. Give their answers, one label per case, as a data
+        frame with columns {.val {prediction_columns}}.")
   rater <- as_label(input$rater)
   raters <- unique(rater)
   unknown <- setdiff(systems, raters)

@@ -217,12 +217,13 @@ check_systems <- function(x) {
   n_abstained <- colSums(pattern_answers(x)[pattern, , drop = FALSE] > 0L)
   unrated_lines <- escape_braces(
     x$systems[has_unrated], ": ", number(n_unrated[has_unrated]), " of ",
-    number(n_answered[has_unrated]), ifelse(
+    number(n_answered[has_unrated]), " answered cases", ifelse(
       n_abstained > 0, paste0("; raters abstained on ", number(n_abstained), " of them"), ""
     )[has_unrated]
   )
   warn_if(any(has_unrated), "unrated", c(
-    "Some cases have no rating; estimates are for the other cases.",
-    bullets(unrated_lines)
+    "Some cases that systems answered have no rating; estimates are for the other cases.",
+    bullets(unrated_lines),
+    i = "If raters rated these cases, check that the case identifiers are equal."
   ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))
 }

@@ -193,14 +193,15 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   check_call()
   x <- as_any_ratings(x)
   several <- check_choice(several)
-  if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)
+  if (is.null(label)) return(if (has_labels(x)) drop_multiple_labels(x, several) else x)
   check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
   abort_argument_if(!(is_string(label) && label %in% x$categories), "label",
     "must be a label of {.arg x}.", not = label, i = "They are {.val {x$categories}}.")
   yes_no_ratings(x, match(label, x$categories))
 }
 
-single_labels <- function(x, several) {
+# Leaves out answers with several labels, or fails if there are any.
+drop_multiple_labels <- function(x, several) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   is_multi <- answer %in% repeated_values(answer)

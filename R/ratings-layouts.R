@@ -326,7 +326,8 @@ variables_of_columns <- function(data, columns, repeats) {
   names <- select_columns(data, rating, "rating")
   if (length(names) < 2L) return(NULL)
   are_flags <- map_lgl(data[names], function(x) all(x %in% c(0, 1, NA)))
-  if (all(are_flags)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
+  if (all(are_flags)) inform_fallible("Columns {.val {names}} of 0 and 1 are read as
+      variables of a codebook: each has separate ratings.",
     i = "If they are labels of one answer, give {.code repeats = \"labels\"}.")
   lapply(setNames(nm = names), function(name) list(rating = name))
 }

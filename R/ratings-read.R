@@ -214,9 +214,9 @@ check_file_settings <- function(file, na) {
 }
 
 # Returns a function that takes the names of all columns of a file, and returns the names of the
-# columns to read. To save memory, these are only the columns that the arguments name. All columns
-# are read if an argument calls a function (such as starts_with()), or if the columns of rater and
-# rating are not given.
+# columns to read. To save memory, these are only the columns that the arguments name, and columns
+# called case, rater or rating. All columns are read if an argument calls a function (such as
+# starts_with()), or if data are long and `rater` or `rating` is not given.
 keep_columns <- function(mapping, dots) {
   quos <- c(mapping, dots)
   named <- names_in(quos)

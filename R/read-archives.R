@@ -61,7 +61,7 @@ check_lines <- function(input) {
 check_table_size <- function(input, lines) {
   first <- charToRaw(input$first[[1L]])
   separator_bytes <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  # NA for separators that are not a byte.
+  # NA for separators with a code point above 255.
   separator_counts <- count_bytes(rawConnection(first))[separator_bytes + 1L]
   check_cells(max(separator_counts + 1, length(first) / 1000, na.rm = TRUE), lines, input)
 }

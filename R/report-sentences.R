@@ -174,8 +174,8 @@ sentence_table <- function(system, may, not, not_system = NA) {
 # Changes the first letter of titles to lower case, for use within a sentence. Titles with an
 # apostrophe contain a name, such as "Fleiss' kappa", and keep their capital.
 in_sentence <- function(titles) {
-  to_lower_case <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
-  ifelse(to_lower_case, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
+  has_plain_first_word <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
+  ifelse(has_plain_first_word, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
 }
 
 # ---- Sentences and methods paragraph: accuracy ---------------------------------------------------

@@ -208,14 +208,14 @@ report_format <- function(file) {
 #' @export
 disputed_cases <- function(x, most = 15L, ...) {
   check_call()
-  fit <- x
+  ratings_or_fit <- x
   if (inherits(x, "rater_fit")) x <- x$x
   x <- as_ratings_of_several(x)
   most <- check_count(most, "most", 1L)
   counts <- category_counts(x)
   n_ratings <- rowSums(counts)
   largest_share <- ifelse(n_ratings >= 2, apply(counts, 1L, max) / n_ratings, 1)
-  labels <- without_warnings(finish_labels(initial_labels(fit, NULL, NULL, NULL)))
+  labels <- without_warnings(finish_labels(initial_labels(ratings_or_fit, NULL, NULL, NULL)))
   best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)

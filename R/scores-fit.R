@@ -19,11 +19,14 @@
 #' bins. Between the middles of neighbouring bins, the logarithm of the distribution changes
 #' linearly. Scores need not be calibrated, and need not be probabilities. The distribution in each
 #' true category is shrunk towards the distribution over all cases, with the weight of one case. The
-#' EM algorithm starts at the mean of ratings, scores and answers.
+#' EM algorithm starts from probabilities of the categories of each case. They are the mean of the
+#' ratings (a rating has probability 1 for its category), of scores that are probabilities, and of
+#' answers of systems without such scores.
 #'
 #' Systems that were trained on the same data, or are copies of each other, make the same errors.
-#' Their agreement then makes them look better than they are. Known truths show by how much, but do
-#' not correct this: `known_truth` only fixes the true categories of these cases.
+#' Their agreement then makes them look better than they are. To measure this, compare the estimates
+#' with cases of known truth. `known_truth` does not correct it, because it only fixes the true
+#' categories of these cases.
 #'
 #' @section Trusted scores: `trust` assumes that scores are calibrated on these cases, as
 #' confidence-based estimation does. A system that is certain and wrong then looks good. If only one
@@ -35,8 +38,8 @@
 #'   none.
 #' @param raters Names of the raters whose ratings are used. `NULL`, the default, uses all raters;
 #'   `character()` uses none.
-#' @param trust Names of systems whose scores are probabilities. Their mean is used as the
-#'   probability of the truth. `NULL`, the default, fits the joint model.
+#' @param trust Names of systems whose scores are probabilities. The probability of each category is
+#'   the mean of these scores over the systems. `NULL`, the default, fits the joint model.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, as returned by [as_rater_fit()]. Bootstrap intervals of
 #'   other functions refit the joint model in each replicate, unless the number of ratings and

@@ -1,4 +1,4 @@
-#' Tables of a simulation study
+#' Tables and plots of a simulation study
 #'
 #' Estimates of a [simulation_study()] and their performance, as tables and plots. A panel is a
 #' simulated set of ratings and answers.
@@ -32,13 +32,15 @@
 #'     truth) and `width` (mean width).
 #'
 #'   Columns that end in `_mcse` are Monte Carlo standard errors. They treat panels as independent.
-#'   They are `NA` if a cell (see `glance()`) has a single panel with a value, and for an `rmse` of
-#'   zero. For shares of 0 or 1, half a panel with the other outcome is added.
+#'   For `bias`, `rmse` and `width` they are `NA` if a cell (see `glance()`) has a single panel with
+#'   a value, and if `rmse` is zero. For shares of 0 or 1, they are computed as if there were half a
+#'   panel more with each outcome.
 #'
-#'   `glance()`: a tibble with one row. Columns: `designs`, `cells` (combinations of design, number
-#'   of cases and, for separate panels, system), `panels`, `estimators` and `estimates` are numbers;
-#'   `missing` and `failed` are as in `summary()`, over all estimates. `format()`: a string with the
-#'   numbers of panels, designs and estimators.
+#'   `glance()`: a tibble with one row. Columns: the numbers of `designs`, `cells`, `panels`,
+#'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`, over all estimates. A
+#'   cell is a combination of design and number of cases, and also of system if `panels =
+#'   "separate"` in [simulation_study()]. `format()`: a string with the numbers of panels, designs
+#'   and estimators.
 #' @family simulation
 #' @examples
 #' set.seed(1)

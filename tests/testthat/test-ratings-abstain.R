@@ -110,7 +110,7 @@ test_that("a warning counts cases of systems on which all raters abstained", {
   warning <- expect_warning(
     ratings(data, raters = a:b, systems = s, abstain = "?"), class = "fallible_warning_unrated"
   )
-  expect_match(conditionMessage(warning), "s: 2 of 4; raters abstained on 1 of them", fixed = TRUE)
+  expect_match(conditionMessage(warning), "s: 2 of 4 answered cases; raters abstained on 1 of them", fixed = TRUE)
   expect_identical(warning$unrated, 2)
 })
 

@@ -17,7 +17,7 @@ struct CentreCounts {
   // Judges whose matrix is unknown and who have ratings, from 0; only these are used.
   std::vector<int> used_judges;
   std::vector<bool> used;  // judges x ratings: true if the judge used this category at least once
-  // Expected numbers: judges x ratings x truths, the order in which Pass sums them.
+  // Expected numbers of ratings: judges x ratings x truths, the order of AnswerSums (passes.hpp).
   std::vector<double> ratings;
 
   double at(int judge, int rating, int truth) const {

@@ -64,7 +64,8 @@ class Score {
     if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), distance);
   }
 
-  // Terms of the single answer l to a case of category k.
+  // Terms of the derivative that depend on which answer l was given to a case of category k.
+  // right_or_wrong() and wrong() return the terms that all right or all wrong answers share.
   template <class Put>
   void answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {

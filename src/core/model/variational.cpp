@@ -17,10 +17,11 @@ constexpr double accuracy_guess = 0.6;
 constexpr double guess_weight = 0.1;
 constexpr double least_mean_entry = 1e-12;  // lower limit of the entries of a mean row
 constexpr int newton_steps = 3;
-constexpr int own_error_rounds = 20;
-// Optimiser steps per round; more would be wasted before the errors are updated.
-constexpr int own_error_steps = 8;
-constexpr double own_error_gain = 1e-3;
+constexpr int separate_error_rounds = 20;
+// Optimiser steps per round. More steps are of little use, because the next round changes the
+// probabilities of errors and so the function to maximise.
+constexpr int separate_error_steps = 8;
+constexpr double separate_error_gain = 1e-3;
 
 // State of the iterations. `accuracy`, `mean` and `dispersion` are the parameters of the prior mean
 // of each judge's confusion matrix. They are computed from expected numbers: `counts` of ratings
@@ -225,10 +226,10 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
     counts = LatentClass(rows, model, prior, {shift, nullptr}).expected_ratings(x);
   }
   OptimiserOptions steps;
-  steps.iterations = own_error_steps;
+  steps.iterations = separate_error_steps;
   const LatentClass latent(rows, model, prior, {shift, &out.log_error});
   out.bound = -std::numeric_limits<double>::infinity();
-  for (double gain = own_error_gain; gain >= own_error_gain && out.rounds < own_error_rounds;) {
+  for (double gain = separate_error_gain; gain >= separate_error_gain && out.rounds < separate_error_rounds;) {
     double divergence = 0;
     std::vector<double> n(N - 1), around(N - 1), log(N - 1);
     for (int u = 0; u < rows.judges; ++u) {

@@ -55,7 +55,7 @@ struct RatedRows : Ragged {
   // Number of possible codes of an answer: each category without a level, and with each level.
   int answer_codes() const { return categories * (levels + 1); }
   int answer(int at) const { return category[at] % categories; }
-  // Index of the answer at position `at` in an array of judges x answer codes.
+  // The answer at position `at`, as an index into arrays of judges x answer codes.
   std::size_t rating(int at) const {
     return static_cast<std::size_t>(judge[at]) * answer_codes() + category[at];
   }
