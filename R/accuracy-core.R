@@ -27,10 +27,11 @@ estimator_setup <- function(fit, method, options) {
   weight <- pattern_weights(x)
   is_average <- method$model == "own"
   any_model <- method$model == "any"
-  # Weights that are probabilities sum to one case, which is too little evidence to choose between
-  # models. They are scaled to a million cases.
-  if (is_average && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
-    weight <- many_cases * weight / sum(weight)
+  # Weights that are not counts have any scale, but models are chosen by the evidence of the cases.
+  # Weights that sum to one, up to rounding, are the probabilities of a population. They are scaled
+  # to a million cases. The sum of others becomes the number of cases.
+  if (is_average && !weights_are_counts(x)) {
+    weight <- if (abs(sum(weight) - 1) <= 0.01) many_cases * weight else weights_of_labels(x)
   }
   fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # of replicates
   setup <- c(

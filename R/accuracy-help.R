@@ -152,8 +152,10 @@
 #'   independent unless they are reruns, see [ratings()].
 #' * *Only one category used*: chance agreement is unknown, and with `common = "typical"` the
 #'   estimate is `NA`.
-#' * *Weights* are numbers of cases. Weights that sum to one are probabilities, and are treated as
-#'   shares of a million cases. If weights are not whole numbers, there is no interval.
+#' * *Weights* that are whole numbers are numbers of cases. If other weights sum to one (.99 to
+#'   1.01), they are the probabilities of a population, and are treated as shares of a million
+#'   cases. Otherwise they are scaled, so that they sum to the number of cases with positive weight.
+#'   There is no interval.
 #'
 #' @section Errors:
 #' Unsuitable arguments raise an error of class `fallible_error_argument`. It names the argument and

@@ -191,6 +191,8 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'   information, it is biased upwards in small samples.
 #'
 #' @inheritParams agreement
+#' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
+#'   of class [table][base::table]; see [as_ratings()]. For several variables, use [agreement()].
 #' @param level How Krippendorff's alpha measures disagreement: `"nominal"` (the default);
 #'   `"ordinal"`, squared differences of ranks among all ratings; `"interval"`, squared differences
 #'   of values; or `"ratio"`, squared relative differences. Values are the labels if all are

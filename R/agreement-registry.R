@@ -180,26 +180,31 @@ scale_matrix <- function(name, labels) {
 set_scales <- c("masi", "jaccard", "identity")
 
 # Prepares ratings for measures of agreement. Returns a list: `x`, ratings with one category per
-# answer, and `scale_weights`, a matrix or NULL. In answers with several labels, each set of labels
-# becomes a category.
-as_compared <- function(x, scale_weights) {
+# answer and one vote per rater and case instead of reruns; `scale_weights`, a matrix or NULL; and
+# `labels`, the labels of answers. In answers with several labels, each set of labels becomes a
+# category. `systems`: are systems compared?
+as_compared <- function(x, scale_weights, systems = FALSE, arg = "x") {
   if (!has_labels(x)) {
-    x <- as_ratings_of_several(x)
-    return(list(x = x, scale_weights = check_scale_weights(scale_weights, x$categories)))
+    x <- merge_reruns(as_ratings_of_several(x, arg))
+    weights <- check_scale_weights(scale_weights, x$categories)
+    return(list(x = x, scale_weights = weights, labels = x$categories))
   }
   abort_if(!is_string(scale_weights, set_scales), "labels",
     "Answers with several labels need a scale for sets.",
     x = "{.arg scale_weights} is {describe(scale_weights)}.",
     i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
         {.fun single_label}.", arg = "scale_weights")
-  check_single_answers(x, "x", "Sets of labels need one answer of each rater on a case.")
-  sets <- label_sets(x)
-  list(x = sets$x, scale_weights = set_weights(sets$has, scale_weights))
+  check_single_answers(x, arg, "Sets of labels need one answer of each rater on a case.")
+  sets <- label_sets(x, systems)
+  list(
+    x = sets$x, scale_weights = set_weights(sets$has, scale_weights), labels = x$categories
+  )
 }
 
-# Returns a list: x, ratings in which each set of labels is a category, and `has` (sets x labels):
-# does the set contain the label? Systems give one label per case, so single labels are sets, too.
-label_sets <- function(x) {
+# Returns a list: x, ratings in which each set of labels that occurs is a category, and `has` (sets
+# x labels): does the set contain the label? The answers of systems are single labels. They are sets
+# only if `systems` is TRUE.
+label_sets <- function(x, systems) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   is_first <- !duplicated(answer)
@@ -207,7 +212,8 @@ label_sets <- function(x) {
   chosen_labels <- unname(lapply(
     split(entries$label, answer), function(label) sort(label[label > 0L])
   ))
-  sets <- unique(c(chosen_labels, if (n_systems(x) > 0L) as.list(labels)))
+  answered <- if (systems && n_systems(x) > 0L) setdiff(pattern_answers(x), 0L)
+  sets <- unique(c(chosen_labels, as.list(answered)))
   if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
   set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
   set_names[set_names == ""] <- "no label"

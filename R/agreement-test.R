@@ -80,13 +80,12 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   groups <- NULL
   if (!is.null(by) && !quo_is_null(by)) {
     abort_argument_if(!is.null(y), "by", "must be left out if {.arg y} is given.")
-    x <- as_ratings(x)
     groups <- split_by(x, by)
     abort_argument_if(length(groups) != 2L, "by", "must have two groups of cases.",
       x = "It has {length(groups)}: {.val {names(groups)}}.",
       i = "Compare the cases of two groups, {.code compare_agreement(x[cases1, ], x[cases2, ])}.")
     covariate <- as.character(quo_get_expr(by))
-    if (has_columns(columns_of_cases(x), covariate)) {
+    if (has_columns(columns_of_cases(groups[[1L]]), covariate)) {
       names(groups) <- paste(covariate, names(groups))
     }
     x <- groups[[1L]]
@@ -100,9 +99,11 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   )
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(data, arg) {
-    data <- as_ratings_of_several(data, arg)
-    weights <- check_scale_weights(scale_weights, data$categories)
-    list(view = new_judge_view(data), settings = c(about, list(scale_weights = weights)))
+    input <- as_compared(data, scale_weights, arg = arg)
+    list(
+      view = new_judge_view(input$x), labels = input$labels,
+      settings = c(about, input["scale_weights"])
+    )
   }, panels, names(panels))
   about$silent <- abstain_note(samples$x$view$x)
   if (!is.null(y)) check_comparable(samples, panels)
@@ -129,8 +130,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
 }
 
 # Stops if the panels x and y cannot be compared, because cases are not identified or categories
-# differ. `samples`: for each panel a list of `view` (its ratings, see new_judge_view()) and
-# `settings`. `panels`: the user's arguments `x` and `y`.
+# differ. `samples`: for each panel a list of `view` (its ratings, see new_judge_view()), `labels`
+# and `settings`. `panels`: the user's arguments `x` and `y`.
 check_comparable <- function(samples, panels) {
   for (arg in c("x", "y")) {
     if (in_database(panels[[arg]])) abort_no_cases("{.arg {arg}} needs single cases")
@@ -140,7 +141,12 @@ check_comparable <- function(samples, panels) {
       x = "{.arg {arg}} is {if (is_table) 'an agreement matrix' else 'weighted'}.",
       i = "Give the ratings, with a row per case.")
   }
-  categories <- lapply(samples, function(s) s$view$x$categories)
+  for (arg in c("x", "y")) {
+    repeated <- repeated_values(as_label(samples[[arg]]$view$x$cases))
+    abort_argument_if(repeated, arg, "must have each case once.", x = "Case {.val {repeated[[1L]]}}
+      is there several times.")
+  }
+  categories <- lapply(samples, `[[`, "labels")
   abort_argument_if(!identical(categories$x, categories$y), "y",
     "{.arg x} and {.arg y} must have the same categories.",
     x = "{.arg x} has {.val {categories$x}}, {.arg y} has {.val {categories$y}}.",

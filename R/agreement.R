@@ -60,7 +60,7 @@
 #'   For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`, the number
 #'   of labels in both answers divided by the number of labels in either; `"masi"`, the Jaccard
 #'   index times 2/3 if one answer is part of the other, and times 1/3 if neither is (Passonneau,
-#'   2006); or `"identity"`.
+#'   2006); or `"identity"`. The categories are then the sets of labels that occur in the data.
 #' @param conf_level Confidence level of the intervals, in (0, 1); see [fallible-options].
 #' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
 #'   `"none"`; see *Intervals*.
@@ -133,7 +133,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   counts <- enquo(counts)
   abort_argument_if(missing(x) && quo_is_null(counts), "x", "must be given.")
   if (!quo_is_null(counts)) x <- read_counts(x, counts)
-  input <- as_compared(x, scale_weights)
+  input <- as_compared(x, scale_weights, check_flag(systems, "systems"))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
@@ -143,7 +143,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     threads = check_threads(resampling$threads), scale_name = name_of_weights(scale_weights),
     scale_weights = input$scale_weights
   )
-  view <- new_judge_view(merge_reruns(input$x), systems = check_flag(systems, "systems"))
+  view <- new_judge_view(input$x, systems)
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "{.code by_category = TRUE} cannot use {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")

@@ -158,6 +158,7 @@ pattern_check <- function(fit, draws, weight) {
   }
   populations <- seq_len(nrow(draws[[1L]]$base_rates))
   population <- fit$task$population
+  codes[weight == 0, ] <- 1L # their number does not matter; ratings may be missing there
   row_number <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- rowsum_rows(row_number, weight * outer(population, populations, `==`),
     nrow(possible_rows))

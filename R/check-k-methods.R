@@ -238,9 +238,13 @@ below_chance_row <- function(x, alpha) {
   has_pairs <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(max_judges)
   pairs <- if (has_pairs) judge_pairs(x)
   if (NROW(pairs) == 0L) {
-    return(new_row(
-      statistic = fit$agreement, contradiction = is_contradiction, concerns = all_raters
-    ))
+    return(if (is_contradiction) {
+      new_row(statistic = fit$agreement, contradiction = TRUE, concerns = all_raters)
+    } else {
+      new_row(reason = if (has_counts(x)) reason_only_counts else
+        if (!weights_are_counts(x)) "weights are not counts" else
+          if (has_pairs) "no two raters have 10 common cases" else "raters have too many pairs")
+    })
   }
   pairs$share <- pairs$agreeing / pairs$cases
   pairs$p <- pmin(1, nrow(pairs) * stats::pbinom(pairs$agreeing, pairs$cases, chance))

@@ -7,8 +7,9 @@ answer_words <- c(
 # Returns a table of typical questions. Column `answer` shows whether the ratings answer a question:
 # "yes", "assumption" (only under an assumption), "gold" (only with gold cases) or "no".
 list_questions <- function(x, agreement_facts) {
-  accuracy <- if (is.na(agreement_facts$kappa) ||
-    agreement_facts$at_chance && !agreement_facts$unequal) {
+  accuracy <- if (is.na(agreement_facts$kappa)) {
+    c("no", "Agreement needs at least two categories, and a case with two ratings.")
+  } else if (agreement_facts$at_chance && !agreement_facts$unequal) {
     c("no", "Raters agree no better than by chance.")
   } else if (agreement_facts$unequal) {
     c("assumption", as_sentence(need_unequal))
@@ -26,7 +27,8 @@ list_questions <- function(x, agreement_facts) {
     check_alt_ratings(without_constant(merge_reruns(x))), fallible_error = in_one_line
   )
   answers <- list(
-    "How far do raters agree?" = c("yes", "See `agreement()`."),
+    "How far do raters agree?" = if (is.na(agreement_facts$share))
+      c("no", "No case has two ratings.") else c("yes", "See `agreement()`."),
     "How accurate are the raters?" = accuracy,
     "How accurate are the systems?" = of_systems(accuracy),
     "Which system is better?" = if (n_systems(x) > 1L) {

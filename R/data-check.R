@@ -5,9 +5,10 @@
 #'
 #' @section Checks:
 #' Each check has one of three results: no weakness, a doubt, or a problem.
-#' * *Cases*: the number of cases with two or more ratings, and the sampling error of a share that
-#'   is estimated from them. Fewer than 50 cases are a problem, fewer than 200 a doubt. Lehner
-#'   (2015) advises at least 200 cases if agreement is weak.
+#' * *Cases*: the number of cases with two or more ratings (or votes of groups or of reruns, see
+#'   [rater_groups]), and the sampling error of a share that is estimated from them. Fewer than 50
+#'   cases are a problem, fewer than 200 a doubt. Lehner (2015) advises at least 200 cases if
+#'   agreement is weak.
 #' * *Raters*: fewer than three raters are a doubt, since two raters identify only the [k_model()].
 #'   The check also counts cases with a single rating, which do not contribute to agreement.
 #' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. At or below 0,
@@ -18,8 +19,9 @@
 #'   chance. The method `"average"` of [estimate_accuracy()] and [ground_truth()] of ratings leave
 #'   them out.
 #' * *Duplicated raters or systems*: pairs that share at least 20 cases and differ in at most 1% of
-#'   them. The check reports pairs whose similarity is improbable if errors are independent (p below
-#'   .01 for all pairs together). Error rates are estimated from the plurality of the other raters.
+#'   them. Raters of one group (`rater_groups` of [ratings()]) are not compared with each other. The
+#'   check reports pairs whose similarity is improbable if errors are independent (p below .01 for
+#'   all pairs together). Error rates are estimated from the plurality of the other raters.
 #'   A reported pair may be a single source of answers. The whole panel may be a single source if
 #'   half of all pairs of raters agree in more than 95% of their cases.
 #' * *Categories*: categories that are unused, are rare (fewer than 5 ratings), or have more than
@@ -64,10 +66,11 @@ data_check <- function(x, ...) {
     share = facts$agreement, kappa = facts$kappa, at_chance = at_chance,
     unequal = at_chance && shows_unequal_raters(x)
   )
+  voted <- merge_reruns(x)
   checks <- rbind(
-    look_at_cases(x), look_at_raters(x), look_at_agreement(agreement_facts, x), look_at_constant(x),
-    look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems(x),
-    look_at_kind(x), look_at_ties(x)
+    look_at_cases(with_votes(x)), look_at_raters(voted), look_at_agreement(agreement_facts, x),
+    look_at_constant(x), look_at_copies(voted), look_at_categories(x), look_at_missing(x),
+    look_at_systems(x), look_at_kind(x), look_at_ties(x)
   )
   new_data_check(checks, list_questions(x, agreement_facts), facts)
 }
@@ -156,8 +159,13 @@ max_compared_judges <- 200L
 look_at_copies <- function(x) {
   pairs <- if (n_raters(x) + n_systems(x) <= max_compared_judges) compared_answers(x)
   if (is.null(pairs)) return(NULL)
-  constant <- constant_raters(x) # they agree even if their answers have no common source
-  pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
+  # Constant raters agree even if their answers have no common source. Raters of a group are known
+  # to have one.
+  constant <- constant_raters(x)
+  group <- setNames(x$rater_groups %||% x$raters, x$raters)
+  is_explained <- pairs$first %in% constant & pairs$second %in% constant |
+    group[pairs$first] == group[pairs$second]
+  pairs <- pairs[!(pairs$raters & is_explained), ]
   if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x)))
     return(finding("duplicates", near_copies_message, doubt =
       "If they are one source, their agreement is no evidence: use `ratings(rater_groups = )`."))
@@ -182,7 +190,7 @@ compared_answers <- function(x) {
   names <- c(raters, x$systems)
   if (length(names) < 2L) return(NULL)
   counts <- core_pair_counts(
-    x$patterns, pattern_weights(x), match(x$raters, raters, 0L), length(raters)
+    x$patterns, weights_of_labels(x), match(x$raters, raters, 0L), length(raters)
   )
   pairs <- which(upper.tri(counts$pairs) & counts$pairs >= 20, arr.ind = TRUE)
   first <- names[pairs[, 1L]]
@@ -339,7 +347,7 @@ consensus_systems <- function(x) {
   counts <- pattern_counts(x)
   highest <- row_maximum(counts)
   is_close <- highest > 1 & rowSums(counts == highest) == 1 & rowSums(counts == highest - 1) > 0
-  weights <- pattern_weights(x)[is_close]
+  weights <- weights_of_labels(x)[is_close]
   plurality <- max.col(counts[is_close, , drop = FALSE], "first")
   follows <- apply(pattern_answers(x)[is_close, , drop = FALSE], 2L, function(answer) {
     n_answered <- sum(weights[answer > 0L])

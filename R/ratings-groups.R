@@ -200,7 +200,7 @@ format_raters <- function(x) {
   group_sizes <- lengths(groups_of_several(x))
   c(
     format_kinds(x),
-    if (length(group_sizes) > 0L) paste("Raters of one group count as one vote:",
+    if (length(group_sizes) > 0L) paste("Fits count raters of one group as one vote:",
       shorten(paste0(names(group_sizes), " (", group_sizes, " raters)"))),
     format_votes(x)
   )

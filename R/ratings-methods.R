@@ -109,7 +109,7 @@ category_counts <- function(x) {
 #' @param rater1,rater2 Names of two raters or systems.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A `table`, categories of `rater1` x categories of `rater2`, over the cases that both
-#'   rated, weighted if `x` has weights.
+#'   rated, weighted if `x` has weights. Reruns of a rater are one vote, see [rater_groups].
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -117,7 +117,7 @@ category_counts <- function(x) {
 #' @export
 agreement_matrix <- function(x, rater1, rater2, ...) {
   check_call()
-  x <- as_ratings(x)
+  x <- merge_reruns(as_ratings(x))
   pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )

@@ -71,7 +71,7 @@ by_of_cases <- function(by, x) {
 
 # Returns the ratings of each group of cases, a list. `by`: see by_of_cases().
 split_by <- function(x, by) {
-  x <- as_ratings(x)
+  if (!has_labels(x)) x <- as_ratings(x)
   groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
   lapply(groups, function(at) x[at, ])
 }

@@ -196,7 +196,8 @@ report_format <- function(file) {
 #' @param most Largest number of cases to list; by default 15.
 #' @return A tibble with a row per case. Columns: `case`; `.fitted`, the label; `.probability`, the
 #'   posterior probability of the label; `.votes`, the number of ratings per category, as a string;
-#'   and a column for each rater (reruns are one vote) and each system. Raters have no columns if
+#'   and a column for each rater and each system. Reruns of a rater are one rating, see
+#'   [rater_groups]. Raters have no columns if
 #'   they are not identified or rate a case more than once. `print()` leaves out the columns of
 #'   raters and systems if there are more than eight. Cases with fewer than two ratings and cases on
 #'   which all raters agree are left out. If the ratings do not identify labels, labels are
@@ -210,7 +211,7 @@ disputed_cases <- function(x, most = 15L, ...) {
   check_call()
   ratings_or_fit <- x
   if (inherits(x, "rater_fit")) x <- x$x
-  x <- as_ratings_of_several(x)
+  x <- merge_reruns(as_ratings_of_several(x))
   most <- check_count(most, "most", 1L)
   counts <- category_counts(x)
   n_ratings <- rowSums(counts)
@@ -219,11 +220,10 @@ disputed_cases <- function(x, most = 15L, ...) {
   best_label <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   shown_cases <- order(best_label$probability, largest_share)
   shown_cases <- head(shown_cases[largest_share[shown_cases] < 1], most)
-  voted <- merge_reruns(x)
-  raters_shown <- raters_with_one_answer(voted)
-  codes <- if (is.null(raters_shown)) pattern_answers(voted) else answers_by_pattern(voted)
+  raters_shown <- raters_with_one_answer(x)
+  codes <- if (is.null(raters_shown)) pattern_answers(x) else answers_by_pattern(x)
   codes <- split_columns(
-    codes[pattern_of_case(voted)[shown_cases], , drop = FALSE], c(raters_shown, x$systems)
+    codes[pattern_of_case(x)[shown_cases], , drop = FALSE], c(raters_shown, x$systems)
   )
   answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.

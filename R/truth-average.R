@@ -22,8 +22,8 @@
 initial_labels <- function(x, known_truth, gold_sample, votes) UseMethod("initial_labels")
 
 # Returns the labels of a fitted model, in the form of initial_labels(): its posterior, which is
-# neither
-# flattened nor mixed with vote shares. `x`: the ratings, with separate patterns for gold cases.
+# neither flattened nor mixed with vote shares. `x`: the ratings, with separate patterns for gold
+# cases.
 labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- matching_patterns(fit$x, x)
   list(

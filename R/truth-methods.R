@@ -52,9 +52,11 @@ new_ground_truth <- function(x, posterior, about) {
   pattern <- pattern_of_case(x)
   about <- c(
     drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies")]),
+    by_answers_only = is.null(about$worth),
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
-      unrated = count_cases(x, !rated_patterns(x)), known = as_label(x$cases[certain[pattern]]),
+      unrated = count_cases(x, (about$worth %||% pattern_lengths(x)) == 0),
+      known = as_label(x$cases[certain[pattern]]),
       weights = if (!is.null(x$weights)) setNames(x$weights, as_label(x$cases))
     )
   )
@@ -177,7 +179,8 @@ label_notes <- function(facts, about) {
     if (isTRUE(about$unrated > 0L)) paste(
       count_noun(about$unrated, "case"), "without ratings: the labels are guesses from base rates"
     ),
-    if (isTRUE(about$by_replies)) rests_on_abstentions,
+    if (isTRUE(about$by_replies)) rests_on_abstentions else if (isFALSE(about$by_answers_only))
+      "Labels also use who abstains, which seems to depend on the truth",
     if (is.null(calibrated)) label_assumption(about)
   )
 }

@@ -67,3 +67,32 @@ test_that("what is no set of labels, or says no distance, is refused", {
   expect_error(krippendorff_alpha(panel(50), scale_weights = "masi"),
     class = "fallible_error_argument")
 })
+
+test_that("agreement on sets of labels does not depend on systems that are not compared", {
+  data <- data.frame(case = rep(1:6, 2), rater = rep(c("r", "s"), each = 6))
+  data$labels <- list(
+    c("a", "b"), "a", "b", c("a", "b"), "a", "b", c("a", "b"), "a", "a", c("b", "c"), "a", "b"
+  )
+  read <- function(...) {
+    ratings(data, case = case, rater = rater, rating = labels, repeats = "labels",
+      rater_kind = "expert", ...)
+  }
+  x <- read()
+  answers <- data.frame(case = 1:6, system = "S", prediction = c("a", "a", "b", "a", "c", "b"))
+  y <- read(systems = answers)
+  measured <- function(x, ...) tidy(agreement(x, scale_weights = "masi", ...))
+  expect_identical(measured(y), measured(x))
+  # With systems, the first pair is that of the raters.
+  pairs <- measured(y, pairwise = TRUE)
+  expect_setequal(paste(pairs$rater1, pairs$rater2), c("r s", "r S", "s S"))
+
+  halves <- setNames(rep(c("u", "v"), 3), 1:6)
+  groups <- measured(x, by = halves)
+  separate <- measured(x[halves == "u", ])
+  expect_identical(groups$estimate[groups$group == "u"], separate$estimate)
+  tests <- tidy(compare_agreement(x, scale_weights = "masi"))
+  expect_equal(tests$estimate, measured(x, tests$measure)$estimate)
+  difference <- tidy(compare_agreement(x, scale_weights = "masi", by = halves))
+  expect_equal(difference$estimate1, groups$estimate[groups$group == "u"])
+  expect_equal(difference$estimate2, groups$estimate[groups$group == "v"])
+})

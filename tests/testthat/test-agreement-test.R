@@ -154,3 +154,11 @@ test_that("by compares two groups of cases, as two panels would", {
   expect_error(compare_agreement(x, by = three), class = "fallible_error_argument")
   expect_error(compare_agreement(x, x, by = half), class = "fallible_error_argument")
 })
+
+test_that("panels with a repeated case cannot be compared", {
+  x <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  expect_error(
+    compare_agreement(x[c(1, 1:10), 1:2], x[c(1, 1:10), 3:4]),
+    "several times", class = "fallible_error_argument"
+  )
+})

@@ -190,3 +190,16 @@ test_that("sentences about a Bayesian fit have credible intervals", {
   expect_length(grep("sensitivity of rater1 for [123]", said$sentence[!said$may]), 3)
   expect_no_match(said$sentence, "specificity")
 })
+
+test_that("ratings may be missing in cases of known truth", {
+  set.seed(2)
+  truth <- sample(c("-", "+"), 60, TRUE)
+  rate <- function() ifelse(runif(60) < 0.85, truth, ifelse(truth == "-", "+", "-"))
+  data <- data.frame(a = rate(), b = rate(), c = rate())
+  data$b[1:10] <- NA
+  x <- ratings(data, raters = a:c, categories = c("-", "+"))
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 200),
+    known_truth = data.frame(case = 1:20, truth = truth[1:20])))
+  check <- quiet(check_fit(fit, priors = NULL))
+  expect_false(anyNA(tidy(check, "patterns")$p.value))
+})

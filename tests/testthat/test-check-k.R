@@ -274,3 +274,15 @@ test_that("raters with unequal errors are not taken to be dependent", {
     expect_lte(sum(p <= .05), 3)
   }
 })
+
+test_that("agreement of pairs that cannot be tested is not called insignificant", {
+  set.seed(4)
+  truth <- sample(c("x", "y"), 60, TRUE)
+  rate <- function() ifelse(runif(60) < 0.8, truth, ifelse(truth == "x", "y", "x"))
+  x <- ratings(data.frame(a = rate(), b = rate(), c = rate(), w = runif(60)), raters = a:c,
+    weights = w)
+  row <- tidy(quiet(check_k_properties(x, "chance", resampling = list(replicates = 19))))
+  row <- row[row$test == "agreement below chance", ]
+  expect_identical(row$verdict, "not tested")
+  expect_identical(row$reason, "weights are not counts")
+})

@@ -300,3 +300,27 @@ test_that("the search for consensus labels rarely suspects a perfect independent
   }))
   expect_lt(mean(suspected), 0.02)
 })
+
+test_that("questions have the right reason if no two raters share a case", {
+  data <- data.frame(
+    j1 = c(rep(c("-", "+"), 25), rep(NA, 50)), j2 = c(rep(NA, 50), rep(c("-", "+"), 25))
+  )
+  questions <- tidy(data_check(ratings(data, raters = j1:j2)), "questions")
+  expect_identical(questions$answer[1:2], c("no", "no"))
+  expect_match(questions$reason[[1L]], "No case has two ratings")
+  expect_match(questions$reason[[2L]], "a case with two ratings")
+})
+
+test_that("copies are found for any unit of weights that are not counts", {
+  set.seed(3)
+  answers <- replicate(3, sample(c("x", "y"), 100, TRUE))
+  data <- data.frame(a = answers[, 1], b = answers[, 1], c = answers[, 2], w = runif(100))
+  duplicates <- function(unit) {
+    data$w <- data$w * unit
+    checks <- tidy(data_check(ratings(data, raters = a:c, weights = w, rater_kind = "expert")))
+    checks$found[checks$check == "duplicates"]
+  }
+  expect_match(duplicates(1), "a and b")
+  expect_identical(duplicates(0.01), duplicates(1))
+  expect_identical(duplicates(20.3), duplicates(1))
+})

@@ -344,3 +344,20 @@ test_that("predictive values are those of cases with an answer", {
   found <- ppv$estimate[grepl("and|both", ppv$rater) & ppv$category == "1"]
   expect_equal(found[[1]], mean(truth[both] == 1), tolerance = 0.06)
 })
+
+test_that("printed labels say whether they use who abstains", {
+  set.seed(4)
+  truth <- rbinom(300, 1, 0.5)
+  data <- as.data.frame(lapply(c(a = 1, b = 2, c = 3), function(i) {
+    answer <- as.character(ifelse(runif(300) < 0.8, truth, 1 - truth))
+    replace(answer, runif(300) < ifelse(truth == 1, 0.6, 0.1), "?")
+  }))
+  labels <- quiet(ground_truth(ratings(data, raters = a:c, abstain = "?", rater_kind = "expert")))
+  notes <- cli::ansi_strip(paste(capture.output(print(labels)), collapse = " "))
+  expect_match(notes, "Labels also use who abstains")
+  # Cases without an answer have labels that differ from the base rates.
+  expect_no_match(notes, "guesses from base rates")
+  data[1:2, ] <- NA
+  some <- quiet(ground_truth(ratings(data, raters = a:c, abstain = "?", rater_kind = "expert")))
+  expect_match(paste(capture.output(print(some)), collapse = " "), "2 cases without ratings")
+})

@@ -207,3 +207,23 @@ test_that("a rater who always gives the same answer is named, and left out", {
   fewer <- x[, !colnames(x) %in% "idle"]
   expect_equal(tidy(quiet(estimate_accuracy(x))), tidy(quiet(estimate_accuracy(fewer))))
 })
+
+test_that("estimates do not depend on the unit of weights that are not counts", {
+  set.seed(22)
+  truth <- sample(3, 100, TRUE)
+  rate <- function(p) letters[ifelse(runif(100) < p, truth, sample(3, 100, TRUE))]
+  data <- data.frame(a = rate(0.6), b = rate(0.5), c = rate(0.7), s = rate(0.8))
+  estimates <- function(...) {
+    x <- ratings(data, raters = a:c, systems = s, rater_kind = "expert", ...)
+    tidy(quiet(estimate_accuracy(x)))$estimate
+  }
+  for (unit in c(0.3, 0.5, 2.5, 25.5)) {
+    data$w <- unit
+    expect_equal(estimates(weights = w), estimates())
+  }
+  # The sum is one up to rounding: probabilities of a population.
+  data$w <- 0.01
+  shares <- estimates(weights = w)
+  data$w <- 0.01001
+  expect_equal(estimates(weights = w), shares, tolerance = 1e-3)
+})

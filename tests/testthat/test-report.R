@@ -434,3 +434,20 @@ test_that("a report of several variables uses the known truth and one level for 
   expect_match(both, limits(pair), fixed = TRUE)
   expect_match(words(gold["topic"]), "known truth of 40 of 60 cases.*without known truth")
 })
+
+test_that("the report uses the truths of ratings() in all sections if known_truth is TRUE", {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available())
+  set.seed(11)
+  truth <- sample(c("no", "yes"), 90, TRUE)
+  rate <- function(p) ifelse(runif(90) < p, truth, ifelse(truth == "yes", "no", "yes"))
+  data <- data.frame(r1 = rate(0.75), r2 = rate(0.8), r3 = rate(0.7), s = rate(0.85))
+  data$truth <- ifelse(seq_len(90) <= 40, truth, NA)
+  x <- ratings(data, raters = r1:r3, systems = s, truth = truth, rater_kind = "model")
+  file <- withr::local_tempfile(fileext = ".html")
+  quiet(accuracy_report(x, file, known_truth = TRUE, gold_sample = "random",
+    resampling = list(replicates = 50)))
+  expect_match(
+    words_of(file), typeset(format(quiet(shared_errors(x, known_truth = TRUE)))), fixed = TRUE
+  )
+})
