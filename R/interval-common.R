@@ -187,7 +187,9 @@ profile_interval <- function(draft, table) {
     "a fit to pairs of ratings has no likelihood"
   }
   if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
-  known <- !is.na(table$estimate)
+  # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
+  is_constant <- apply(pattern_answers(fit$x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
+  known <- !is.na(table$estimate) & !is_constant
   deviance <- qchisq(options$conf_level, 1)
   # Fields, with an element per system: `low` and `high`, limits of the profile interval;
   # `converged`, did all fits along the profile converge? `moved`, was a higher maximum found than
@@ -209,6 +211,7 @@ profile_interval <- function(draft, table) {
   table$std.error <- (table$conf.high - table$conf.low) / (2 * sqrt(deviance))
   failed <- known & !is_usable
   table$reason[failed] <- paste0(no_interval, "a fit did not converge")
+  table$reason[is_constant] <- paste0(no_interval, reason_constant_system)
   if (any(failed)) warn_convergence("profile")
   new_interval_found(table)
 }

@@ -89,8 +89,8 @@ test_that("where there is no profile the reason is told", {
 
 test_that("where the profile comes upon a higher top, all of the estimate is from there", {
   y <- data.frame(
-    c1 = c(0, 0, 2, 0, 0, 1, 0, 0), c2 = c(2, 0, 0, 1, 2, 0, 2, 0), c3 = 0, s = "c1",
-    w = c(2, 2, 1, 1, 1, 3, 1, 3)
+    c1 = c(2, 0, 1, 2, 0, 1, 1, 0), c2 = c(2, 1, 0, 2, 2, 2, 1, 1), c3 = 0,
+    s = c("c1", "c2", "c1", "c1", "c1", "c1", "c1", "c1"), w = c(1, 1, 3, 1, 2, 2, 2, 3)
   )
   x <- quiet(ratings(y, counts = c1:c3, systems = "s", weights = "w"))
   first <- quiet(estimate_accuracy(x, "joint", interval = "none"))
@@ -102,7 +102,8 @@ test_that("where the profile comes upon a higher top, all of the estimate is fro
   # The mean posterior of the system's answers, with one right and one wrong before.
   expect_equal(found$independent, found$estimate)
   weight <- pattern_weights(x) * (diff(x$patterns$start) > 0) # without a rating, no judgement
-  right <- sum(weight * estimate$posterior$s[, "c1"])
+  answer <- pattern_answers(x)[, 1L]
+  right <- sum(weight * estimate$posterior$s[cbind(seq_along(answer), answer)])
   expect_equal(found$estimate, (right + 1) / (sum(weight) + 2), tolerance = 1e-5)
 })
 

@@ -227,3 +227,55 @@ test_that("estimates do not depend on the unit of weights that are not counts", 
   data$w <- 0.01001
   expect_equal(estimates(weights = w), shares, tolerance = 1e-3)
 })
+
+# Three raters with accuracy .85 of a pass rate of .7, and systems that nearly always say "pass".
+lenient_panel <- function() {
+  set.seed(21)
+  good <- runif(600) < 0.7
+  judge <- function(right) ifelse(runif(600) < right, good, !good)
+  data <- data.frame(a = judge(0.85), b = judge(0.85), c = judge(0.85))
+  data$lenient <- ifelse(good, runif(600) < 0.98, runif(600) < 0.7)
+  data[] <- lapply(data, ifelse, "pass", "fail")
+  truth <- ifelse(good, "pass", "fail")
+  list(data = data, truth = truth, constant = quiet(ratings(data[1:3], raters = a:c,
+    systems = c(app = "pass", neg = "fail"), rater_kind = "expert")))
+}
+
+test_that("the accuracy of a constant system is the base rate that the raters show", {
+  x <- lenient_panel()$constant
+  base_rate <- base_rates(fit_raters(x))$pass
+  for (method in c("average", "joint", "shared")) {
+    estimates <- tidy(quiet(estimate_accuracy(x, method)))
+    expect_equal(estimates$estimate[[1L]], base_rate, tolerance = 0.02)
+    expect_equal(sum(estimates$estimate), 1, tolerance = 1e-6)
+  }
+  expect_match(
+    tidy(quiet(estimate_accuracy(x, "joint", interval = "profile")))$reason, "same answer"
+  )
+  # A column of equal answers is the same as a declared constant.
+  data <- lenient_panel()$data
+  data$app <- "pass"
+  column <- quiet(ratings(data[c("a", "b", "c", "app")], raters = a:c, systems = app,
+    categories = c("fail", "pass"), rater_kind = "expert"))
+  expect_equal(
+    tidy(quiet(estimate_accuracy(column)))$estimate, tidy(quiet(estimate_accuracy(x)))$estimate[[1L]]
+  )
+  # Cases without its answer do not count.
+  data$app[data$a == "fail"] <- NA
+  some <- quiet(ratings(data[c("a", "b", "c", "app")], raters = a:c, systems = app,
+    categories = c("fail", "pass"), rater_kind = "expert"))
+  labels <- ground_truth(fit_raters(x, rater_model("rater")))
+  expect_equal(
+    tidy(quiet(estimate_accuracy(some)))$estimate, mean(labels$pass[data$a == "pass"]),
+    tolerance = 0.02
+  )
+})
+
+test_that("a system that nearly always gives one answer does not determine the base rates", {
+  panel <- lenient_panel()
+  x <- quiet(ratings(panel$data, raters = a:c, systems = lenient, rater_kind = "expert"))
+  estimate <- tidy(quiet(estimate_accuracy(x)))
+  truth <- mean(panel$data$lenient == panel$truth)
+  expect_lt(abs(estimate$estimate - truth), 0.05) # was above .99
+  expect_true(estimate$conf.low < truth && truth < estimate$conf.high)
+})

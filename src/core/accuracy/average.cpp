@@ -52,6 +52,10 @@ class SystemAverage {
     if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
   }
 
+  void set_rater_posterior(const std::vector<double>& of_patterns) {
+    data_.set_rater_posterior(of_patterns);
+  }
+
   // Models in the average (members) that need no other member. Each is the root of a tree of
   // members that start from it or extend it. Different trees are fitted in parallel. Empty if there
   // are no cases.
@@ -226,6 +230,8 @@ class AverageEstimator : public Estimator {
     const LatentRows raters =
         latent_rows(ratings_.patterns, ratings_.weight, -1, {ratings_.known.truth, {}});
     shared_ = fit_shared(raters, options.ordered);
+    const std::vector<double> rater_posterior = by_pattern(shared_.rows, shared_.posterior);
+    for (SystemAverage& system : averages_) system.set_rater_posterior(rater_posterior);
     // All trees of members: the average to which a tree belongs, and its root.
     std::vector<std::pair<SystemAverage*, const Member*>> trees;
     for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);

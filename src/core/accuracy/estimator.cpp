@@ -5,6 +5,16 @@
 
 namespace fallible {
 
+bool gives_one_answer(const Ratings& ratings, int system) {
+  int first = 0;
+  for (int p = 0; system >= 0 && p < ratings.patterns.patterns; ++p) {
+    const int answer = ratings.patterns.answer_of(p, system);
+    if (first == 0) first = answer;
+    if (answer > 0 && answer != first) return false;
+  }
+  return true;
+}
+
 RightAnswers::RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,
                            const LatentRows& rows, const std::vector<double>& posterior) {
   for_each_answer(ratings, system, rows, [&](int p, std::size_t row, int answer) {

@@ -76,6 +76,10 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
   }
 }
 
+// Does the system give the same answer to all cases that it answers? Also true without a system
+// (-1) or without answers.
+bool gives_one_answer(const Ratings& ratings, int system);
+
 // `cases`: weight of the cases with an answer of the system. `right`: expected weight of the right
 // answers, which is the sum of the posterior probabilities (rows x categories) of the answers.
 struct RightAnswers {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "member_matrices.hpp"
 #include "member_one_coin.hpp"
@@ -65,31 +66,46 @@ Family make_family(const LatentRows& rows, bool ordered) {
 }
 
 JointData::JointData(const Ratings& ratings, int system)
-    : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})),
+    : rows_(latent_rows(ratings.patterns, ratings.weight,
+                        gives_one_answer(ratings, system) ? -1 : system,
+                        {ratings.known.truth, {}})),
       exchangeable_(regardless_of_rater(rows_)) {
   answer_.assign(rows_.size(), -1);
   if (system < 0) return;
-  for_each_answer(ratings, system, rows_, [&](int, int row, int answer) { answer_[row] = answer; });
-  count_cases();
+  for_each_answer(ratings, system, rows_, [&](int p, int row, int answer) {
+    answer_[row] = answer;
+    answered_patterns_.push_back(p);
+  });
+  count_cases(ratings.weight);
 }
 
 JointData JointData::with_weights(const std::vector<double>& pattern_weight) const {
   JointData out = *this;
   out.rows_.weight = row_weights(rows_.of_pattern, pattern_weight, rows_.size());
   out.exchangeable_.reweight(out.rows_.weight);
-  out.count_cases();
+  out.count_cases(pattern_weight);
   return out;
 }
 
-void JointData::count_cases() {
-  cases_ = 0;
-  for (int i = 0; i < rows_.size(); ++i) cases_ += answer_[i] >= 0 ? rows_.weight[i] : 0;
+void JointData::set_rater_posterior(const std::vector<double>& of_patterns) {
+  const auto K = static_cast<std::size_t>(rows_.categories);
+  rater_posterior_.resize(rows_.size() * K);
+  for (std::size_t p = 0; p < rows_.of_pattern.size(); ++p) {
+    if (rows_.of_pattern[p] < 0) continue;
+    std::copy_n(&of_patterns[p * K], K, &rater_posterior_[rows_.of_pattern[p] * K]);
+  }
+}
+
+void JointData::count_cases(const std::vector<double>& pattern_weight) {
+  answered_.assign(rows_.size(), 0.0);
+  for (const int p : answered_patterns_) answered_[rows_.of_pattern[p]] += pattern_weight[p];
+  cases_ = std::accumulate(answered_.begin(), answered_.end(), 0.0);
 }
 
 double JointData::mean_posterior(const std::vector<double>& posterior) const {
   double out = 0;
   for (int i = 0; i < rows_.size(); ++i) {
-    if (answer_[i] >= 0) out += rows_.weight[i] * answer_probability(posterior, i) / cases_;
+    if (answer_[i] >= 0) out += answered_[i] * answer_probability(posterior, i) / cases_;
   }
   return out;
 }
@@ -102,7 +118,7 @@ double JointData::conditional_error(const std::vector<double>& posterior) const 
   for (int i = 0; i < rows_.size(); ++i) {
     if (answer_[i] < 0) continue;
     const double q = answer_probability(posterior, i);
-    missing += rows_.weight[i] * q * (1 - q) / cases_;
+    missing += answered_[i] * q * (1 - q) / cases_;
   }
   return variance /
          std::sqrt(std::max(cases_ * (variance - missing), 0.05 * cases_ * variance + 0.25));

@@ -32,12 +32,14 @@ class LatentEstimator : public Estimator {
     const int systems = ratings_.patterns.systems;
     for (int i = 0; i < (shared() ? 1 : systems); ++i) {
       Fitted fitted;
+      const bool is_judge = !shared() && !gives_one_answer(ratings_, i);  // see JointData
       fitted.rows =
-          latent_rows(ratings_.patterns, ratings_.weight, shared() ? -1 : i, ratings_.known);
+          latent_rows(ratings_.patterns, ratings_.weight, is_judge ? i : -1, ratings_.known);
       fitted.prior = pooled ? given_centre(options_.prior, panel, fitted.rows) : options_.prior;
       const LatentFit latent_fit =
-          along_profile ? profile_interval(model(fitted), options_.optimiser, options_.deviance).top
-                        : fit(fitted, true);
+          along_profile && is_judge
+              ? profile_interval(model(fitted), options_.optimiser, options_.deviance).top
+              : fit(fitted, true);
       fitted.x = latent_fit.x;
       converged_ = converged_ && latent_fit.converged;
       identified_ =

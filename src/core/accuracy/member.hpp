@@ -15,7 +15,9 @@
 namespace fallible {
 
 // The data to which members are fitted: the ratings, and the answers of one system as one more
-// judge.
+// judge. A system that gives all cases the same answer is not a judge, because its answers carry no
+// information about the truth. Models with one accuracy per judge would otherwise explain such
+// answers by a wrong base rate.
 class JointData {
  public:
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
@@ -38,17 +40,27 @@ class JointData {
   // Expected share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
 
+  // Posterior from the raters only, as a start of fits: rows x categories. Empty until it is set
+  // from the posterior by pattern (patterns x categories).
+  const std::vector<double>& rater_posterior() const { return rater_posterior_; }
+  void set_rater_posterior(const std::vector<double>& of_patterns);
+
  private:
-  void count_cases();
+  // Counts the answered cases. `pattern_weight`: weight of each pattern.
+  void count_cases(const std::vector<double>& pattern_weight);
   double answer_probability(const std::vector<double>& posterior, int row) const {
     return posterior[static_cast<std::size_t>(row) * rows_.categories + answer_[row]];
   }
 
   LatentRows rows_;
   ExchangeableRows exchangeable_;
-  // Answer of the system in each row, from 0; -1 if it cannot be evaluated.
+  // Answer of the system in each row, from 0, and weight of the cases that have this answer and can
+  // be evaluated.
   std::vector<int> answer_;
+  std::vector<double> answered_;
+  std::vector<int> answered_patterns_;
   double cases_ = 0;
+  std::vector<double> rater_posterior_;
 };
 
 class OneCoin;

@@ -28,6 +28,9 @@ class Matrices : public Member {
     std::vector<std::vector<double>> matrix_starts{posterior_}, one_coin_starts{one_coin_};
     if (posterior_.empty()) {
       matrix_starts = one_coin_starts = {one_coin_posterior(data.rows(), false), by_rater(data)};
+      // One-coin models of a system that nearly always gives one answer find a wrong maximum, at
+      // which nearly all cases are of this category. The raters show which cases are not.
+      if (!data.rater_posterior().empty()) matrix_starts.push_back(data.rater_posterior());
     }
     DawidSkene matrices = best_of(data, matrix_starts, matrix_concentration);
     DawidSkene one_coin = best_of(data, one_coin_starts, equal_matrices);

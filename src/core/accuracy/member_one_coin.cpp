@@ -82,7 +82,9 @@ void OneCoin::fit(const JointData& data, double log_weight_limit) {
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
   // Raters must be better than chance also in difficult cases. Otherwise the member is ruled out.
   if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
-  result_.estimate = data.mean_posterior(posterior(data));
+  const std::vector<double> truth = posterior(data);
+  result_.estimate = data.mean_posterior(truth);
+  if (!data.rows().joined() && data.cases() > 0) result_.std_error = data.conditional_error(truth);
 }
 
 const LatentRows& OneCoin::rows_of(const JointData& data) const {
