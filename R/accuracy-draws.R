@@ -94,12 +94,17 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
 # categories), or NULL if there is none.
 resolve_gold_sample <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
-  gold <- resolve_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
-  abort_argument_if(!identical(gold_sample, "random"), "gold_sample",
+  gold <- resolve_gold(known_truth %||% fit$given$truth, gold_sample, fit$x)
+  if (!has_gold_cases(gold)) return(NULL)
+  abort_argument_if(!identical(gold$sample, "random"), "gold_sample",
     "With posterior draws, known truths must be a random sample.",
     i = "If they are, add {.code gold_sample = \"random\"}. Otherwise give them to
          {.fun fit_raters}.")
-  if (has_gold_cases(gold)) gold
+  settings <- gold$settings
+  abort_argument_if(settings$target == "cases" || !is.null(settings$widen), "known_truth",
+    "Posterior draws are for the population, without {.arg widen}.",
+    i = "Leave out {.arg target} and {.arg widen} of {.fun gold_cases}.")
+  gold
 }
 
 # Runs the sampler again without known truths. They are then gold cases, with which the accuracy is
@@ -254,14 +259,15 @@ half_vague_draws <- 10
 
 # Resamples the draws of each system's accuracy. The weight of a draw is its likelihood: the
 # probability of the observed number of correct answers in the gold sample, given the drawn
-# accuracy. New draws are put in the rank order of the old draws, which keeps the dependence between
-# systems. `draws`: see mix_draws().
+# accuracy. A gold case of weight n counts as n cases. New draws are put in the rank order of the
+# old draws, which keeps the dependence between systems. `draws`: see mix_draws().
 resample_by_gold <- function(draws, x, gold) {
   answers <- case_answers(x)[gold$case, , drop = FALSE]
+  n_labels <- weights_of_cases(x)[gold$case]
   for (s in seq_along(x$systems)) {
-    n_gold <- sum(answers[, s] > 0L)
+    n_gold <- sum(n_labels[answers[, s] > 0L])
     if (n_gold == 0L) next
-    n_right <- sum(answers[, s] == gold$truth) # an answer is 0 if it is missing
+    n_right <- sum(n_labels[answers[, s] == gold$truth]) # an answer is 0 if it is missing
     old_accuracy <- draws$accuracy[, s]
     n_draws <- length(old_accuracy)
     is_vague <- runif(n_draws) < max_vague_draws / (1 + (half_vague_draws / n_gold)^2)
@@ -282,7 +288,7 @@ resample_by_gold <- function(draws, x, gold) {
 
 # Creates an estimate of accuracy from draws (see mix_draws()). It has three more fields than other
 # estimates: `cells` (draws of the tables of truth and answer of all systems), `parts` (variances by
-# source of error) and `drawn_gold` (number of gold cases).
+# source of error) and `drawn_gold` (gold cases, see resolve_gold_sample(), or NULL).
 as_draws_estimate <- function(fit, draws, options, gold) {
   n_rated <- count_answered_cases(fit)
   is_missing <- n_rated == 0
@@ -308,6 +314,6 @@ as_draws_estimate <- function(fit, draws, options, gold) {
     cells = list(
       values = do.call(cbind, Map(`*`, draws$cells, n_rated)), cells = n_categories(fit$x)^2
     ),
-    parts = sizes[c("of_sampling", "of_common", "of_hidden")], drawn_gold = length(gold$case)
+    parts = sizes[c("of_sampling", "of_common", "of_hidden")], drawn_gold = gold
   ))
 }

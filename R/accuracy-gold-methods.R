@@ -102,6 +102,9 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   check_dots_empty(...)
   x <- object$fit$x
   gold <- object$gold
+  abort_argument_if(!is.null(object$drawn_gold), "object",
+    "Gold cases cannot be added to an estimate from posterior draws.",
+    i = "Give all known truths to {.fun estimate_accuracy} with the fit.")
   abort_argument_if(is.null(gold), "object", "{.arg object} has no gold cases that are a sample.",
     i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
         {.arg gold_sample} how the cases were chosen.")

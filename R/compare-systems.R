@@ -220,7 +220,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       method = estimate$options$method, words = estimator_words(estimate),
       replicates = draws$replicates, conf_level = conf_level,
       simultaneous = simultaneous, clusters = draws$clusters, robust = interval$hidden,
-      machines = rests_on_machines(estimate),
+      machines = rests_on_machines(estimate) && is.null(estimate$drawn_gold),
       metric = if (is_pass_rate(estimate)) "pass rate", drawn = interval$drawn,
       allowance = if (interval$hidden) allowance_words(estimate) else " alone",
       against = pairs$against
@@ -261,7 +261,9 @@ on_common_cases <- function(estimate, systems) {
 # Computes an estimate again, with the same model and options, for other answers of systems. `x`:
 # ratings with these answers.
 estimate_again <- function(estimate, x) {
-  if (!is.null(estimate$cells)) return(estimate_from_draws(estimate$fit, x, estimate$options))
+  if (!is.null(estimate$cells)) {
+    return(estimate_from_draws(estimate$fit, x, estimate$options, estimate$drawn_gold))
+  }
   fit <- replace_answers(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))

@@ -31,7 +31,8 @@
 #'   cases or a value of `common`. Otherwise there is an error, because the agreement of machines is
 #'   little evidence of accuracy.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
-#'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
+#'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority). The compared
+#'   metric must be one of which high values are better.
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `gate` with the field `status`. `tidy()` returns a tibble with a row
 #'   per system, or per pair of systems for a comparison:
@@ -115,11 +116,13 @@ gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_r
 gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(!has_interval(x), "x", "has no intervals, but {.fun gate} needs intervals.",
     i = "Leave out {.code interval = \"none\"} in {.fun estimate_accuracy}.")
-  abort_argument_if(is.null(x$gold$evidence) && rests_on_machines(x), "x", no_gate_of_machines,
+  has_gold <- !is.null(x$gold$evidence) || !is.null(x$drawn_gold)
+  abort_argument_if(!has_gold && rests_on_machines(x), "x", no_gate_of_machines,
     i = "Label about 50 random cases, and give them to {.fun estimate_accuracy} as
         {.arg known_truth}.")
   rows <- decision_rows(x$table, x$table$system, at_least, "no gold cases measure the system")
-  rows$gold <- x$gold$details$gold %||% NA_integer_
+  rows$gold <- x$gold$details$gold %||% if (is.null(x$drawn_gold)) NA_integer_ else
+    length(x$drawn_gold$case)
   undecided <- which(rows$decision == "undecided" & x$gold$measured$known)
   rows$needed[undecided] <- vapply(undecided, function(s) {
     needed_labels(extract_measured(x$gold, s), rows$estimate[[s]], at_least, x)
@@ -138,6 +141,9 @@ no_gate_of_machines <- "was computed from the agreement of machines, which is li
 gate_rows.system_comparison <- function(x, at_least) {
   abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", no_gate_of_machines,
     i = "Label random cases, and give them to {.fun estimate_accuracy} as {.arg known_truth}.")
+  abort_argument_if(low_is_good(x), "x",
+    "compares systems by {.val {compared_metric(x)}}, of which low values are better.",
+    i = "{.fun gate} needs a metric of which high values are better, such as accuracy.")
   table <- x$differences
   pair_name <- pair_names(table)
   if (has_columns(table, "group1")) pair_name <- paste0(table$system, ", ", pair_name)

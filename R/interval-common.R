@@ -140,9 +140,9 @@ interval_bootstrap <- new_interval(
 # Returns the note on the interval for print(): the sources of error, with their shares of the
 # variance (`x$parts`: systems x sources). `x`: an accuracy estimate from posterior draws.
 posterior_note <- function(x) {
-  if (x$drawn_gold > 0L) {
+  if (!is.null(x$drawn_gold)) {
     return(paste0("quantiles of posterior draws, weighted by ",
-      count_noun(x$drawn_gold, "case"), " with known truth"))
+      count_noun(length(x$drawn_gold$case), "case"), " with known truth"))
   }
   parts <- colMeans(x$parts)
   percent <- paste0(round(100 * parts / sum(parts)), "%")

@@ -284,7 +284,9 @@ score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_
   reason <- why_no_scored(estimate, gold_data)
   measurements <- NULL
   if (is.na(reason)) {
-    measurements <- gold_scores(gold_data, plan, judge, prior$estimate, ranges)
+    judge$truth[gold_data$at] <- gold_data$truth
+    judge$w <- score_weights(judge)
+    measurements <- gold_scores(gold_data, plan, judge, ranges)
     reason <- why_no_scores(gold_data, plan, judge, measurements)
   }
   rows <- measured_rows(rows, measurements, prior, reason, ranges, estimate, interval, conf_level)
@@ -311,9 +313,11 @@ scored_gold <- function(estimate, judge) {
 }
 
 # Estimates metrics of scores from gold cases. Returns the fields of correct_mean() on the unit
-# scale. `gold_data`: result of scored_gold(). `judge`: see score_panel(). `start`: estimates from
-# ratings only, on the unit scale.
-gold_scores <- function(gold_data, plan, judge, start, ranges) {
+# scale. `gold_data`: result of scored_gold(). `judge`: see score_panel(), with the truth of gold
+# cases. Some metrics are corrected only to first order. The correction starts from the metric in
+# which gold cases have their truth, so it is exact if all truths are known.
+gold_scores <- function(gold_data, plan, judge, ranges) {
+  start <- to_unit(score_values(plan, judge$book, judge$w, judge$v), ranges)
   influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ranges))
   mean_influence <- vapply(influence, mean_loss, 0, judge$w, judge$v)
   influence_variance <- unlist(Map(function(g, m) mean_loss((g - m)^2, judge$p, judge$v),

@@ -14,6 +14,8 @@
 # * from_ratings: estimate from ratings only, or NULL; hardest: of the values that the quantity may
 #   have, the value that needs most gold cases;
 # * labelled: number of gold cases in the estimate;
+# * design, at_hand: design effects of the pilot's clusters on a mean of gold cases without
+#   predictions, and on the mean of all cases; 1 without clusters;
 # * p.value: p-value of the test whether gold cases contradict the estimate from ratings. It exists
 #   only if gold cases (a pilot) measured the value and the explained share.
 planned_quantities <- function(estimate, predicted, settings) {
@@ -32,6 +34,8 @@ planned_quantities <- function(estimate, predicted, settings) {
     at <- as.integer(estimate$gold$case)
     quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
     pilot <- if (settings$of == "accuracy") extract_measured(estimate$gold, s)
+    quantity[c("design", "at_hand")] <- if (isTRUE(pilot$clusters >= min_clusters))
+      pilot[c("design", "at_hand")] else list(1, 1)
     # Gold cases measured the accuracy and the explained share.
     if (!is.null(pilot)) {
       quantity$value <- clip01(pilot$estimate)
@@ -125,7 +129,8 @@ foresee_difference <- function(x, predicted, s, category, estimate) {
 planned_error <- function(gold, quantity, target) {
   cases <- quantity$prediction$cases
   error <- (1 - quantity$explained) * (1 - gold / cases) / gold
-  if (target == "cases") error else pmin(error + 1 / cases, 1 / gold)
+  if (target == "cases") return(error)
+  pmin(error + quantity$at_hand / cases, quantity$design / gold)
 }
 
 # Half-widths of `"corrected"` intervals for numbers `gold` of gold cases. Gold cases are drawn at
@@ -147,7 +152,7 @@ combined_half <- function(gold, quantity, settings) {
   case_variance <- max(value * (1 - value), 1 / cases)
   error <- case_variance * planned_error(gold, quantity, "cases")
   prior <- ratings_prior(quantity$from_ratings, gold, case_variance, cases, NULL, error)
-  sampling <- if (settings$target == "population") case_variance / cases else 0
+  sampling <- if (settings$target == "population") quantity$at_hand * case_variance / cases else 0
   half_width <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
   # Posterior weight of the flat part of the prior, if the gold estimate is equal to the estimate
   # from ratings.
@@ -167,7 +172,7 @@ uses_ratings_prior <- function(interval) isTRUE(gold_intervals[[interval]]$gold$
 # Returns a function that computes half-widths from numbers of gold cases.
 planned_half_width <- function(interval, quantity, settings,
                                uses_ratings = uses_ratings_prior(interval)) {
-  if (interval == "gold alone") quantity$explained <- 0
+  if (interval == "gold alone") quantity$explained <- 1 - quantity$design
   function(gold) (if (uses_ratings) combined_half else corrected_half)(gold, quantity, settings)
 }
 
@@ -229,7 +234,8 @@ gold_rows <- function(quantity, settings) {
     gold <- gold_needed(worth[["estimate"]])
     highest <- gold_needed(worth[["conf.low"]], worst_case = TRUE)
     half_width_of <- planned_half_width(interval, quantity, settings)
-    shown_worth <- if (interval == "gold alone") worth^0 else worth
+    # Labels without ratings are in clusters, too.
+    shown_worth <- if (interval == "gold alone") worth^0 else worth * quantity$design
     columns_tibble(
       system = quantity$system, interval = interval, gold = gold,
       lowest = gold_needed(worth[["conf.high"]]), highest = highest, labelled = quantity$labelled,

@@ -79,6 +79,7 @@
 #' for all of them. The number of rows is then lower than the planned number of gold cases. If the
 #' label of a row is given once for all of its cases, also give the row as cluster to
 #' [estimate_accuracy()], whose section on gold cases shows how. Otherwise intervals are too narrow.
+#' If the pilot has clusters, half-widths are for labels of whole clusters of the same kind.
 #' Cases cannot be drawn from a database; use `dplyr::collect()` first. For a difference, only cases
 #' with different answers are drawn; for precision, only cases with the answer `category`. These
 #' cases cannot be used to estimate the accuracy of a system.
@@ -199,7 +200,14 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 
 # The estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
-  if (inherits(x, "accuracy_estimate")) return(x)
+  gold <- x$drawn_gold
+  if (inherits(x, "accuracy_estimate") && is.null(gold)) return(x)
+  # The pilot of an estimate from posterior draws is used in the default method.
+  if (!is.null(gold)) return(without_warnings(estimate_accuracy(x$fit$x,
+    known_truth = list2DF(list(
+      case = x$fit$x$cases[gold$case], truth = x$fit$x$categories[gold$truth]
+    )), gold_sample = "random", conf_level = x$options$conf_level
+  )))
   abort_argument_if(!inherits(x, "ratings"), "x",
     "must be a {.cls ratings} object or an estimate by {.fun estimate_accuracy}.", not = x)
   votes <- with_votes(x)

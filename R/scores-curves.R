@@ -2,8 +2,8 @@
 #'
 #' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: the ROC curve,
 #' the calibration of scores, and the choice of a threshold. No known truth is needed;
-#' [score_metrics] explains why. `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")`
-#' draw the curves.
+#' [score_metrics] explains why. If the truth of some cases is known, it is used for these cases.
+#' `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")` draw the curves.
 #'
 #' Argument `systems` is a vector of names of systems, by default all systems with usable scores.
 #' Argument `category` is one category. For `"roc"`, the default is all categories, each with a
@@ -92,14 +92,15 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
 }
 
 # Checks the arguments of a table of scores, and returns its input as a list:
-# * estimate: the accuracy estimate without gold cases
+# * estimate: the accuracy estimate from ratings only
 # * panel: the result of score_panel()
 # * judges: a named list with an element for each system that has usable scores (see score_panel())
 # * categories: all categories
 prepare_score_input <- function(x, systems, category) {
+  gold <- x$gold
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system)
-  panel <- score_panel(x)
+  panel <- score_panel(x, gold)
   scored_systems <- lapply(setNames(match(names, x$table$system), names), panel$judge)
   usable <- Filter(function(scored_system) is.null(scored_system$lack), scored_systems)
   abort_argument_if(length(usable) == 0L, "x",

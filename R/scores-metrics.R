@@ -41,16 +41,21 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 # * at: numbers of the cases with scores and ratings; the next fields concern these cases
 # * v: weight of each case
 # * p: posterior probabilities from raters only (cases x categories)
-# * known: is the truth of the case known?
+# * known: is the truth of the case known, and was it used in the fit?
+# * truth: truth of gold cases, an index of a category; 0 for other cases
 # * book: the result of order_scores(), sorted scores
 # * back: position between independent errors (0) and shared errors (1)
 # * w: weights of truths (cases x categories), see truth_weights()
-score_panel <- function(estimate) {
+# Gold cases are used only if `gold` is given, a list of `case` and `truth`.
+score_panel <- function(estimate, gold = NULL) {
   x <- estimate$fit$x
+  truth <- replace(integer(length(x$cases)), gold$case, gold$truth)
   judged <- is_usable_pattern(estimate$fit)[x$index]
   weight <- weights_of_cases(x)
   lack <- if (is.null(x$scores)) {
     "there are no scores"
+  } else if (is_one_rater(x)) {
+    "the ratings of one rater do not show the truth"
   } else if (!has_posterior(estimate)) {
     accuracy_only(estimate)
   }
@@ -68,7 +73,8 @@ score_panel <- function(estimate) {
     if (!is.null(lack)) return(list(s = s, lack = lack))
     out <- list(
       s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = rater_posterior$known[at],
-      book = order_scores(values[at, , drop = FALSE]), back = shared_position(estimate, s)
+      truth = truth[at], book = order_scores(values[at, , drop = FALSE]),
+      back = shared_position(estimate, s)
     )
     out$w <- score_weights(out)
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
@@ -87,9 +93,13 @@ shared_position <- function(estimate, s) {
   if (is.na(back)) 0 else back
 }
 
+# Returns weights of truths, see truth_weights(), in which gold cases have weight 1 for their truth.
+# NULL if raters do not separate the categories of other cases.
 score_weights <- function(scored_system, p = scored_system$p, v = scored_system$v,
                           back = scored_system$back) {
-  truth_weights(p, scored_system$known, v, back)
+  weights <- truth_weights(p, scored_system$known, v, back) %||%
+    if (all(scored_system$truth > 0L)) p
+  if (!is.null(weights)) set_known_truths(weights, scored_system$truth)
 }
 
 # Returns the rows of the table of metrics for one system, without intervals.

@@ -23,3 +23,20 @@ scored_panel <- function(n = 300, raters = c(0.8, 0.75, 0.7), base = c(0.6, 0.4)
   )
   list(x = y, truth = truth(x), scores = values, long = long)
 }
+
+# Points of the ROC curve for each distinct score, from the highest, if `is_category` is known.
+roc_points_by_truth <- function(score, is_category) {
+  thresholds <- c(Inf, sort(unique(score), decreasing = TRUE))
+  list(
+    sensitivity = vapply(thresholds, function(t) mean(score[is_category] >= t), 0),
+    specificity = vapply(thresholds, function(t) mean(score[!is_category] < t), 0)
+  )
+}
+
+# Sum of precision times increase of recall over distinct scores.
+average_precision_by_truth <- function(score, is_category) {
+  thresholds <- sort(unique(score), decreasing = TRUE)
+  recall <- vapply(thresholds, function(t) mean(score[is_category] >= t), 0)
+  precision <- vapply(thresholds, function(t) mean(is_category[score >= t]), 0)
+  sum(diff(c(0, recall)) * precision)
+}

@@ -125,3 +125,79 @@ test_that("comparisons on common cases, other systems, and words", {
     estimate_accuracy(judged_store$x, interval = "posterior"), class = "fallible_error_argument"
   )
 })
+
+# Four raters, two systems, and a fit with posterior draws. `labels`: a random sample of cases.
+draws_with_labels <- function(rater_kind = "expert", weights = NULL) {
+  set.seed(3)
+  truth <- sample(c("x", "y"), 150, TRUE)
+  rate <- function(p) ifelse(runif(150) < p, truth, ifelse(truth == "x", "y", "x"))
+  data <- data.frame(case = 1:150, a = rate(0.8), b = rate(0.75), c = rate(0.7), s = rate(0.8),
+    t = rate(0.6), w = rep(c(1, 3), 75))
+  read <- function(...) ratings(data, case = case, raters = a:c, systems = c(s, t),
+    rater_kind = rater_kind, ...)
+  x <- if (isTRUE(weights)) read(weights = w) else read()
+  set.seed(1)
+  list(
+    fit = quiet(fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 400))),
+    labels = data.frame(case = 1:150, truth = truth)[sample(150, 60), ], data = data
+  )
+}
+
+test_that("comparisons of estimates from draws keep their gold cases", {
+  panel <- draws_with_labels()
+  estimate <- quiet(estimate_accuracy(panel$fit, known_truth = panel$labels,
+    gold_sample = "random"))
+  difference <- function(...) tidy(quiet(compare_systems(estimate, ...)))
+  forward <- difference()
+  backward <- difference(systems = c("t", "s"))
+  # Without gold cases, the standard error is twice as large. The Monte Carlo error of a mean of 400
+  # draws is about a tenth of the standard deviation, also after resampling.
+  expect_equal(backward$std.error, forward$std.error, tolerance = 0.2)
+  expect_lt(abs(backward$estimate + forward$estimate), forward$std.error / 2)
+  # A plan and a gate use them, too. They cannot be added to.
+  plan <- tidy(quiet(plan_gold(estimate, half_width = 0.05)))
+  expect_true(all(plan$labelled == 60))
+  expect_error(update(estimate, known_truth = panel$labels), "posterior draws",
+    class = "fallible_error_argument")
+  declared <- gold_cases(panel$labels, sample = "random")
+  expect_equal(
+    tidy(quiet(estimate_accuracy(panel$fit, known_truth = declared)))$estimate,
+    tidy(estimate)$estimate, tolerance = 0.02
+  )
+  cases <- gold_cases(panel$labels, sample = "random", target = "cases")
+  expect_error(estimate_accuracy(panel$fit, known_truth = cases), "population",
+    class = "fallible_error_argument")
+  expect_error(estimate_accuracy(panel$fit, known_truth = panel$labels), "random sample",
+    class = "fallible_error_argument")
+})
+
+test_that("a gate accepts draws of machines' ratings with gold cases", {
+  panel <- draws_with_labels("model")
+  with_gold <- quiet(estimate_accuracy(panel$fit, known_truth = panel$labels,
+    gold_sample = "random"))
+  expect_s3_class(quiet(gate(with_gold, 0.5)), "gate")
+  expect_s3_class(quiet(gate(compare_systems(with_gold), 0)), "gate")
+  expect_error(gate(quiet(estimate_accuracy(panel$fit)), 0.5), "machines",
+    class = "fallible_error_argument")
+})
+
+test_that("a gold case of weight n counts as n cases in draws", {
+  weighted <- draws_with_labels(weights = TRUE)
+  data <- weighted$data[rep(1:150, weighted$data$w), ]
+  labels <- weighted$labels
+  labels <- labels[rep(seq_len(60), weighted$data$w[labels$case]), ]
+  row <- ave(data$case, data$case, FUN = seq_along)
+  labels$case <- paste(labels$case, ave(labels$case, labels$case, FUN = seq_along))
+  data$case <- paste(data$case, row)
+  x <- ratings(data, case = case, raters = a:c, systems = c(s, t), rater_kind = "expert")
+  set.seed(1)
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 400)))
+  estimates <- function(fit, labels) {
+    set.seed(2)
+    tidy(quiet(estimate_accuracy(fit, known_truth = labels, gold_sample = "random")))
+  }
+  expanded <- estimates(fit, labels)
+  counted <- estimates(weighted$fit, weighted$labels)
+  expect_equal(counted$estimate, expanded$estimate, tolerance = 0.02)
+  expect_equal(counted$std.error, expanded$std.error, tolerance = 0.2)
+})

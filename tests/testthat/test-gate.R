@@ -101,3 +101,11 @@ test_that("few gold cases are pointed out", {
   expect_warning(gate(few, 0.7), class = "fallible_warning_gate_few")
   expect_silent(gate(estimate_once(judged_once(c(37, 3, 2, 8), 500, 400)), 0.7))
 })
+
+test_that("a gate refuses metrics of which low values are better", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(s = 0.8, t = 0.6), 3, 100))
+  x$ordered <- TRUE
+  comparison <- quiet(compare_systems(quiet(estimate_accuracy(x)), metric = "mae"))
+  expect_error(gate(comparison, 0), "low values are better", class = "fallible_error_argument")
+})

@@ -605,3 +605,35 @@ test_that("the power of a planned difference is that of a normal interval", {
   detected <- tidy(plan)$half_width[[2]] * (1 + stats::qnorm(0.8) / stats::qnorm(0.975))
   expect_output(print(plan), paste("difference of", format_decimals(detected), "is detected"))
 })
+
+test_that("a plan uses the clusters of the pilot", {
+  set.seed(5)
+  cluster <- rep(1:200, each = 5)
+  truth <- sample(c("x", "y"), 200, TRUE)
+  rate <- function(p) ifelse(runif(200) < p, truth, ifelse(truth == "x", "y", "x"))[cluster]
+  data <- data.frame(id = 1:1000, a = rate(0.8), b = rate(0.75), c = rate(0.7), s = rate(0.8),
+    cluster = cluster)
+  x <- ratings(data, case = id, raters = a:c, systems = s, covariates = cluster,
+    rater_kind = "expert")
+  labels <- function(clusters) {
+    cases <- which(cluster %in% clusters)
+    data.frame(case = cases, truth = truth[cluster[cases]])
+  }
+  estimate <- function(clusters) {
+    quiet(estimate_accuracy(x, known_truth = labels(clusters), gold_sample = "random",
+      interval = "corrected", resampling = list(cluster = "cluster")))
+  }
+  pilot <- estimate(sample(200, 40))
+  half_width <- with(tidy(pilot), (conf.high - conf.low) / 2)
+  rows <- function(...) {
+    table <- tidy(quiet(plan_gold(pilot, interval = "corrected", ...)))
+    table[table$interval == "corrected", ]
+  }
+  # With the labels of the pilot, the plan has its half-width.
+  expect_equal(rows(gold = 200)$half_width, half_width, tolerance = 0.1)
+  # A smaller half-width needs more labels, and reaches it.
+  needed <- rows(half_width = 0.07)$gold
+  expect_gt(needed, 200)
+  reached <- with(tidy(estimate(sample(200, ceiling(needed / 5)))), (conf.high - conf.low) / 2)
+  expect_lt(reached, 0.08)
+})

@@ -81,3 +81,48 @@ test_that("of costs the ratio alone counts", {
   ask <- function(...) tidy(known_panel$estimate, "threshold", category = "2", cost = c(...))
   expect_identical(ask(missed = 0.75, false_alarm = 0.25), ask(missed = 3, false_alarm = 1))
 })
+
+test_that("curves, thresholds and metrics of scores are exact if all truths are known", {
+  set.seed(4)
+  truth <- sample(c("no", "yes"), 200, TRUE, c(0.6, 0.4))
+  rate <- function(p) ifelse(runif(200) < p, truth, ifelse(truth == "no", "yes", "no"))
+  data <- data.frame(id = 1:200, a = rate(0.75), b = rate(0.7), c = rate(0.7))
+  data$p <- plogis(rnorm(200, ifelse(truth == "yes", 1, -1), 1.2))
+  data$s <- ifelse(data$p > 0.5, "yes", "no")
+  x <- ratings(data, case = id, raters = a:c, systems = s, scores = list(s = c(yes = "p")),
+    rater_kind = "expert")
+  metrics <- c("roc_auc", "average_precision", "pr_auc", "ece_plugin", "brier_class")
+  for (method in c("average", "shared")) {
+    estimate <- quiet(estimate_accuracy(x, method, known_truth = setNames(truth, 1:200),
+      gold_sample = "random"))
+    table <- tidy(quiet(estimate_metrics(estimate, metrics, positive = "yes")))
+    value <- function(metric) {
+      rows <- table[table$metric == metric & !table$average %in% "macro", ]
+      rows$estimate[[nrow(rows)]]
+    }
+    points <- roc_points_by_truth(data$p, truth == "yes")
+    curve <- tidy(estimate, "roc", category = "yes")
+    expect_equal(curve$sensitivity, points$sensitivity)
+    expect_equal(curve$specificity, points$specificity)
+    area <- sum(diff(1 - points$specificity) *
+      (head(points$sensitivity, -1) + points$sensitivity[-1]) / 2)
+    expect_equal(value("roc_auc"), area)
+    expect_equal(value("average_precision"), average_precision_by_truth(data$p, truth == "yes"))
+    chosen <- tidy(quiet(estimate), "threshold", category = "yes", sensitivity = 0.9)
+    above <- data$p >= chosen$threshold[[1L]]
+    expect_equal(chosen$estimate[chosen$metric == "sensitivity"], mean(above[truth == "yes"]))
+    expect_equal(chosen$estimate[chosen$metric == "specificity"], mean(!above[truth == "no"]))
+    top <- ifelse(data$p > 0.5, data$p, 1 - data$p)
+    bin <- ceiling(top * 10)
+    gap <- tapply((data$s == truth) - top, bin, sum)
+    expect_equal(value("ece_plugin"), sum(abs(gap)) / 200)
+  }
+  # The ratings of one rater do not show the truth of cases without gold.
+  one <- ratings(data, case = id, raters = a, systems = s, scores = list(s = c(yes = "p")),
+    rater_kind = "model")
+  some <- quiet(estimate_accuracy(one, known_truth = setNames(truth, 1:200)[1:60],
+    gold_sample = "random"))
+  scores <- tidy(quiet(estimate_metrics(some, c("accuracy", "roc_auc"))))
+  expect_match(scores$reason[scores$metric == "roc_auc"], "one rater")
+  expect_false(is.na(scores$estimate[scores$metric == "accuracy"]))
+})
