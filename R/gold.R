@@ -300,10 +300,10 @@ correct_difference <- function(u, q, prediction, w = 1) {
 # without predictions; `slope`; `variance`, the variance of `y`; `ratio`, the variance of the
 # estimate relative to the variance of a mean of gold cases with equal weights and no predictions;
 # `rest` and `answers`, weighted deviations of y - slope q, and of `y`, from their means over gold
-# cases; `gold` and `cases`, numbers of gold cases and of all cases; `labels`, number of cases that
-# the user labelled; `design`, design effect of unequal weights (Kish); `at_hand`, variance of a
-# case for the sampling error of all cases, relative to `variance`; `seen`, share of correct gold
-# cases for extend_to_ends(), NA if intervals are not extended.
+# cases; `gold` and `cases`, numbers of gold cases and of all cases; `labels`, number of gold cases
+# that can contradict the estimate from ratings; `design`, design effect of unequal weights (Kish);
+# `at_hand`, variance of a case for the sampling error of all cases, relative to `variance`; `seen`,
+# share of correct gold cases for extend_to_ends(), NA if intervals are not extended.
 correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
   y <- as.matrix(y)
   q <- as.matrix(q)

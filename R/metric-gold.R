@@ -214,7 +214,9 @@ values_by_row <- function(plan, tables) {
 # Gold cases may hardly vary if they are few, or if nearly all are correct or wrong. The error is
 # then at least the error of a share of few cases. Their number is such that one case changes the
 # share as much as the most influential case changes the metric (`steepest`; 0: no lower bound of
-# the error). See also add_standard_errors().
+# the error). See also add_standard_errors(). The number of gold cases that can contradict the
+# estimate from ratings (`labels`) is at most this number: of 100 gold cases, 3 may be of the
+# category of a recall.
 measurement_as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(equivalent_cases) {
     share <- add_half_cases(value, equivalent_cases)
@@ -228,6 +230,7 @@ measurement_as_share <- function(x, value, alone, steepest) {
   few_rows <- which(is_few & variance / x$variance > 1 / steepest)
   variance[few_rows] <- variance_of_share(least_cases)[few_rows]
   x$variance[few_rows] <- (variance * steepest)[few_rows]
+  x$labels <- pmin(x$labels, least_cases)
   x$at_hand <- x$variance / variance
   x$ratio <- x$ratio * x$at_hand
   x$design <- x$design * x$at_hand

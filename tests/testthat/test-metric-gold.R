@@ -322,3 +322,22 @@ test_that("a print of two categories has each number once", {
   expect_match(said, "the specificity of ", all = FALSE)
   expect_no_match(said, "(specificity|predictive value) for yes")
 })
+
+test_that("few gold cases of a category do not make a combined recall worse than the corrected one", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(rep(0.7, 5), c(s = 0.8, t = 0.6), 3, 300))
+  gold <- gold_cases(truth(x)[sample(300, 80), ], "random") # three of them are of category 2
+  recall <- function(interval) {
+    table <- tidy(quiet(estimate_metrics(x, "recall", average = NULL, known_truth = gold,
+      interval = interval)))
+    table[table$category == "2" & table$system == "s", ]
+  }
+  from_ratings <- tidy(quiet(estimate_metrics(x, "recall", average = NULL)))$estimate[[2L]]
+  corrected <- recall("corrected")
+  combined <- recall("combined")
+  width <- function(row) row$conf.high - row$conf.low
+  expect_lt(width(combined), 0.8 * width(corrected))
+  expect_gt(combined$conf.low, corrected$conf.low)
+  # Gold cases without the category cannot contradict the ratings.
+  expect_lt(abs(combined$estimate - from_ratings), abs(corrected$estimate - from_ratings))
+})
