@@ -125,8 +125,10 @@ effective_replies <- function(x, fit) {
 uses_abstentions <- function(model) identical(model$abstain, "depends")
 
 # Sets field `abstain` of the model ("depends", "ignored" or NULL), and stores the decision in the
-# ratings. Returns both in a list.
+# ratings. Returns both in a list. Field `decided` is TRUE if the user did not choose. The choice is
+# then made again for other ratings.
 resolve_abstain <- function(x, model, method, known_raters) {
+  if (isTRUE(model$decided)) model[c("abstain", "decided")] <- NULL
   has_abstained <- has_abstentions(x)
   can_model <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
@@ -139,7 +141,10 @@ resolve_abstain <- function(x, model, method, known_raters) {
   if (can_model && has_abstained) {
     x <- store_abstain_decision(x)
     decision <- x$panel$abstain
-    model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
+    if (is.null(model$abstain)) {
+      model$abstain <- if (decision$depends) "depends" else "ignored"
+      model$decided <- TRUE
+    }
     if (uses_abstentions(model)) x <- keep_replying_raters(x, decision$constant)
   } else {
     model$abstain <- NULL
@@ -173,7 +178,9 @@ add_answering <- function(fit) {
 fit_without_abstentions <- function(fit) {
   if (!uses_abstentions(fit$model)) return(fit)
   if (!fit$x$panel$abstain$by_replies || has_known_values(fit$known)) {
-    return(fit_again(fit, model = replace(fit$model, "abstain", "ignored")))
+    model <- fit$model
+    model[c("abstain", "decided")] <- list("ignored", FALSE)
+    return(fit_again(fit, model = model))
   }
   fit$identified <- "labels_only"
   without_numbers(fit)

@@ -215,6 +215,8 @@ why_not_identified <- function(identified, agreement, categories) {
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, use `ratings(abstain = NA)`"),
+    unused = paste("without a prior, a model with free errors needs ratings in every category;",
+      "leave other categories out of the ratings"),
     unrelated = paste("raters", agreement_by_chance_words),
     labels_only = "ratings identify consensus labels, but accuracies need cases with known truth",
     replies = paste("raters agree no better than by chance, given how often each answers and",

@@ -194,7 +194,9 @@ parameters_of_values <- function(fit, values) {
   size <- n_categories(x)
   is_matrix_term <- grepl("^(right|sens|spec|p)\\b", terms$term)
   has_common_matrix <- all(is.na(terms$rater))
+  known <- setNames(fit$known$raters, x$raters[seq_along(fit$known$raters)])
   matrices <- lapply(x$raters, function(rater) {
+    if (!is.null(known[[rater]])) return(known[[rater]])
     right <- values[is_matrix_term & terms$rater %in% if (has_common_matrix) NA else rater]
     if (size > 2L && length(right) > 1L) return(matrix(right, size, byrow = TRUE))
     matrix_with_equal_errors(right, size)

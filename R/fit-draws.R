@@ -90,6 +90,10 @@ check_prior_identifies <- function(raters_with_prior, prior, model, checked) {
   x <- checked$x
   is_identified <- n_distinct(rating_rater(x)) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
     has_counts(x) || model$accuracy == "common" || has_known_values(checked$known)
+  has_known_rater <- any(lengths(checked$known$raters) > 0L, lengths(checked$known$counts) > 0L)
+  abort_argument_if(has_known_rater && model$accuracy == "common", "known_raters",
+    "With {.code method = \"bayes\"}, known raters need a model in which raters differ.",
+    i = "Choose {.code rater_model(\"rater\")} or {.fun dawid_skene}.")
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
     "prior", "{.code others = \"partial\"} needs a model with free and independent errors.",
     i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")

@@ -98,10 +98,13 @@ is_collinear <- function(known) {
 
 # Returns the design matrix of a formula, as a list: `matrix`, with a row per row of `data` and
 # standardised columns, the intercept first; `names` of the columns; and `terms`, `xlev` (levels of
-# factors), `centre` and `scale`. If `like` is such a list, its terms, levels and scales are used.
+# factors), `contrasts`, `centre` and `scale`. If `like` is such a list, they are used for other
+# `data`. Terms then keep what they computed from the first data, such as the mean in scale().
 formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% terms(formula)
   attr(terms, "intercept") <- 1L
+  abort_argument_if(!is.null(attr(terms, "offset")), "base_rates",
+    "The formula for {.arg base_rates} cannot have an {.fun offset}.")
   lacking <- setdiff(all.vars(terms), names(data))
   abort_if(lacking, "columns",
     "The formula for {.arg base_rates} must use {.arg covariates} of the ratings.",
@@ -117,9 +120,12 @@ formula_design <- function(formula, data, like = NULL) {
       # Levels that no case has would be columns of zeros, so a new design drops them, unless a
       # factor would then have one level, for which model.matrix() fails.
       is_single <- map_lgl(data[all.vars(terms)], function(v) is.factor(v) && n_distinct(v) < 2L)
-      frame <- model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
-        drop.unused.levels = is.null(like) && !any(is_single))
-      model_matrix <- model.matrix(terms, frame)
+      # Contrasts of new data are not used; model.frame() warns about this.
+      frame <- suppressWarnings(model.frame(terms, data, xlev = like$xlev, na.action = na.pass,
+        drop.unused.levels = is.null(like) && !any(is_single)))
+      if (!is.null(like)) stats::.checkMFClasses(attr(terms, "dataClasses"), frame)
+      terms <- attr(frame, "terms")
+      model_matrix <- model.matrix(terms, frame, contrasts.arg = like$contrasts)
     },
     error = function(cnd) {
       abort_argument("base_rates",
@@ -131,12 +137,13 @@ formula_design <- function(formula, data, like = NULL) {
     distinct_rows <- unique(model_matrix)
     centre <- replace(unname(colMeans(distinct_rows)), 1L, 0)
     scale <- unname(sqrt(colMeans(sweep(distinct_rows, 2L, centre)^2)))
-    like <- list(terms = terms, xlev = .getXlevels(terms, frame), centre = centre,
+    like <- list(terms = terms, xlev = .getXlevels(terms, frame),
+      contrasts = attr(model_matrix, "contrasts"), centre = centre,
       scale = replace(scale, scale == 0, 1))
   }
   standardised <- sweep(sweep(model_matrix, 2L, like$centre), 2L, like$scale, `/`)
   c(list(matrix = unname(standardised), names = colnames(model_matrix)),
-    like[c("terms", "xlev", "centre", "scale")])
+    like[c("terms", "xlev", "contrasts", "centre", "scale")])
 }
 
 # ---- Base rates of populations ------------------------------------------------------------------
@@ -179,8 +186,11 @@ rates_by_covariates <- function(fit, newdata) {
   abort_argument_if(!has_formula(fit$model), "newdata",
     "{.arg newdata} needs a fit whose model has a formula for the base rates.",
     x = "The model of the fit is: {format(fit$model)}.")
-  abort_argument_if(!is.data.frame(newdata), "newdata",
-    "must be a data frame with the covariates of the formula.", not = newdata)
+  abort_argument_if(!is.data.frame(newdata) || nrow(newdata) == 0L, "newdata",
+    "must be a data frame with rows, and with the covariates of the formula.", not = newdata)
+  category <- intersect(names(newdata), fit$x$categories)
+  abort_argument_if(category, "newdata", "must not have columns with names of categories.",
+    x = "It has {.val {category}}.")
   rates <- rates_of_cases(fit, newdata)
   if (fit$identified != "yes") rates[] <- NA_real_
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))

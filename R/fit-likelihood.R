@@ -51,11 +51,21 @@ identified_as <- function(fit, parameters) {
   has_known <- has_known_values(fit$known)
   if (has_known) code <- "yes"
   if (code == "yes" && !parameters) code <- "parameters"
+  if (code == "yes" && has_open_category(fit)) code <- "unused"
   # If raters abstained, decide_abstain() has also checked whether the parameters are identified.
   decision <- fit$x$panel$abstain
   if (has_known || is.null(fit$model$abstain) || is.null(decision)) return(code)
   by_replies <- decision$by_replies && uses_abstentions(fit$model)
   if (by_replies || decision$identified != "yes") decision$identified else code
+}
+
+# Is there a category that no rater used, and for which the model has free parameters without a
+# prior? Its base rate could then be any number.
+has_open_category <- function(fit) {
+  x <- fit$x
+  unused <- setdiff(seq_along(x$categories), c(rating_category(x), fit$known$truth))
+  length(unused) > 0L && length(fit$model$prior) == 0L && fit$model$errors == "free" &&
+    !all(lengths(fit$known$raters) > 0L, length(fit$known$raters) > 0L)
 }
 
 # Fits the model in the core and returns the core's list of estimates. `known`: see resolve_known().

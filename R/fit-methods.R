@@ -300,8 +300,9 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")
   if (!is.null(new)) x <- add_ratings(x, new)
+  # With strata of difficulty, the likelihood has several maxima, so the fit starts anew.
   starts_from_fit <- !is.null(new) && missing(model) && is.null(method) &&
-    n_categories(x) == n_categories(object$x)
+    n_categories(x) == n_categories(object$x) && !identical(object$model$difficulty, "strata")
   method <- method %||% method_to_refit(object, model, known_truth, known_raters)
   abort_argument_if(!missing(prior) && !identical(method, "bayes"), "prior",
     "{.arg prior} can be used only with {.code method = \"bayes\"}.",
@@ -336,9 +337,11 @@ method_to_refit <- function(fit, model, known_truth, known_raters) {
 }
 
 # Returns the parameters of a fit as starting values of a refit, and the number of raters that they
-# describe. Returns NULL if the fit has no parameters or is not identified.
+# describe. Returns NULL if the fit has no parameters or is not identified. Few ratings may have put
+# a parameter on its boundary, where the likelihood is flat and a refit would stay. Starting values
+# are therefore limited to 3 (a probability of .95) on the logit and log scales.
 start_of <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
-    list(theta = fit$theta, raters = n_raters(fit$x))
+    list(theta = clamp(fit$theta, -3, 3), raters = n_raters(fit$x))
   }
 }

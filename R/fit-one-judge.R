@@ -39,6 +39,11 @@ fit_one_judge <- function(x, model, counts) {
   fit
 }
 
+compute_posterior.judge_fit <- function(fit, x) { # nolint: object_name.
+  rates <- matrix(fit$base_rates, n_patterns(x), n_categories(x), byrow = TRUE)
+  posterior_of_matrices(rates, list(array(fit$matrices, dim(fit$matrices)[-1L])), x)
+}
+
 # Returns the reason why base rates cannot be estimated, a string named by a code; NULL if they can.
 # `sample`: a list of `counts` of the calibration sample (true categories x verdicts) and
 # `verdicts`, the judge's numbers of ratings in each category.

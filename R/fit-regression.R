@@ -181,13 +181,16 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
       values <- list(column, column + 1)
       contrast <- "+1"
     }
-    designs <- lapply(values, function(value) {
-      unscaled_design(x, replace(data, term, list(replace(column, TRUE, value))))
-    })
+    designs <- lapply(values, function(value) tryCatch(
+      unscaled_design(x, replace(data, term, list(replace(column, TRUE, value)))),
+      fallible_error = function(cnd) abort_argument("x",
+        "Margins of {.val {term}} are not defined: the formula makes classes of its numbers.",
+        i = "Make it a factor in the data of {.fun ratings}.")
+    ))
     difference <- function(coefficients) {
       means <- vapply(designs, function(design) {
         rates <- exp(log_base_rates(design, matrix(coefficients, ncol(design))))
-        drop(prop.table(pattern_weights(x$x)) %*% rates)
+        drop(prop.table(pattern_weights(x$x) * rated_patterns(x$x)) %*% rates)
       }, numeric(n_categories(x$x)))
       as.vector(means[, -1L] - means[, 1L])
     }
@@ -221,9 +224,9 @@ tidy_differential <- function(x) {
   out$df <- ratios[, 2L]
   out$p.value <- pchisq(out$statistic, out$df, lower.tail = FALSE)
   out$p.adjusted <- p.adjust(out$p.value, "holm")
-  out$reason <- ifelse(is.na(out$p.value),
-    "the test needs three raters or gold cases, errors of each rater in two groups, and no priors",
-    NA)
+  reason <- if (!weights_are_counts(x$x)) "weights are not counts" else
+    "the test needs three raters or gold cases, errors of each rater in two groups, and no priors"
+  out$reason <- ifelse(is.na(out$p.value), reason, NA)
   out
 }
 

@@ -134,7 +134,8 @@ tested_table <- function(fit, rows, numbers, notes) {
   scale <- ifelse(rows$measure == "youden", 2, 1)
   rescale <- function(x) scale * x - (scale - 1)
   on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
-  reason <- ifelse(is.null(fit$answered) | is.na(numbers$value), NA, reason_abstain_errors)
+  reason <- ifelse(is.na(numbers$value), NA, if (!is.null(fit$answered)) reason_abstain_errors else
+    if (weights_are_counts(fit$x)) NA else "weights are not counts")
   columns_tibble(
     rater = as.character(rows$rater), category = rows$category,
     measure = as.character(rows$measure), estimate = rescale(numbers$value),

@@ -30,6 +30,7 @@ labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gol
     x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
     certain = is_known_pattern(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
     rho = 0, votes = 0, errors = independence_words(fit$model),
+    prior_rates = if (has_formula(fit$model)) rates_of_cases(fit, pattern_covariates(x)),
     reason = if (fit$identified != "yes") reason_of_fit(fit)
   )
 }
@@ -62,7 +63,8 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   certain <- labels$certain
   effective_ratings <- function(labels) labels$worth %||% pattern_lengths(x)
   flat_posterior <- function(labels, certain = FALSE) {
-    flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), certain)
+    flatten(labels$posterior, effective_ratings(labels), rho, pattern_weights(x), certain,
+      labels$prior_rates)
   }
   labels$posterior <- set_known_truths(labels$posterior, truth_of_patterns(x) * certain)
   model_posterior <- flat_posterior(labels, certain)
@@ -240,25 +242,28 @@ weights_of_labels <- function(x) {
 # same. Base rates then have more influence, which could change the most probable category. In this
 # case, the influence of the base rates is reduced by the factor `eta`, so that it does not change.
 # `r`: number of ratings of each row of `posterior`. `weight`: number of cases of each row. Rows
-# that are `certain` are not changed.
-flatten <- function(posterior, r, rho, weight, certain = FALSE) {
+# that are `certain` are not changed. `rates`: base rates of the population of each row, or NULL for
+# one population.
+flatten <- function(posterior, r, rho, weight, certain = FALSE, rates = NULL) {
   flattened <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
   if (rho == 0 || length(flattened) == 0L) return(posterior)
-  rates <- colSums(posterior * weight, na.rm = TRUE)
+  rates <- rates %||% t(matrix(colSums(posterior * weight, na.rm = TRUE), ncol(posterior),
+    nrow(posterior)))
+  rates <- rates[flattened, , drop = FALSE]
   original <- posterior[flattened, , drop = FALSE]
   beta <- 1 / (1 + (r[flattened] - 1) * rho)
   log_q <- log(pmax(original, 1e-300))
-  log_rates <- log(pmax(rates / sum(rates), 1e-300))
+  log_rates <- log(pmax(rates / rowSums(rates), 1e-300))
   top <- max.col(log_q, "first")
   at_top <- cbind(seq_along(top), top)
   margin <- beta * (log_q[at_top] - log_q)
-  change <- (1 - beta) * outer(-log_rates[top], log_rates, `+`)
+  change <- (1 - beta) * (log_rates - log_rates[at_top])
   largest_eta <- ifelse(change > 0, margin / (margin + change), 1)
   largest_eta[at_top] <- 1
-  eta <- do.call(pmin, asplit(largest_eta, 2L))
+  eta <- as.vector(do.call(pmin, asplit(largest_eta, 2L)))
   tied <- rowSums(exp(log_q) >= exp(log_q[at_top]) - 1e-12) > 1L
   eta[tied] <- 0
-  log_flat <- beta * log_q + (eta * (1 - beta)) %o% log_rates
+  log_flat <- beta * log_q + eta * (1 - beta) * log_rates
   log_flat[original == 0] <- -Inf
   posterior[flattened, ] <- softmax(log_flat)
   posterior
