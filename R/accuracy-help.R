@@ -6,8 +6,10 @@
 #'   uniform, depend on the distance between ordered categories, or each judge (rater or system) has
 #'   separate error rates that vary around one of these. (3) Cases are equally difficult, or not.
 #'   (4) Each judge has a confusion matrix that varies around its accuracy (a hierarchical
-#'   Dawid-Skene model), or not. The weight of a model is proportional to its evidence, the
-#'   probability of all answers (Laplace and variational approximations). Column `independent` is
+#'   Dawid-Skene model), or all raters have one such matrix and the system another, or neither. A
+#'   system that always gives the same answer is not a rater, and the models are fitted to the cases
+#'   that it answered. The weight of a model is proportional to its evidence, the probability of all
+#'   answers (Laplace and variational approximations). Column `independent` is
 #'   the posterior probability of the system's answers, averaged over cases and models, with a
 #'   Beta(2, 2) prior of the accuracy. In all models errors are independent given the truth; the
 #'   estimate is then corrected for shared errors (next section). No random numbers are used.

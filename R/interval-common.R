@@ -216,6 +216,8 @@ profile_interval <- function(draft, table) {
   new_interval_found(table)
 }
 
+reason_constant_system <- "the system gives all cases the same answer"
+
 interval_profile <- new_interval(
   "profile",
   likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",

@@ -44,8 +44,6 @@ accuracy_of_all <- function(estimate, plan, interval, conf_level) {
   table
 }
 
-reason_constant_system <- "the system gives all cases the same answer"
-
 # Does the interval use gold cases (cases with known truth), and does the estimate have gold cases?
 measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)

@@ -260,15 +260,43 @@ test_that("the accuracy of a constant system is the base rate that the raters sh
   expect_equal(
     tidy(quiet(estimate_accuracy(column)))$estimate, tidy(quiet(estimate_accuracy(x)))$estimate[[1L]]
   )
-  # Cases without its answer do not count.
-  data$app[data$a == "fail"] <- NA
-  some <- quiet(ratings(data[c("a", "b", "c", "app")], raters = a:c, systems = app,
-    categories = c("fail", "pass"), rater_kind = "expert"))
-  labels <- ground_truth(fit_raters(x, rater_model("rater")))
-  expect_equal(
-    tidy(quiet(estimate_accuracy(some)))$estimate, mean(labels$pass[data$a == "pass"]),
-    tolerance = 0.02
-  )
+})
+
+test_that("a rule that answers only where it finds a category is right in most answered cases", {
+  set.seed(1)
+  truth <- sample(c("ham", "spam"), 300, TRUE, c(0.8, 0.2))
+  rate <- function() ifelse(runif(300) < 0.8, truth, ifelse(truth == "ham", "spam", "ham"))
+  data <- data.frame(a = rate(), b = rate(), c = rate(), d = rate())
+  data$rule <- ifelse(runif(300) < ifelse(truth == "spam", 0.9, 0.05), "spam", NA)
+  answered <- !is.na(data$rule)
+  estimates <- function(data, ...) {
+    tidy(quiet(estimate_accuracy(
+      ratings(data, raters = a:d, systems = rule, rater_kind = "expert", ...)
+    )))
+  }
+  estimate <- estimates(data)
+  accuracy <- mean(truth[answered] == "spam")
+  expect_lt(abs(estimate$estimate - accuracy), 0.06) # was .17 too low
+  expect_true(estimate$conf.low < accuracy && accuracy < estimate$conf.high)
+  # A declared abstention is a missing answer.
+  data$rule[!answered] <- "none"
+  expect_equal(estimates(data, abstain = "none")$estimate, estimate$estimate)
+})
+
+test_that("a system may be strict, and may never use a category", {
+  errors <- sapply(1:5, function(seed) {
+    set.seed(seed)
+    truth <- sample(1:2, 300, TRUE, c(0.8, 0.2))
+    rate <- function(yes, no) ifelse(runif(300) < ifelse(truth == 2, yes, no), truth, 3L - truth)
+    data <- as.data.frame(replicate(5, rate(0.8, 0.8)))
+    data$s <- rate(0.5, 0.98)
+    x <- ratings(data, raters = V1:V5, systems = s, rater_kind = "expert")
+    table <- tidy(quiet(estimate_accuracy(x)))
+    accuracy <- mean(data$s == truth)
+    c(table$estimate - accuracy, table$conf.low < accuracy && accuracy < table$conf.high)
+  })
+  expect_lt(max(abs(errors[1, ])), 0.06) # models with one accuracy per judge: up to .1 too high
+  expect_identical(sum(errors[2, ]), 5)
 })
 
 test_that("a system that nearly always gives one answer does not determine the base rates", {

@@ -17,7 +17,8 @@ namespace fallible {
 // The data to which members are fitted: the ratings, and the answers of one system as one more
 // judge. A system that gives all cases the same answer is not a judge, because its answers carry no
 // information about the truth. Models with one accuracy per judge would otherwise explain such
-// answers by a wrong base rate.
+// answers by a wrong base rate. If such a system answers only some cases, the models are fitted to
+// these cases, because a rule that finds one category answers where it is probable.
 class JointData {
  public:
   JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
@@ -52,6 +53,10 @@ class JointData {
     return posterior[static_cast<std::size_t>(row) * rows_.categories + answer_[row]];
   }
 
+  // Sets the weight of patterns to 0 to which models are not fitted.
+  std::vector<double> masked(std::vector<double> pattern_weight) const;
+
+  std::vector<bool> is_used_;  // are models fitted to this pattern? Empty: to all
   LatentRows rows_;
   ExchangeableRows exchangeable_;
   // Answer of the system in each row, from 0, and weight of the cases that have this answer and can

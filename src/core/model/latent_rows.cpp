@@ -129,6 +129,15 @@ std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterio
   return out;
 }
 
+std::vector<double> ExchangeableRows::merge(const std::vector<double>& by_row) const {
+  const auto K = static_cast<std::size_t>(rows.categories);
+  std::vector<double> out(rows.size() * K);
+  for (std::size_t i = 0; i < of_row.size(); ++i) {
+    std::copy_n(&by_row[i * K], K, &out[of_row[i] * K]);
+  }
+  return out;
+}
+
 void ExchangeableRows::reweight(const std::vector<double>& weight) {
   rows.weight = row_weights(of_row, weight, rows.size());
 }

@@ -106,6 +106,8 @@ struct ExchangeableRows {
 
   // Copies a posterior of the merged rows to the original rows: rows x categories, row by row.
   std::vector<double> by_row(const std::vector<double>& posterior) const;
+  // The opposite of by_row(). Of several original rows, the last one is used.
+  std::vector<double> merge(const std::vector<double>& by_row) const;
   // Sets the weights of the merged rows from new weights of the original rows, for example in a
   // bootstrap.
   void reweight(const std::vector<double>& weight);
