@@ -181,14 +181,16 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
       values <- list(column, column + 1)
       contrast <- "+1"
     }
-    designs <- lapply(values, function(value) tryCatch(
-      unscaled_design(x, replace(data, term, list(replace(column, TRUE, value)))),
-      fallible_error = function(cnd) {
-        abort_argument("x",
-          "Margins of {.val {term}} are not defined: the formula makes classes of its numbers.",
-          i = "Make it a factor in the data of {.fun ratings}.")
-      }
-    ))
+    designs <- lapply(values, function(value) {
+      tryCatch(
+        unscaled_design(x, replace(data, term, list(replace(column, TRUE, value)))),
+        fallible_error = function(cnd) {
+          abort_argument("x",
+            "Margins of {.val {term}} are not defined: the formula makes classes of its numbers.",
+            i = "Make it a factor in the data of {.fun ratings}.")
+        }
+      )
+    })
     difference <- function(coefficients) {
       means <- vapply(designs, function(design) {
         rates <- exp(log_base_rates(design, matrix(coefficients, ncol(design))))
