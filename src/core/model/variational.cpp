@@ -229,7 +229,8 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
   steps.iterations = separate_error_steps;
   const LatentClass latent(rows, model, prior, {shift, &out.log_error});
   out.bound = -std::numeric_limits<double>::infinity();
-  for (double gain = separate_error_gain; gain >= separate_error_gain && out.rounds < separate_error_rounds;) {
+  for (double gain = separate_error_gain;
+       gain >= separate_error_gain && out.rounds < separate_error_rounds;) {
     double divergence = 0;
     std::vector<double> n(N - 1), around(N - 1), log(N - 1);
     for (int u = 0; u < rows.judges; ++u) {

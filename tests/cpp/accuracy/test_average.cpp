@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <string>
 #include <tuple>
@@ -63,20 +64,45 @@ TEST_CASE("members of the family come after the members that they need") {
                      std::isnan(member_label.concentration) ? 0 : member_label.concentration});
     }
     CHECK(labels.size() == size);
-    // The member with confusion matrices extends the most flexible one-coin member without strata.
-    REQUIRE(family.back()->base());
-    const MemberLabel base = family.back()->base()->result().label;
-    CHECK(base.accuracy == "rater");
-    CHECK(base.difficulty == 0);
-    CHECK(base.errors == (ordered ? "distance" : "uniform"));
+    // The members with confusion matrices extend the most flexible one-coin members without strata:
+    // with equal raters (last but one), and with different raters (last).
+    for (const bool by_rater : {false, true}) {
+      const Member& matrices = *family[size - (by_rater ? 1 : 2)];
+      CHECK(matrices.result().label.errors == "matrix");
+      REQUIRE(matrices.base());
+      const MemberLabel base = matrices.base()->result().label;
+      CHECK(base.accuracy == (by_rater ? "rater" : "common"));
+      CHECK(base.difficulty == 0);
+      CHECK(base.errors == (ordered ? "distance" : "uniform"));
+    }
   };
-  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 1, 4 + 2 + 1, true);
-  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 1, 2 + 2 + 1, false);
+  check(make_family(rows, true), 4 * 4 + 2 * 4 * 2 + 2, 4 + 2 + 2, true);
+  check(make_family(rows, false), 2 * 4 + 2 * 4 * 2 + 2, 2 + 2 + 2, false);
   rows.raters = 121;  // large panels have no members with separate error rates
-  check(make_family(rows, true), 4 * 4 + 1, 4 + 1, true);
-  check(make_family(rows, false), 2 * 4 + 1, 2 + 1, false);
+  check(make_family(rows, true), 4 * 4 + 2, 4 + 2, true);
+  check(make_family(rows, false), 2 * 4 + 2, 2 + 2, false);
   rows.categories = 2;
-  check(make_family(rows, true), 2 * 4 + 1, 2 + 1, false);  // two categories have only one distance
+  check(make_family(rows, true), 2 * 4 + 2, 2 + 2, false);  // two categories have only one distance
+}
+
+TEST_CASE("a system that gives one answer is no judge, and only its cases are fitted") {
+  const auto data = [](const std::string& answers) {
+    const Panel panel({"AABBAB", "AABABB", "ABBBAA"}, {answers}, 2);
+    return JointData({panel.view(), panel.weights(), {}, nullptr}, 0);
+  };
+  const auto cases_to_fit = [](const JointData& joint) {
+    return std::accumulate(joint.rows().weight.begin(), joint.rows().weight.end(), 0.0);
+  };
+  const JointData several = data("AAB.AB"), one = data("AAAAAA"), rule = data("A.A..A");
+  CHECK(several.rows().joined());
+  CHECK(several.cases() == 5);
+  CHECK(cases_to_fit(several) == 6);
+  CHECK(!one.rows().joined());
+  CHECK(one.cases() == 6);
+  CHECK(cases_to_fit(one) == 6);
+  CHECK(!rule.rows().joined());
+  CHECK(rule.cases() == 3);
+  CHECK(cases_to_fit(rule) == 3);
 }
 
 TEST_CASE("names of members contain the assumptions that they relax") {
@@ -96,6 +122,7 @@ TEST_CASE("names of members contain the assumptions that they relax") {
   CHECK(separate_label.concentration == 30);
   CHECK(!SeparateErrorRows(&equal, 30, 2).has_no_shared_errors());
   CHECK(label(Matrices(&equal, false)).errors == "matrix");
+  CHECK(label(Matrices(&equal, false)).accuracy == "rater");
 }
 
 TEST_CASE("weights of an average depend on known truths and on weights of cases") {
