@@ -278,6 +278,10 @@ test_that("a rule that answers only where it finds a category is right in most a
   accuracy <- mean(truth[answered] == "spam")
   expect_lt(abs(estimate$estimate - accuracy), 0.06) # was .17 too low
   expect_true(estimate$conf.low < accuracy && accuracy < estimate$conf.high)
+  joint <- tidy(quiet(estimate_accuracy(
+    ratings(data, raters = a:d, systems = rule, rater_kind = "expert"), "joint"
+  )))
+  expect_lt(abs(joint$estimate - accuracy), 0.06)
   # A declared abstention is a missing answer.
   data$rule[!answered] <- "none"
   expect_equal(estimates(data, abstain = "none")$estimate, estimate$estimate)

@@ -15,6 +15,22 @@ bool gives_one_answer(const Ratings& ratings, int system) {
   return true;
 }
 
+std::vector<bool> patterns_to_fit(const Ratings& ratings, int system) {
+  if (system < 0 || !gives_one_answer(ratings, system)) return {};
+  std::vector<bool> out;
+  for (int p = 0; p < ratings.patterns.patterns; ++p) {
+    out.push_back(ratings.patterns.answer_of(p, system) > 0);
+  }
+  return out;
+}
+
+std::vector<double> masked(std::vector<double> pattern_weight, const std::vector<bool>& is_used) {
+  for (std::size_t p = 0; p < is_used.size(); ++p) {
+    if (!is_used[p]) pattern_weight[p] = 0;
+  }
+  return pattern_weight;
+}
+
 RightAnswers::RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,
                            const LatentRows& rows, const std::vector<double>& posterior) {
   for_each_answer(ratings, system, rows, [&](int p, std::size_t row, int answer) {

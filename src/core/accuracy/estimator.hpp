@@ -80,6 +80,12 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
 // (-1) or without answers.
 bool gives_one_answer(const Ratings& ratings, int system);
 
+// Patterns to which a model with this system is fitted; empty for all. If a system gives one
+// answer, or none, these are the patterns that it answered.
+std::vector<bool> patterns_to_fit(const Ratings& ratings, int system);
+// Sets the weight of other patterns to 0.
+std::vector<double> masked(std::vector<double> pattern_weight, const std::vector<bool>& is_used);
+
 // `cases`: weight of the cases with an answer of the system. `right`: expected weight of the right
 // answers, which is the sum of the posterior probabilities (rows x categories) of the answers.
 struct RightAnswers {

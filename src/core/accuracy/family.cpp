@@ -43,16 +43,6 @@ const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool 
   return first;
 }
 
-// Patterns to which models are fitted, see JointData.
-std::vector<bool> patterns_to_fit(const Ratings& ratings, int system) {
-  if (system < 0 || !gives_one_answer(ratings, system)) return {};
-  std::vector<bool> out;
-  for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    out.push_back(ratings.patterns.answer_of(p, system) > 0);
-  }
-  return out;
-}
-
 }  // namespace
 
 const Member* Member::root() const {
@@ -78,7 +68,7 @@ Family make_family(const LatentRows& rows, bool ordered) {
 
 JointData::JointData(const Ratings& ratings, int system)
     : is_used_(patterns_to_fit(ratings, system)),
-      rows_(latent_rows(ratings.patterns, masked(ratings.weight),
+      rows_(latent_rows(ratings.patterns, masked(ratings.weight, is_used_),
                         gives_one_answer(ratings, system) ? -1 : system,
                         {ratings.known.truth, {}})),
       exchangeable_(regardless_of_rater(rows_)) {
@@ -91,16 +81,9 @@ JointData::JointData(const Ratings& ratings, int system)
   count_cases(ratings.weight);
 }
 
-std::vector<double> JointData::masked(std::vector<double> pattern_weight) const {
-  for (std::size_t p = 0; p < is_used_.size(); ++p) {
-    if (!is_used_[p]) pattern_weight[p] = 0;
-  }
-  return pattern_weight;
-}
-
 JointData JointData::with_weights(const std::vector<double>& pattern_weight) const {
   JointData out = *this;
-  out.rows_.weight = row_weights(rows_.of_pattern, masked(pattern_weight), rows_.size());
+  out.rows_.weight = row_weights(rows_.of_pattern, masked(pattern_weight, is_used_), rows_.size());
   out.exchangeable_.reweight(out.rows_.weight);
   out.count_cases(pattern_weight);
   return out;

@@ -33,8 +33,9 @@ class LatentEstimator : public Estimator {
     for (int i = 0; i < (shared() ? 1 : systems); ++i) {
       Fitted fitted;
       const bool is_judge = !shared() && !gives_one_answer(ratings_, i);  // see JointData
-      fitted.rows =
-          latent_rows(ratings_.patterns, ratings_.weight, is_judge ? i : -1, ratings_.known);
+      if (!shared()) fitted.is_used = patterns_to_fit(ratings_, i);
+      fitted.rows = latent_rows(ratings_.patterns, masked(ratings_.weight, fitted.is_used),
+                                is_judge ? i : -1, ratings_.known);
       fitted.prior = pooled ? given_centre(options_.prior, panel, fitted.rows) : options_.prior;
       const LatentFit latent_fit =
           along_profile && is_judge
@@ -84,6 +85,7 @@ class LatentEstimator : public Estimator {
 
  private:
   struct Fitted {
+    std::vector<bool> is_used;  // see patterns_to_fit()
     LatentRows rows;
     LatentPrior prior;
     Eigen::VectorXd x;  // parameters; empty before the fit
@@ -104,7 +106,8 @@ class LatentEstimator : public Estimator {
     const std::vector<double> pattern_weight = expand_weights(weight);
     std::vector<Fitted> refitted = resampled_;
     for (Fitted& fitted : refitted) {
-      fitted.rows.weight = row_weights(fitted.rows.of_pattern, pattern_weight, fitted.rows.size());
+      fitted.rows.weight = row_weights(fitted.rows.of_pattern,
+                                       masked(pattern_weight, fitted.is_used), fitted.rows.size());
       fitted.x = fit(fitted).x;
     }
     for (int s = 0; s < ratings_.patterns.systems; ++s)

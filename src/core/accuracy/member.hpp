@@ -53,10 +53,7 @@ class JointData {
     return posterior[static_cast<std::size_t>(row) * rows_.categories + answer_[row]];
   }
 
-  // Sets the weight of patterns to 0 to which models are not fitted.
-  std::vector<double> masked(std::vector<double> pattern_weight) const;
-
-  std::vector<bool> is_used_;  // are models fitted to this pattern? Empty: to all
+  std::vector<bool> is_used_;  // see patterns_to_fit()
   LatentRows rows_;
   ExchangeableRows exchangeable_;
   // Answer of the system in each row, from 0, and weight of the cases that have this answer and can

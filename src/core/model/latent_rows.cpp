@@ -131,9 +131,11 @@ std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterio
 
 std::vector<double> ExchangeableRows::merge(const std::vector<double>& by_row) const {
   const auto K = static_cast<std::size_t>(rows.categories);
-  std::vector<double> out(rows.size() * K);
-  for (std::size_t i = 0; i < of_row.size(); ++i) {
-    std::copy_n(&by_row[i * K], K, &out[of_row[i] * K]);
+  std::vector<double> out(rows.size() * K, 0.0), count(rows.size(), 0.0);
+  for (const int row : of_row) ++count[row];
+  for (std::size_t i = 0; i < of_row.size() * K; ++i) {
+    const int row = of_row[i / K];
+    out[row * K + i % K] += by_row[i] / count[row];
   }
   return out;
 }

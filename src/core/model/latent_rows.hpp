@@ -106,7 +106,7 @@ struct ExchangeableRows {
 
   // Copies a posterior of the merged rows to the original rows: rows x categories, row by row.
   std::vector<double> by_row(const std::vector<double>& posterior) const;
-  // The opposite of by_row(). Of several original rows, the last one is used.
+  // The opposite of by_row(): the mean over the original rows of each row.
   std::vector<double> merge(const std::vector<double>& by_row) const;
   // Sets the weights of the merged rows from new weights of the original rows, for example in a
   // bootstrap.
