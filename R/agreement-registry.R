@@ -182,8 +182,9 @@ set_scales <- c("masi", "jaccard", "identity")
 # Prepares ratings for measures of agreement. Returns a list: `x`, ratings with one category per
 # answer and one vote per rater and case instead of reruns; `scale_weights`, a matrix or NULL; and
 # `labels`, the labels of answers. In answers with several labels, each set of labels becomes a
-# category. `systems`: are systems compared?
-as_compared <- function(x, scale_weights, systems = FALSE, arg = "x") {
+# category. `systems`: are systems compared? `sets`: further sets that are categories, see
+# sets_of_answers().
+as_compared <- function(x, scale_weights, systems = FALSE, arg = "x", sets = list()) {
   if (!has_labels(x)) {
     x <- merge_reruns(as_ratings_of_several(x, arg))
     weights <- check_scale_weights(scale_weights, x$categories)
@@ -195,16 +196,25 @@ as_compared <- function(x, scale_weights, systems = FALSE, arg = "x") {
     i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
         {.fun single_label}.", arg = "scale_weights")
   check_single_answers(x, arg, "Sets of labels need one answer of each rater on a case.")
-  sets <- label_sets(x, systems)
+  sets <- label_sets(x, systems, sets)
   list(
     x = sets$x, scale_weights = set_weights(sets$has, scale_weights), labels = x$categories
   )
 }
 
+# Returns the sets of labels that occur in answers with several labels, as a list of labels. Other
+# ratings have none.
+sets_of_answers <- function(x) {
+  if (!has_labels(x)) return(list())
+  entries <- judgements(x)
+  codes <- split(entries$label, answer_number(entries))
+  unique(unname(lapply(codes, function(code) x$categories[sort(code[code > 0L])])))
+}
+
 # Returns a list: x, ratings in which each set of labels that occurs is a category, and `has` (sets
 # x labels): does the set contain the label? The answers of systems are single labels. They are sets
-# only if `systems` is TRUE.
-label_sets <- function(x, systems) {
+# only if `systems` is TRUE. `more`: further sets, see sets_of_answers().
+label_sets <- function(x, systems, more = list()) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   is_first <- !duplicated(answer)
@@ -213,7 +223,8 @@ label_sets <- function(x, systems) {
     split(entries$label, answer), function(label) sort(label[label > 0L])
   ))
   answered <- if (systems && n_systems(x) > 0L) setdiff(pattern_answers(x), 0L)
-  sets <- unique(c(chosen_labels, as.list(answered)))
+  more <- lapply(more, function(labels) sort(match(labels, x$categories)))
+  sets <- unique(c(chosen_labels, as.list(answered), more))
   if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
   set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
   set_names[set_names == ""] <- "no label"

@@ -98,8 +98,11 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     pooling = check_choice(pooling), grouped = !is.null(groups)
   )
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
+  # Both panels have the same sets of labels as categories, because some measures depend on their
+  # number.
+  sets <- unique(unlist(unname(lapply(panels, sets_of_answers)), recursive = FALSE))
   samples <- Map(function(data, arg) {
-    input <- as_compared(data, scale_weights, arg = arg)
+    input <- as_compared(data, scale_weights, arg = arg, sets = sets)
     list(
       view = new_judge_view(input$x), labels = input$labels,
       settings = c(about, input["scale_weights"])

@@ -44,7 +44,7 @@
 #'   * `needed`: number of further gold cases (cases with known truth) for a decision, if the
 #'     estimate and the precision per gold case do not change. It is 0 if there is a decision. It is
 #'     `NA` if even gold labels of all cases would not lead to a decision. It is also `NA` for
-#'     comparisons, for anytime intervals and for estimates without gold cases.
+#'     comparisons, anytime intervals, posterior draws and estimates without gold cases.
 #'   * `reason`: why the interval or `needed` is missing.
 #'
 #'   `glance()`: one row with `status`, `at_least` and the numbers `passed`, `failed` and
@@ -120,9 +120,12 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(!has_gold && rests_on_machines(x), "x", no_gate_of_machines,
     i = "Label about 50 random cases, and give them to {.fun estimate_accuracy} as
         {.arg known_truth}.")
-  rows <- decision_rows(x$table, x$table$system, at_least, "no gold cases measure the system")
-  rows$gold <- x$gold$details$gold %||% if (is.null(x$drawn_gold)) NA_integer_ else
-    length(x$drawn_gold$case)
+  drawn <- x$drawn_gold
+  rows <- decision_rows(x$table, x$table$system, at_least, if (is.null(drawn))
+    "no gold cases measure the system" else "it is not computed for posterior draws")
+  rows$gold <- x$gold$details$gold %||% if (is.null(drawn)) NA_integer_ else
+    colSums((case_answers(x$fit$x)[drawn$case, , drop = FALSE] > 0L) *
+      weights_of_cases(x$fit$x)[drawn$case])
   undecided <- which(rows$decision == "undecided" & x$gold$measured$known)
   rows$needed[undecided] <- vapply(undecided, function(s) {
     needed_labels(extract_measured(x$gold, s), rows$estimate[[s]], at_least, x)

@@ -200,7 +200,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
 
 # The estimate from which to plan: `x`, or an estimate computed from the ratings `x`.
 as_planned_estimate <- function(x) {
-  gold <- x$drawn_gold
+  gold <- if (inherits(x, "accuracy_estimate")) x$drawn_gold
   if (inherits(x, "accuracy_estimate") && is.null(gold)) return(x)
   # The pilot of an estimate from posterior draws is used in the default method.
   if (!is.null(gold)) return(without_warnings(estimate_accuracy(x$fit$x,

@@ -3,6 +3,7 @@
 #' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: the ROC curve,
 #' the calibration of scores, and the choice of a threshold. No known truth is needed;
 #' [score_metrics] explains why. If the truth of some cases is known, it is used for these cases.
+#' There are no such tables for the ratings of one rater.
 #' `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")` draw the curves.
 #'
 #' Argument `systems` is a vector of names of systems, by default all systems with usable scores.

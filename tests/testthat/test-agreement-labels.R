@@ -92,7 +92,19 @@ test_that("agreement on sets of labels does not depend on systems that are not c
   expect_identical(groups$estimate[groups$group == "u"], separate$estimate)
   tests <- tidy(compare_agreement(x, scale_weights = "masi"))
   expect_equal(tests$estimate, measured(x, tests$measure)$estimate)
+  # The number of sets is that of both groups, which only some measures depend on.
   difference <- tidy(compare_agreement(x, scale_weights = "masi", by = halves))
-  expect_equal(difference$estimate1, groups$estimate[groups$group == "u"])
-  expect_equal(difference$estimate2, groups$estimate[groups$group == "v"])
+  of_sets <- difference$measure %in% c("chance_kappa", "gwet_ac")
+  expect_equal(difference$estimate1[!of_sets], groups$estimate[groups$group == "u"][!of_sets])
+  expect_equal(difference$estimate2[!of_sets], groups$estimate[groups$group == "v"][!of_sets])
+  same <- tidy(compare_agreement(x, x, scale_weights = "masi"))
+  expect_equal(same$estimate, 0 * same$estimate)
+  # A set that occurs in one panel only does not change the chance agreement of one panel.
+  other <- data
+  other$labels[[9]] <- c("a", "c")
+  z <- ratings(other, case = case, rater = rater, rating = labels, repeats = "labels",
+    rater_kind = "expert")
+  table <- tidy(compare_agreement(x, z, c("percent_agreement", "chance_kappa"),
+    scale_weights = "identity"))
+  expect_equal(diff(sign(table$estimate)), 0)
 })

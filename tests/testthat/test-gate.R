@@ -102,6 +102,12 @@ test_that("few gold cases are pointed out", {
   expect_silent(gate(estimate_once(judged_once(c(37, 3, 2, 8), 500, 400)), 0.7))
 })
 
+test_that("verbs refuse values that are no estimates", {
+  for (x in list(3, "a", NULL, matrix(1:4, 2))) {
+    expect_error(plan_gold(x), class = "fallible_error_argument")
+  }
+})
+
 test_that("a gate refuses metrics of which low values are better", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(s = 0.8, t = 0.6), 3, 100))

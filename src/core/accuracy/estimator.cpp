@@ -12,7 +12,7 @@ bool gives_one_answer(const Ratings& ratings, int system) {
     if (first == 0) first = answer;
     if (answer > 0 && answer != first) return false;
   }
-  return true;
+  return first > 0;
 }
 
 std::vector<bool> patterns_to_fit(const Ratings& ratings, int system) {

@@ -76,8 +76,7 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
   }
 }
 
-// Does the system give the same answer to all cases that it answers? Also true without a system
-// (-1) or without answers.
+// Does the system give the same answer to all cases that it answers? False without answers.
 bool gives_one_answer(const Ratings& ratings, int system);
 
 // Patterns to which a model with this system is fitted; empty for all. If a system gives one

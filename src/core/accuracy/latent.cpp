@@ -43,9 +43,14 @@ class LatentEstimator : public Estimator {
               : fit(fitted, true);
       fitted.x = latent_fit.x;
       converged_ = converged_ && latent_fit.converged;
+      // A rule may answer too few cases to identify a model. This must not affect other systems.
+      const LatentRows to_identify =
+          is_judge || shared()
+              ? fitted.rows
+              : latent_rows(ratings_.patterns, ratings_.weight, -1, ratings_.known);
       identified_ =
           identified_ &&
-          identified_judges(fitted.rows, options_.model, fitted.prior, options_.fitting).model;
+          identified_judges(to_identify, options_.model, fitted.prior, options_.fitting).model;
       resampled_.push_back(fitted);
       if (exchangeable) resampled_.back().rows = regardless_of_rater(fitted.rows).rows;
       fitted_.push_back(std::move(fitted));

@@ -55,7 +55,9 @@ Eigen::VectorXd gradient_of_right(const LatentClass& model, const Eigen::VectorX
 // estimate, to first order, if each pattern has one more case.
 double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, int system,
                       Eigen::VectorXd& influence) {
-  LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);
+  const std::vector<bool> is_used = patterns_to_fit(ratings, system);  // empty: all
+  LatentRows rows = latent_rows(ratings.patterns, masked(ratings.weight, is_used),
+                                gives_one_answer(ratings, system) ? -1 : system, ratings.known);
   if (!options.model.by_rater && ratings.known.matrix.empty()) {
     rows = regardless_of_rater(rows).rows;
   }
@@ -83,7 +85,8 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   const Eigen::VectorXd by_row =
       model.scores(x) * solve(curvature, gradient_of_right(model, x, of_row) / cases);
   for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
-    if (rows.of_pattern[p] >= 0) influence[p] += by_row[rows.of_pattern[p]];
+    const bool changes_fit = rows.of_pattern[p] >= 0 && (is_used.empty() || is_used[p]);
+    if (changes_fit) influence[p] += by_row[rows.of_pattern[p]];
   }
   return value;
 }

@@ -229,7 +229,7 @@ TEST_CASE("cases without ratings are in cells with count zero, and are not used 
 
 TEST_CASE("linear replicates are slopes of estimates times changes of weights") {
   const Panel panel({"AABBABABCCABC", "AABBBAABCCACB", "AABBABBACBCBC", "AABABBABCABBC"},
-                    {"AABBAABACCABC", "ABBB..BACCAAC", "............."}, 3);
+                    {"AABBAABACCABC", "ABBB..BACCAAC", ".............", "AA.A..AAA..A."}, 3);
   EstimatorOptions options;
   options.method = Method::joint;
   options.optimiser.gradient_tolerance = 1e-9;
@@ -244,7 +244,7 @@ TEST_CASE("linear replicates are slopes of estimates times changes of weights") 
       const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
       const auto fitted = make_estimator(ratings, options, Host());
       const auto linear = linear_replicates(ratings, options, how, Host());
-      REQUIRE(linear.size() == 9);
+      REQUIRE(linear.size() == 12);
       const Cells& cells = fitted->cells();
       const Resampler resampler(cells.cases, cells.of_pattern, how.clusters);
       for (std::size_t r = 0; r < 3; ++r) {
@@ -258,7 +258,7 @@ TEST_CASE("linear replicates are slopes of estimates times changes of weights") 
           return fitted->with_weights(weight);
         };
         const auto up = along(1e-3), down = along(-1e-3);
-        for (int s = 0; s < 2; ++s) {
+        for (const int s : {0, 1, 3}) {
           const double slope = (up[s] - down[s]) / 2e-3;
           CHECK(std::fabs(linear[s * 3 + r] - fitted->systems()[s].estimate - slope) < 1e-4);
         }
