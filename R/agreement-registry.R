@@ -206,9 +206,14 @@ as_compared <- function(x, scale_weights, systems = FALSE, arg = "x", sets = lis
 # ratings have none.
 sets_of_answers <- function(x) {
   if (!has_labels(x)) return(list())
-  entries <- judgements(x)
+  lapply(unique(chosen_labels(judgements(x))), function(labels) x$categories[labels])
+}
+
+# Returns the codes of the labels of each answer, in increasing order, as a list. `entries`: see
+# judgements().
+chosen_labels <- function(entries) {
   codes <- split(entries$label, answer_number(entries))
-  unique(unname(lapply(codes, function(code) x$categories[sort(code[code > 0L])])))
+  unname(lapply(codes, function(code) sort(code[code > 0L])))
 }
 
 # Returns a list: x, ratings in which each set of labels that occurs is a category, and `has` (sets
@@ -216,20 +221,17 @@ sets_of_answers <- function(x) {
 # only if `systems` is TRUE. `more`: further sets, see sets_of_answers().
 label_sets <- function(x, systems, more = list()) {
   entries <- judgements(x)
-  answer <- answer_number(entries)
-  is_first <- !duplicated(answer)
+  is_first <- !duplicated(answer_number(entries))
   labels <- seq_along(x$categories)
-  chosen_labels <- unname(lapply(
-    split(entries$label, answer), function(label) sort(label[label > 0L])
-  ))
+  chosen <- chosen_labels(entries)
   answered <- if (systems && n_systems(x) > 0L) setdiff(pattern_answers(x), 0L)
   more <- lapply(more, function(labels) sort(match(labels, x$categories)))
-  sets <- unique(c(chosen_labels, as.list(answered), more))
+  sets <- unique(c(chosen, as.list(answered), more))
   if (n_systems(x) > 0L) x <- recode_answers(x, match(as.list(labels), sets))
   set_names <- map_chr(sets, function(set) paste(x$categories[set], collapse = " + "))
   set_names[set_names == ""] <- "no label"
   answers <- c(
-    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen_labels, sets))
+    lapply(entries[c("unit", "worker")], `[`, is_first), list(label = match(chosen, sets))
   )
   list(
     x = replace_ratings(x, answers, make.unique(set_names)),

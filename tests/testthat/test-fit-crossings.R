@@ -89,7 +89,6 @@ test_that("terms that are computed from the data are not computed again", {
     )
   }
   expect_error(fit_of_formula(x, ~ z + offset(2 * z)), "offset", class = "fallible_error_argument")
-  classes <- fit_of_formula(x, ~ factor(z > 0))
   expect_error(tidy(fit_of_formula(x, ~ factor(round(z))), "margins"), "not defined",
     class = "fallible_error_argument")
   expect_error(base_rates(linear, data.frame(z = 1, "1" = 0, check.names = FALSE)),
@@ -100,7 +99,6 @@ test_that("terms that are computed from the data are not computed again", {
 
 test_that("margins leave out cases without ratings", {
   x <- panel_with_covariates()
-  data <- data.frame(as.data.frame(x, "covariates"), site = x$covariates$site, z = x$covariates$z)
   wide <- answers_by_pattern(x)[pattern_of_case(x), 1:3] - 1
   wide[x$covariates$z > 1, ] <- NA
   data <- data.frame(case = 1:300, wide, z = x$covariates$z)
