@@ -203,7 +203,7 @@ mix_draws <- function(fit, unmixed_draws, options) {
     zeros <- 0 * mean_accuracy
     unknown_share <- unknown_truth_share(fit)
     error <- core_robust_error(
-      mean_accuracy, zeros, zeros, 1 + zeros, sizes$rater_error, sizes$range,
+      mean_accuracy, zeros, zeros, 1 + zeros, sizes$rater_error, range_for_error(x, sizes$range),
       ifelse(is.na(unknown_share), 1, unknown_share), panel_kind(x)
     )
     sharing_sd <- if (panel_kind(x) == "machines") 0 else prior_sharing_sd

@@ -75,9 +75,10 @@
 #' * `R` is the range of accuracies over the base rates that are compatible with the ratings (column
 #'   `base_rate_range` of details). Raters may be more accurate on one category than on another:
 #'   raters who nearly always answer "yes" nearly always agree, whatever the truth. A uniform
-#'   variable on a range has standard deviation `R / sqrt(12)`. If raters agree no better than by
-#'   chance, given how often they use each category, `R = 1` and `s = 1`. The interval is then wide,
-#'   and column `reason` explains it.
+#'   variable on a range has standard deviation `R / sqrt(12)`.
+#' * If the agreement of raters may be chance, the interval is computed with `R = 1` and `s = 1`, so
+#'   that it is wide. A one-sided test at level .05 decides: pairs of equal ratings are compared with
+#'   the number that independent raters would have (Fleiss 1971).
 #' * `gap` is `independent` (for methods other than `"average"`, the estimate) minus `shared` under
 #'   the averaged models (column `average_shared` of details).
 #'

@@ -117,7 +117,7 @@ abort_if_given <- function(given, valid_names, accepted = character(), call = us
   abort_fallible("argument", "The function was called with arguments that it does not have.",
     x = c(if (length(unknown_names) > 0L) "Found {.arg {unknown_names}}.",
       if (length(unnamed_code) > 0L) "Found {.code {unnamed_code}} without a name."),
-    i = c(argument_hints[intersect(names, names(argument_hints))],
+    i = c(hints_for(names, valid_names),
       if (length(similar_names) > 0L) "Did you mean {.arg {similar_names}}?",
       if (length(valid_names) > 0L) "It has {.arg {untruncated(valid_names)}}."),
     arg = names, call = call)
@@ -143,6 +143,20 @@ argument_hints <- c(
   sheet = "{.fun read_ratings} takes the sheet in {.arg file}: {.code file = list(sheet = 2)}.",
   measure = "{.fun plan_cases} takes a measure as {.arg agreement}."
 )
+
+# Arguments that some hints mention. Functions without this argument do not get the hint.
+hint_needs <- c(iter = "sampling", chains = "sampling", ci = "conf_level",
+  replicates = "resampling", cluster = "resampling")
+
+# Returns hints for the unknown arguments `names` of a function with the arguments `valid_names`.
+hints_for <- function(names, valid_names) {
+  hints <- argument_hints[intersect(names, names(argument_hints))]
+  needed <- hint_needs[names(hints)]
+  c(hints[is.na(needed) | needed %in% valid_names],
+    if ("replicates" %in% names && "runs" %in% valid_names) {
+      "The number of simulated panels is {.arg runs}."
+    })
+}
 
 # Marks a vector so that cli messages list all its elements. By default, cli lists at most 20.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))

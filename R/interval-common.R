@@ -188,7 +188,8 @@ profile_interval <- function(draft, table) {
   }
   if (!is.null(no_profile)) return(new_interval_found(without_interval(table, no_profile)))
   # A system that gives all cases the same answer has no accuracy parameter (see latent.cpp).
-  is_constant <- apply(pattern_answers(fit$x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
+  is_constant <- !is.na(table$estimate) &
+    apply(pattern_answers(fit$x), 2L, function(x) n_distinct(x[x > 0L]) < 2L)
   known <- !is.na(table$estimate) & !is_constant
   deviance <- qchisq(options$conf_level, 1)
   # Fields, with an element per system: `low` and `high`, limits of the profile interval;

@@ -25,8 +25,9 @@ robust_error <- function(estimate, value, sampling, parts) {
   gap <- independent - (parts$average_shared %||% parts$shared)
   if (!is.null(estimate$fit$scored)) gap <- 0 * value
   out <- core_robust_error(
-    value, sampling, gap, parts$dependence_weight, parts$rater_error, parts$base_rate_range,
-    unknown_truth_share(estimate$fit), panel_kind(estimate$fit)
+    value, sampling, gap, parts$dependence_weight, parts$rater_error,
+    range_for_error(estimate$fit$x, parts$base_rate_range), unknown_truth_share(estimate$fit),
+    panel_kind(estimate$fit)
   )
   if (!is_averaged(estimate)) out$centre <- value
   out
@@ -210,8 +211,8 @@ hidden_of_system <- function(estimate, s, gap = 0,
   details <- estimate$details[s, ]
   core_robust_error(
     zeros + estimate$table$estimate[[s]], zeros, zeros + gap, zeros + details$dependence_weight,
-    rater_error, zeros + details$base_rate_range, zeros + unknown_truth_share(estimate$fit)[[s]],
-    panel_kind(estimate$fit)
+    rater_error, zeros + range_for_error(estimate$fit$x, details$base_rate_range),
+    zeros + unknown_truth_share(estimate$fit)[[s]], panel_kind(estimate$fit)
   )$hidden
 }
 

@@ -98,9 +98,16 @@ base_rate_ranges <- function(x, leans = leading_categories(x)) {
 }
 
 # Returns the category that raters use most often (several if tied), with its share of all ratings
-# and its kappa (this category against all others). If `x` is a group of cases, they are computed
-# from all cases.
+# and its kappa (this category against all others). `chance`: may the agreement of raters be chance,
+# by a one-sided test at level .05? If `x` is a group of cases, all are computed from all cases.
 leading_categories <- function(x) x$panel$leans %||% find_leading(x)
+
+# Returns the range of accuracies from which hidden errors are computed, with an element per system.
+# It is 1 if the agreement of raters may be chance, because all base rates are then possible.
+# `range`: result of base_rate_ranges().
+range_for_error <- function(x, range = base_rate_ranges(x)) {
+  if (any(leading_categories(x)$chance)) pmax(range, 1) else range
+}
 
 # Is the agreement of raters no better than by chance?
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
@@ -144,20 +151,23 @@ wide_sampling <- 0.2 # few data: width of the interval for sampling error only
 wide_error <- 0.08 # assumption that data cannot test: total standard error
 
 # Finds systems with doubtful estimates. Returns a list with indices of systems in two elements.
-# `few_data`: sampling error makes the interval wide and is larger than the hidden error (the part
-# due to possible shared errors), so that more data help. `assumption`: the error is large and
-# mostly hidden, or the raters are machines. This element is empty if the user gives the share of
-# shared errors, or if gold cases measure the accuracy. Two further elements have a number for all
-# systems: `width`, of an interval for sampling error only, and `hidden`, the hidden error.
+# `few_data`: sampling error makes the interval wide, so that more data help. It is also larger than
+# the hidden error (the part due to possible shared errors), or raters may agree by chance.
+# `assumption`: the error is large and mostly hidden, or the raters are machines. This element is
+# empty if the user gives the share of shared errors, or if gold cases measure the accuracy. Two
+# further elements have a number for all systems: `width`, of an interval for sampling error only,
+# and `hidden`, the hidden error.
 find_doubtful <- function(estimate) {
   hidden <- hidden_error(estimate)
   sampling <- estimate$details$sampling
   from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
   width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
   known_sampling <- ifelse(is.na(sampling + hidden), 0, sampling)
-  is_large <- sqrt(known_sampling^2 + hidden^2) > wide_error & hidden >= known_sampling
+  may_be_chance <- any(leading_categories(estimate$fit$x)$chance)
+  is_few <- (width > wide_sampling & (sampling > hidden | may_be_chance)) %in% TRUE
+  is_large <- sqrt(known_sampling^2 + hidden^2) > wide_error & hidden >= known_sampling & !is_few
   list(
-    few_data = which(width > wide_sampling & sampling > hidden & from_ratings),
+    few_data = which(is_few & from_ratings),
     assumption = which((rests_on_machines(estimate) | is_large) & from_ratings & hidden > 0),
     width = width, hidden = hidden
   )
@@ -216,11 +226,15 @@ warn_doubtful <- function(estimate) {
 # Returns, for each system, words for the cause of the largest part of the hidden error.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
-  base_rate_error <- ifelse(is.na(details$base_rate_range), 0, details$base_rate_range) / sqrt(12)
+  range <- range_for_error(estimate$fit$x, details$base_rate_range)
+  base_rate_error <- ifelse(is.na(range), 0, range) / sqrt(12)
   independent <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   rater_error <- details$rater_error / 4
-  usage_words <- if (has_no_kappa(leading_categories(estimate$fit$x))) {
+  usage <- leading_categories(estimate$fit$x)
+  usage_words <- if (has_no_kappa(usage)) {
     paste("raters", agreement_by_chance_words)
+  } else if (any(usage$chance)) {
+    "the agreement of raters may be chance"
   } else {
     "raters mostly give one category"
   }

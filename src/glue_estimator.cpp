@@ -275,15 +275,17 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
                       _["hidden"] = glue::column(out, &RobustError::hidden));
 }
 
-// Returns a table of the categories that raters use most often: category, share of the ratings, and
-// kappa. It has one row unless categories tie.
+// Returns a table of the categories that raters use most often: category, share of the ratings,
+// kappa, and whether the agreement of all ratings may be chance. It has one row unless categories
+// tie.
 // [[Rcpp::export(rng = false)]]
 List core_leading_categories(List patterns, NumericVector weight) {
   const auto leaders = leading_categories(glue::view(patterns), glue::doubles(weight));
   return glue::data_frame(
       List::create(_["category"] = glue::column(leaders, &LeadingCategory::category),
                    _["share"] = glue::column(leaders, &LeadingCategory::share),
-                   _["kappa"] = glue::column(leaders, &LeadingCategory::kappa)));
+                   _["kappa"] = glue::column(leaders, &LeadingCategory::kappa),
+                   _["chance"] = LogicalVector(leaders.size(), may_agree_by_chance(leaders))));
 }
 
 // Range of the accuracy of each system over all base rates that are compatible with the ratings.

@@ -162,10 +162,20 @@ test_that("every function refuses an argument that it does not have, and names i
     arguments <- Filter(rlang::is_missing, as.list(formals(fun)))
     arguments <- arguments[names(arguments) != "..."]
     arguments[] <- list(lehner_ratings())
-    e <- tryCatch(do.call(fun, c(arguments, dificulty = 1)), error = identity)
+    hinted <- setdiff(names(hint_needs), names(formals(fun)))
+    arguments[c("dificulty", hinted)] <- 1
+    e <- tryCatch(do.call(fun, arguments), error = identity)
     expect_s3_class(e, "fallible_error_argument")
     expect_match(conditionMessage(e), "dificulty", info = name)
+    # Hints mention only arguments that the function has.
+    for (needed in unique(hint_needs)) {
+      if (grepl(sprintf("(in|is) `%s`", needed), conditionMessage(e))) {
+        expect_match(conditionMessage(e), sprintf("It has .*`%s`", needed), info = name)
+      }
+    }
   }
+  expect_error(simulation_study(replicates = 40), "simulated panels is `runs`")
+  expect_error(fit_raters(lehner_ratings(), chains = 3), "Give it in `sampling`")
   error <- expect_error(rater_model(dificulty = "strata"), "Did you mean `difficulty`")
   expect_identical(error$arg, "dificulty")
   expect_identical(as.list(error$call)[[1L]], quote(rater_model))

@@ -130,3 +130,20 @@ test_that("a higher top is found whose interval holds the lower one, and compare
   expect_equal(tidy(again)$estimate, tidy(both)$estimate)
   expect_identical(nrow(apart), 1L)
 })
+
+test_that("a system without answers in a group keeps the reason of its missing estimate", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.7), 3, 60))
+  answers <- as.data.frame(x, "systems")
+  answers <- answers[answers$system == "a" | answers$case <= 30, ]
+  x <- ratings(as.data.frame(x), case = case, rater = rater, rating = rating, systems = answers)
+  group <- setNames(rep(c("x", "y"), each = 30), 1:60)
+  for (interval in c("none", "profile", "bootstrap")) {
+    settings <- if (interval == "bootstrap") list(replicates = 20) else list()
+    table <- tidy(quiet(estimate_accuracy(x, "joint", interval = interval, by = group,
+      resampling = settings)))
+    row <- table[table$group == "y" & table$system == "b", ]
+    expect_equal(row$estimate, NA_real_)
+    expect_identical(row$reason, "no case of the system has a rating", info = interval)
+  }
+})

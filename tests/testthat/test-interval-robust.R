@@ -250,18 +250,69 @@ test_that("agreement at kappa 0 is worth nothing, and is said to be", {
     expect_match(found$table$reason, "carries no information")
   }
   expect_equal(sure_of("yes", 2)$table$conf.low, 0.518, tolerance = 0.005)
-  # By chance kappa is a little above 0 in other panels, and models may find no sign of anything:
-  # then the interval misses, and the print says what the agreement is like.
+  # By chance kappa is a little above 0 in other panels, and models may fit well. A test shows that
+  # the agreement may be chance. Before: 1.00 [.99, 1].
   silent <- sure_of("yes", 1)
-  expect_false(silent$covered)
+  expect_equal(silent$table$conf.low, 0.52, tolerance = 0.02)
   expect_match(silent$said, "Fleiss' kappa 0.02.*Weak agreement")
-  # Of 40 such panels 90% intervals of people cover 8 (30 have a warning), those of machines 2, since
-  # they end at .54 for an estimate of 1. Where the estimate is .5, they cover 27 and all.
+  expect_match(silent$warned, "the agreement of raters may be chance")
+  # Of 40 such panels 39 have a warning. Intervals cover 11 (of machines 2), since they end at .52
+  # (.54) for an estimate of 1. Where the estimate is .5, they cover 39 and all.
   told <- sure_of("yes", 1, "tool")
   expect_equal(told$table$conf.low, 0.544, tolerance = 0.005)
   expect_match(told$warned, "raters are programs")
   expect_true(sure_of("zero", 1, "tool")$covered)
-  expect_false(sure_of("zero", 1)$covered)
+  expect_true(sure_of("zero", 1)$covered)
+})
+
+# Is agreement no larger than by chance, at level .05? Compares each pair of ratings of a case.
+reference_chance <- function(panel) {
+  long <- as.data.frame(panel)
+  share <- prop.table(table(long$rating))
+  equal <- unlist(lapply(split(as.character(long$rating), long$case), function(ratings) {
+    if (length(ratings) > 1L) utils::combn(ratings, 2L, function(pair) pair[[1L]] == pair[[2L]])
+  }))
+  # Covariance matrix of the indicators of the categories of a rating.
+  covariance <- diag(as.vector(share)) - outer(as.vector(share), as.vector(share))
+  (mean(equal) - sum(share^2)) / sqrt(sum(covariance^2) / length(equal)) < stats::qnorm(0.95)
+}
+
+test_that("whether agreement may be chance is decided by all pairs of ratings", {
+  panels <- lapply(1:24, function(seed) {
+    set.seed(seed)
+    n_categories <- 2L + seed %% 3L
+    quiet(simulate_ratings(rater_design(
+      rep(1 / n_categories + 0.04 * (seed %% 5L), 4), c(a = 0.8), n_categories, 50, missing = 0.2
+    )))
+  })
+  expected <- vapply(panels, reference_chance, NA)
+  expect_true(any(expected) && !all(expected))
+  expect_identical(vapply(panels, function(x) find_leading(x)$chance[[1L]], NA), expected)
+})
+
+test_that("intervals are wide if agreement may be chance, for all verbs", {
+  set.seed(8)
+  n <- 400
+  answer_by_chance <- function(...) sample(c("a", "b"), n, TRUE, c(0.4, 0.6))
+  truth <- answer_by_chance()
+  raters <- vapply(1:5, answer_by_chance, truth)
+  colnames(raters) <- paste0("r", 1:5)
+  data <- data.frame(raters, group = rep(c("x", "y"), each = n / 2),
+    system = ifelse(runif(n) < 0.75, truth, ifelse(truth == "a", "b", "a")))
+  x <- quiet(ratings(data, raters = r1:r5, systems = system, covariates = group))
+  width <- function(result) {
+    table <- tidy(quiet(result))
+    min(table$conf.high - table$conf.low)
+  }
+  expect_gt(glance(quiet(estimate_accuracy(x)))$kappa, 0)
+  estimate <- quiet(estimate_accuracy(x))
+  expect_gt(width(estimate), 0.8)
+  expect_gt(width(estimate_accuracy(x, by = "group")), 0.8)
+  expect_gt(width(estimate_accuracy(x, method = "joint")), 0.8)
+  expect_gt(width(estimate_metrics(estimate, "recall")), 0.4)
+  # Without the test, the models that fit have no shared errors, and nothing is added.
+  expect_lt(tidy(estimate, "details")$dependence_weight, 0.5)
+  expect_lt(width(estimate_accuracy(x, common = "none")), 0.2)
 })
 
 test_that("one-sided judges are still believed, with a warning that says why", {
@@ -270,7 +321,7 @@ test_that("one-sided judges are still believed, with a warning that says why", {
   expect_lt(found$table$conf.low, 0.83)
   expect_match(found$said, "Weak agreement")
   # Of 40 such panels 15 have a warning.
-  expect_match(sure_of("sided", 4)$warned, "raters mostly give one category")
+  expect_match(sure_of("sided", 5)$warned, "raters mostly give one category")
   # Declared people have the same numbers. Intervals of machines cover 6 of 40, the others none.
   expect_identical(sure_of("sided", 1, "crowd")$table, found$table)
   expect_true(sure_of("sided", 1, "tool")$covered)

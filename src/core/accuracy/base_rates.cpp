@@ -11,6 +11,7 @@ namespace {
 
 constexpr int grid_size = 201;
 constexpr double least_kappa = 1e-9;
+constexpr double chance_limit = 1.6448536;  // quantile .95 of the normal distribution
 
 // Number of ratings of this category in a case of the pattern.
 double ratings_of(const PatternView& patterns, int pattern, int category) {
@@ -34,7 +35,34 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
   return std::isfinite(kappa) ? std::clamp(kappa, 0.0, 1.0) : not_a_number;
 }
 
+// Agreement as a z statistic, see LeadingCategory. If raters are independent, and `share` contains
+// the shares of their categories, pairs of ratings of a case are uncorrelated. Whether a pair is
+// equal, after correction for the two ratings, then has variance `pair_variance`.
+double agreement_z(const PatternView& patterns, const std::vector<double>& weight,
+                   const std::vector<double>& share) {
+  double equal = 0, pairs = 0;
+  std::vector<double> count(share.size());
+  for (int p = 0; p < patterns.patterns; ++p) {
+    std::fill(count.begin(), count.end(), 0.0);
+    for (const int at : patterns.positions(p)) ++count[patterns.category[at] - 1];
+    for (const double n : count) equal += weight[p] * n * (n - 1) / 2;
+    const double m = patterns.positions(p).size();
+    pairs += weight[p] * m * (m - 1) / 2;
+  }
+  double by_chance = 0, cubes = 0;
+  for (const double s : share) {
+    by_chance += s * s;
+    cubes += s * s * s;
+  }
+  const double pair_variance = by_chance - 2 * cubes + by_chance * by_chance;
+  return (equal / pairs - by_chance) / std::sqrt(pair_variance / pairs);
+}
+
 }  // namespace
+
+bool may_agree_by_chance(const std::vector<LeadingCategory>& leading) {
+  return !leading.empty() && leading.front().agreement_z < chance_limit;
+}
 
 std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
                                                 const std::vector<double>& weight) {
@@ -47,11 +75,13 @@ std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
     }
   }
   const double most = *std::max_element(category_weight.begin(), category_weight.end());
+  std::vector<double> share;
+  for (const double w : category_weight) share.push_back(w / total);
+  const double z = agreement_z(patterns, weight, share);
   std::vector<LeadingCategory> out;
   for (int k = 0; k < patterns.categories; ++k) {
     if (category_weight[k] < most * (1 - least_kappa)) continue;
-    out.push_back({k + 1, category_weight[k] / total,
-                   kappa_of(patterns, weight, k + 1, category_weight[k] / total)});
+    out.push_back({k + 1, share[k], kappa_of(patterns, weight, k + 1, share[k]), z});
   }
   return out;
 }

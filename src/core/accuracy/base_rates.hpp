@@ -12,11 +12,16 @@ namespace fallible {
 
 // A category that raters use most often. `category`: its number, from 1. `share`: its share of all
 // ratings. `kappa`: kappa of this category against all others, in [0, 1]; NaN if no case has two
-// ratings or all ratings are this category.
+// ratings or all ratings are this category. `agreement_z`: agreement on all categories, compared
+// with chance: observed minus expected share of equal pairs of ratings, divided by its standard
+// error if raters are independent (Fleiss 1971). It is the same for all leading categories.
 struct LeadingCategory {
   int category = 0;
-  double share = 0, kappa = 0;
+  double share = 0, kappa = 0, agreement_z = 0;
 };
+
+// Can agreement be chance? A one-sided test at level .05 decides. False if no case has two ratings.
+bool may_agree_by_chance(const std::vector<LeadingCategory>& leading);
 
 // Returns the category that raters use most often, or several if they have the same share.
 // `weight`: weight of each pattern.

@@ -103,10 +103,12 @@ class PanelAnalyser {
     }
   }
 
+  // Range of accuracies over possible base rates. All are possible if raters may agree by chance.
   double range(int system) {
     if (leading_.empty()) {
       leading_ = leading_categories(without_constant_.patterns, without_constant_.weight);
     }
+    if (may_agree_by_chance(leading_)) return 1;
     return base_rate_range(without_constant_.patterns, without_constant_.weight, system, leading_);
   }
 
