@@ -15,6 +15,8 @@ list_questions <- function(x, agreement_facts) {
     c("assumption", as_sentence(need_unequal))
   } else if (agreement_facts$kappa <= 0) {
     c("gold", paste0("Raters ", agreement_by_chance_words, "."))
+  } else if (any(leading_categories(x)$chance)) {
+    c("gold", "The agreement of raters may be chance.")
   } else {
     c("assumption", "If raters err independently.")
   }

@@ -238,3 +238,10 @@ reason_constant <- paste(
   "raters who always give the same answer carry no information about the truth, and without them",
   "no case has two ratings"
 )
+
+# Returns the category that raters use most often (several if tied), with its share of all ratings
+# and its kappa (this category against all others). `chance`: may the agreement of raters be chance,
+# by a one-sided test at level .05? If `x` is a group of cases, all are computed from all cases.
+leading_categories <- function(x) x$panel$leans %||% find_leading(x)
+
+find_leading <- function(x) core_leading_categories(x$patterns, pattern_weights(x))

@@ -97,11 +97,6 @@ base_rate_ranges <- function(x, leans = leading_categories(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
 
-# Returns the category that raters use most often (several if tied), with its share of all ratings
-# and its kappa (this category against all others). `chance`: may the agreement of raters be chance,
-# by a one-sided test at level .05? If `x` is a group of cases, all are computed from all cases.
-leading_categories <- function(x) x$panel$leans %||% find_leading(x)
-
 # Returns the range of accuracies from which hidden errors are computed, with an element per system.
 # It is 1 if the agreement of raters may be chance, because all base rates are then possible.
 # `range`: result of base_rate_ranges().
@@ -111,8 +106,6 @@ range_for_error <- function(x, range = base_rate_ranges(x)) {
 
 # Is the agreement of raters no better than by chance?
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
-
-find_leading <- function(x) core_leading_categories(x$patterns, pattern_weights(x))
 
 # Returns the expected numbers of cases by true category and answer, if errors are independent and
 # if they are shared. The result is a list with an element per system, a list of two vectors in
