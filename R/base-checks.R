@@ -30,8 +30,8 @@ is_single_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE) {
   is_valid <- is_single_number(x) && x >= min && x <= max && !(open_min && x == min) &&
     !(open_max && x == max)
-  abort_argument_if(!is_valid, arg, "must be one number in {if (open_min) '(' else '['}{min},
-    {max}{if (open_max) ')' else ']'}.", not = x)
+  abort_argument_if(!is_valid, arg, "must be one number in {if (open_min || min == -Inf) '(' else
+    '['}{min}, {max}{if (open_max || max == Inf) ')' else ']'}.", not = x)
   invisible(as.double(x))
 }
 

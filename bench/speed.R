@@ -2,6 +2,10 @@
 #
 #   Rscript bench/speed.R [output.csv]
 #   Rscript bench/speed.R ratios
+#   Rscript bench/speed.R exponents
+#
+# `exponents` takes three minutes. It prints how CPU seconds grow with the size of the panel: the
+# exponent is 1 if twice the size takes twice the time.
 #
 # `ratios` takes a minute. It prints CPU seconds of common tasks, and their ratio to a Dawid-Skene
 # fit by maximum likelihood in the same run. The panel has 100,000 cases, 7 raters of accuracy .6, 4
@@ -229,6 +233,45 @@ print_ratios <- function(runs = 5L) {
   ), row.names = FALSE)
 }
 
+# ---- Growth with the size of the panel -----------------------------------------------------------
+
+# Each comparison changes one size of the panel from `smaller` to `larger`. A quarter of the ratings
+# is missing.
+print_exponents <- function(runs = 3L) {
+  smaller <- list(cases = 20000, raters = 8L, categories = 3L, systems = 1L)
+  larger <- list(cases = 80000, raters = 32L, categories = 12L, systems = 8L)
+  tasks <- list(
+    "ratings(), long" = function(x, long) {
+      ratings(long, case = "case", rater = "rater", rating = "rating")
+    },
+    "maximum likelihood" = function(x, long) fit_raters(x, dawid_skene(prior = "none")),
+    "dawid_skene()" = function(x, long) fit_raters(x, dawid_skene()),
+    "ground_truth()" = function(x, long) ground_truth(x),
+    "estimate_accuracy()" = function(x, long) estimate_accuracy(x)
+  )
+  seconds <- function(size) {
+    set.seed(seed)
+    x <- simulate_ratings(rater_design(
+      rep(0.7, size$raters),
+      stats::setNames(rep(0.8, size$systems), letters[seq_len(size$systems)]),
+      size$categories, size$cases, missing = 0.25
+    ))
+    long <- tidy(x)
+    vapply(tasks, function(task) {
+      stats::median(replicate(runs, sum(system.time(task(x, long))[c("user.self", "sys.self")])))
+    }, 0)
+  }
+  muffled <- function(size) suppressMessages(suppressWarnings(seconds(size)))
+  muffled(utils::modifyList(smaller, list(cases = 100))) # warm
+  base <- muffled(smaller)
+  exponents <- vapply(names(smaller), function(name) {
+    grown <- muffled(utils::modifyList(smaller, larger[name]))
+    log(grown / base) / log(larger[[name]] / smaller[[name]])
+  }, base)
+  cat("Smaller panel:", paste(names(smaller), unlist(smaller), sep = " = ", collapse = ", "), "\n")
+  print(data.frame(seconds = round(base, 3), round(exponents, 2)))
+}
+
 # ---- Memory -------------------------------------------------------------------------------------
 
 measure_memory <- function(inputs) {
@@ -403,6 +446,8 @@ print_results <- function(results) {
 arguments <- commandArgs(trailingOnly = TRUE)
 if (identical(arguments[1L], "ratios")) {
   print_ratios()
+} else if (identical(arguments[1L], "exponents")) {
+  print_exponents()
 } else if (identical(arguments[1L], "--child")) {
   do.call(child, as.list(arguments[-1L]))
 } else {

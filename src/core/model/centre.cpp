@@ -90,6 +90,7 @@ void Centre::update(const CentreCounts& n) {
   if (!one_coin && categories > 2) update_confusions(t);
   update_recognition(n, t);
   update_skills(n, t);
+  balance_skills(n);
 }
 
 void Centre::update_confusions(const Tables& t) {
@@ -193,6 +194,23 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
     const double mode = linear[i] * variance / (1 + information[i] * variance);
     skill += clip_to(mode - skill, 1);
   }
+}
+
+// Subtracts a constant from all skills, and adds it to all u and to ubar. The probabilities of
+// ratings depend only on the sums u + s, so only the priors of the skills and of ubar determine the
+// best constant. Updates of u for fixed s, and of s for fixed u, would need thousands of rounds to
+// find it if there are many ratings.
+void Centre::balance_skills(const CentreCounts& n) {
+  const double precision = 1 / square(tau), p = logistic(ubar);
+  double slope = mean_weight * (mean_guess - p), bend = mean_weight * p * (1 - p);
+  for (const int j : n.used_judges) {
+    slope += s[j] * precision;
+    bend += precision;
+  }
+  const double shift = clip_to(slope / bend, 1);
+  for (const int j : n.used_judges) s[j] -= shift;
+  for (double& x : u) x += shift;
+  ubar += shift;
 }
 
 double Centre::skill_of(const double* ratings) const {

@@ -69,6 +69,7 @@ struct Centre {
   void update_confusions(const Tables& t);
   void update_recognition(const CentreCounts& n, const Tables& t);
   void update_skills(const CentreCounts& n, const Tables& t);
+  void balance_skills(const CentreCounts& n);
 };
 
 // Fits the centre, and given the centre the confusion matrices and base rates, by a fixed-point
