@@ -1,55 +1,51 @@
 #' Confusion matrix of a system
 #'
-#' Estimates which categories a system confuses, without knowing the true categories. Returns the
+#' Estimates which categories a system (a classifier) confuses, without known truth. Returns the
 #' probability of each answer given the true category, and the recall and precision of each
 #' category.
 #'
-#' A case contributes to every category with a weight: the posterior probability that the category
-#' is true, computed by the `method` of `x` (see [estimate_accuracy()]). With methods `"joint"` and
-#' `"average"` this probability also depends on the system's answer. Models with one accuracy per
-#' system shrink the recalls of its categories towards each other. With `errors = "free"` in the
-#' [rater_model()] of `"joint"` each category has a separate recall. Method `"shared"` assumes that
-#' the system errs where the raters err. Its matrix therefore also contains the raters' confusions.
+#' @details
+#' A case contributes to every category with its posterior probability: the probability that the
+#' category is true, computed by the `method` of `x` (see [estimate_accuracy()]). Method `"shared"`
+#' assumes that the system errs where the raters err. Its matrix therefore also contains the raters'
+#' confusions. Models with one accuracy per system make the recalls of its categories more similar.
+#' Method `"joint"` with `rater_model(errors = "free")` estimates each recall separately.
 #'
-#' Recall and precision have the same values and intervals as in [estimate_metrics()]. Intervals of
-#' cells are computed in the same way. Repeated calls for an estimate give the same intervals,
-#' because the seed depends only on the ratings. Bootstrap intervals contain sampling error only.
-#' They are percentiles of replicates. For each replicate, cases (or clusters, if `x` has clusters)
-#' are resampled, and the model is fitted again. For `"average"` the replicates are from method
-#' `"joint"` with the `model` of `x`. They are shifted on the logit scale so that their medians are
-#' the averaged values, and do not contain the differences between models. If the expected number of
-#' cases of a category is almost zero, its row is `NA`.
+#' Robust intervals contain sampling error and an allowance for shared errors, as in
+#' [estimate_metrics()]. Bootstrap intervals are percentiles of replicates and contain sampling
+#' error only. In each replicate, cases (or clusters of cases, if `x` has clusters) are resampled
+#' and the model is fitted again. For method `"average"`, replicates are from method `"joint"`,
+#' shifted on the logit scale so that their medians are the estimates. Repeated calls return the
+#' same intervals. If almost no case is expected in a category, its row is `NA`.
 #'
 #' @section Known truths:
-#' Gold cases are cases with known truth (`known_truth` of [estimate_accuracy()]). With gold cases
-#' that are a sample, every cell, recall and precision is measured separately, so rows may not sum
-#' to exactly one. The contribution of a case to a cell is the derivative of the cell with respect
-#' to the joint table of truth and answer. The mean contribution is predicted from ratings and
-#' corrected by gold cases, as accuracies are (see *Gold cases* in [estimate_accuracy()]). Precision
-#' is the accuracy of cases with the same answer, and is corrected as such. With `"combined"`
-#' intervals the prior is the estimate from ratings. Its standard error contains sampling error and
-#' an allowance for shared errors, as in [estimate_metrics()]. If no gold case has the true category
-#' (for precision: the answer), the estimate is computed from ratings only and has no interval.
+#' Gold cases are cases with known truth (argument `known_truth` of [estimate_accuracy()]). If they
+#' are a sample, each cell of the matrix, recall and precision is corrected by them like an accuracy
+#' (see *Gold cases* in [estimate_accuracy()]). Rows may then not sum to exactly one. With
+#' `"combined"` intervals the prior is the estimate from ratings; its standard error contains
+#' sampling error and an allowance for shared errors. If no gold case has the true category (for
+#' precision: the answer), the estimate is computed from ratings only and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
-#' @param interval Kind of interval: `"bootstrap"`, `"none"`, or with gold cases one of
-#'   `r list_ids(gold_intervals)`. `NULL`, the default, is the kind of interval in `x`. `"profile"`
-#'   intervals are for accuracy only.
+#' @param interval Kind of interval: `"bootstrap"`, `"none"`, or with gold cases
+#'   `r list_ids(gold_intervals)`. `NULL`, the default, is the kind of interval in `x`, which may
+#'   also be `"robust"`. There are no `"profile"` intervals of matrices.
 #' @param systems Names of the systems whose matrices are computed; `NULL`, the default, for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1). `NULL`, the default, is the
 #'   confidence level of `x`.
 #' @param ... Not used.
 #' @return An object of class `confusion_estimate`.
-#'   * `as.matrix()`: the matrix of a system (a list of matrices for several systems):
-#'     probabilities, truth in rows, answers in columns.
+#'   * `as.matrix()`: the matrix of a system: probabilities, with the truth in rows and answers in
+#'     columns. For several systems, a list of matrices.
 #'   * `tidy()`: a tibble with a row per system, true category and answer: `system`, `truth`,
-#'     `prediction`, `estimate` (probability of the answer given the truth), `std.error`,
-#'     `conf.low`, `conf.high`, `n` (expected number of cases) and `reason` (why a value is `NA`).
+#'     `prediction` (the answer), `estimate` (probability of the answer given the truth),
+#'     `std.error`, `conf.low`, `conf.high`, `n` (expected number of cases with this truth) and
+#'     `reason` (why a value is `NA`).
 #'   * `tidy(x, "categories")`: a row per system, category and measure: `system`, `category`,
 #'     `measure`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. `measure` is
-#'     `"recall"`, the probability that a case of the category is recognised, or `"precision"`, the
-#'     probability that an answer of the category is correct. `n` is the expected number of cases of
-#'     the category, or the number of answers.
+#'     `"recall"`, the probability that a case of the category gets this answer, or `"precision"`,
+#'     the probability that this answer is correct. `n` is the expected number of cases of the
+#'     category (recall), or the number of these answers (precision).
 #'   * `glance()`: a tibble with one row: the numbers of `systems` and `categories`; `recall` and
 #'     `precision`, means over systems and categories; `method`, `interval`, `conf_level`,
 #'     `replicates`.

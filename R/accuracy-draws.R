@@ -9,56 +9,53 @@
 
 #' Accuracy of systems from posterior draws
 #'
-#' Computes the posterior distribution of the accuracy of systems from a fit by [fit_raters()] with
-#' `method = "bayes"`. It allows for errors that raters and systems may share (*correlated errors*).
-#' [compare_systems()], [estimate_metrics()] and [confusion()] of the result use its posterior
-#' draws.
+#' Computes the posterior distribution of the accuracy of systems (classifiers) from a fit by
+#' [fit_raters()] with `method = "bayes"`. It allows for errors that raters and systems may share
+#' (*correlated errors*). [compare_systems()], [estimate_metrics()] and [confusion()] of the result
+#' use its posterior draws.
 #'
 #' @section Shared errors:
-#' Ratings give two values of the accuracy of a system, one for each of two extreme assumptions.
-#' `independent` assumes that its errors are independent of the raters' errors (the system is one
-#' more rater). `shared` assumes that it errs where the raters err (only the raters determine the
-#' true category). The ratings do not show where the accuracy is between these values.
+#' The ratings give the accuracy of a system under two extreme assumptions. `independent` assumes
+#' that its errors are independent of the raters' errors. `shared` assumes that it errs where the
+#' raters err. The ratings do not show where the accuracy is between these values. It is
+#' `independent - c (independent - shared)`, and argument `common` sets `c`:
+#' * `"none"`: `c = 0`. `"all"`: `c = 1`. A number: `c` is this number. Intervals then contain only
+#'   sampling error.
+#' * `"typical"`: `c` has a normal prior with standard deviation 0.5 and mean `1 / sqrt(N - 1)`,
+#'   where `N` is the number of categories that raters used. In public data, this mean is about the
+#'   probability that two wrong answers are the same.
 #'
-#' The accuracy is `independent - c (independent - shared)`, and argument `common` sets `c`. With
-#' `"none"`, `c = 0`; with `"all"`, `c = 1`. With `"typical"`, `c` has a normal prior with standard
-#' deviation 0.5 and mean `1 / sqrt(K - 1)`, where raters used `K` categories. This mean is about
-#' the probability that two wrong answers are the same: it is larger than `1 / (K - 1)`, because
-#' some wrong answers are more popular than others. With `"none"`, `"all"` or a number, intervals
-#' contain only sampling error. On public data with known truth, 90% intervals without an allowance
-#' for shared errors covered about half of the accuracies.
-#'
-#' There may also be cases on which all raters err. With `"typical"`, a normal random number with
-#' mean 0 is therefore added to each draw. Its standard deviation grows with the share of wrong
-#' ratings. Robust intervals of [estimate_accuracy()] use the same two distributions. If all raters
-#' are machines (language models or programs), the error distribution for machines replaces both.
-#' `print()` reports the parts of the variance due to sampling, shared errors and cases on which all
-#' raters err. More ratings reduce only the first part.
+#' There may also be cases on which all raters err. With `"typical"`, a normal error with mean 0 is
+#' therefore added to each draw. Its standard deviation increases with the share of wrong ratings.
+#' If all raters are declared as machines (language models or programs), the prior of `c` and this
+#' error are replaced by the error for machines, see *Machines as raters* in [estimate_accuracy()].
+#' `print()` reports the shares of the variance that are due to sampling, shared errors and cases on
+#' which all raters err. More ratings reduce only the first.
 #'
 #' @section Known truths:
-#' Known truths given to [fit_raters()] improve the estimates of the raters, but shared errors are
-#' identified only if these cases are a random sample (`gold_sample = "random"`). The draws are then
-#' computed without these truths, and weighted by the probability of the number of correct answers
-#' in the sample. Because the model may be wrong, some draws are first replaced by draws from
-#' Beta(1/2, 1/2): a share of `0.3 m^2 / (m^2 + 100)` for `m` cases in the sample, at most 30%.
+#' Known truths given to [fit_raters()] improve the estimates of the raters. They show shared errors
+#' only if their cases are a random sample (`gold_sample = "random"`). Draws are then computed
+#' without these truths, and weighted by the probability of the number of correct answers in the
+#' sample. Because the model may be wrong, a share of `0.3 m^2 / (m^2 + 100)` of the draws is first
+#' replaced by draws from Beta(1/2, 1/2), where `m` is the number of cases in the sample.
 #'
 #' @inheritParams estimate_accuracy
 #' @param x A [fit_raters()] result with `method = "bayes"`.
-#' @param method `"joint"` (the default): the accuracy is between two values, `independent` and
-#'   `shared`, at a position that `common` defines; see *Shared errors*. `"shared"`: only the raters
-#'   determine the true category. The result is then a cut distribution, not a posterior, because
-#'   the system's answers are not evidence about the truth.
+#' @param method `"joint"` (the default): the accuracy depends on the assumed amount of shared
+#'   errors, see *Shared errors*. `"shared"`: the accuracy is `shared`, and the system's answers are
+#'   not used as evidence about the truth. The result is then a cut distribution, not a posterior.
 #' @param interval `"posterior"`, the only interval: quantiles of the draws.
 #' @param conf_level Probability that the accuracy is between `conf.low` and `conf.high`, in (0, 1).
-#' @param common Assumed share of errors that the system shares with the raters, for `"joint"`:
-#'   `"typical"` (the default), `"none"`, `"all"` or a number in \[0, 1\]; see *Shared errors*.
+#'   The default is the level of the fit.
+#' @param common Degree to which the system shares the errors of the raters, for method `"joint"`:
+#'   `"typical"` (the default `NULL` is the same), `"none"`, `"all"` or a number in \[0, 1\]; see
+#'   *Shared errors*.
 #' @param gold_sample `"random"` if `known_truth` (or the known truth of the fit) is a random
-#'   sample, the only kind of sample that can be used here. `NULL`, the default, if there is no such
-#'   sample.
+#'   sample. `NULL`, the default, if it is not.
 #' @param bins,resampling Not used.
 #' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `estimate` is the
-#'   posterior mean of the accuracy in the population of the cases. `tidy(x, "replicates")` returns
-#'   the draws.
+#'   posterior mean of the accuracy in the population of which the cases are a sample. `tidy(x,
+#'   "replicates")` returns the draws.
 #' @family estimation
 #' @examples
 #' set.seed(1)

@@ -63,21 +63,21 @@ gold_notes <- function(x) {
 
 #' Update of an accuracy estimate with more gold cases
 #'
-#' Adds gold cases (cases with known truth) to an accuracy estimate with gold cases, without fitting
-#' the ratings again. If you add batches until the interval is narrow enough, use
-#' `interval = "anytime"` (see [estimate_accuracy()]). Widths vary at random between batches. If you
-#' stop when an interval of another kind happens to be narrow, its coverage is too low.
+#' Adds gold cases (cases with known truth) to an accuracy estimate that has gold cases, without
+#' fitting the ratings again. If you add batches of gold cases until the interval is narrow enough,
+#' use `interval = "anytime"` (see [estimate_accuracy()]). If you stop when an interval of another
+#' kind happens to be narrow, its coverage is too low.
 #'
 #' @param object An [estimate_accuracy()] result, for all cases or by group (argument `by`), with
 #'   gold cases that are a sample.
-#' @param known_truth Further cases with known truth, in a form that [estimate_accuracy()] accepts.
-#'   A case that was already a gold case must have the same truth.
-#' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]; `NULL`, the default,
-#'   if they were chosen like the earlier gold cases. All batches must be chosen in the same way: at
-#'   random, or each case with a known probability of being in any of the batches.
-#' @param interval A kind of interval that uses gold cases, see [estimate_accuracy()]; by default
-#'   the kind of `object`.
-#' @param ... Not used.
+#' @param known_truth Further gold cases, in a form that [estimate_accuracy()] accepts. A case that
+#'   was already a gold case must have the same truth.
+#' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]. `NULL`, the default,
+#'   if all gold cases are a random sample. If cases had different probabilities of being chosen,
+#'   give for each case its probability of being in any of the batches.
+#' @param interval Kind of interval: `r list_ids(gold_intervals)`, see [estimate_accuracy()]. The
+#'   default is the kind in `object`.
+#' @param ... Not used. For an estimate by group: `interval`.
 #' @return An estimate of the same class as `object`.
 #' @family estimation
 #' @examples

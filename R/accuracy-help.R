@@ -1,168 +1,200 @@
-# Sections of the help page of estimate_accuracy(): methods, intervals and warnings.
+# Sections of the help page of estimate_accuracy(): methods, intervals, gold cases and warnings.
 
 #' @section Methods:
-#' * `"average"` (the default) fits a family of models in which the system is one more rater. The
-#'   models differ in four properties. (1) Raters are equally accurate, or not. (2) Errors are
-#'   uniform, depend on the distance between ordered categories, or each judge (rater or system) has
-#'   separate error rates that vary around one of these. (3) Cases are equally difficult, or not.
-#'   (4) Each judge has a confusion matrix that varies around its accuracy (a hierarchical
-#'   Dawid-Skene model), or all raters have one such matrix and the system another, or neither. A
-#'   system that always gives the same answer is not a rater, and the models are fitted to the cases
-#'   that it answered. The weight of a model is proportional to its evidence, the probability of all
-#'   answers (Laplace and variational approximations). Column `independent` is
-#'   the posterior probability of the system's answers, averaged over cases and models, with a
-#'   Beta(2, 2) prior of the accuracy. In all models errors are independent given the truth; the
-#'   estimate is then corrected for shared errors (next section). No random numbers are used.
-#' * `"binned"` is the published method. Cases are grouped into bins by their highest posterior
-#'   probability: `(0.9, 1]`, `(0.8, 0.9]` and so on. In a bin, `Pg` is the mean highest probability
-#'   and `Pa` is the share of cases in which the system gives the most probable category. For `N`
-#'   categories the accuracy in the bin is `((N - 1) Pa - 1 + Pg) / (N Pg - 1)` (equation 7),
-#'   clipped to \[0, 1\]. The estimate is the mean over bins, weighted by the number of cases. Tied
-#'   categories share the credit. Bins in which all categories are equally probable
-#'   (`N Pg - 1 < 1e-6`) carry no information and are left out, with a warning.
-#' * `"unbinned"` uses all categories of all cases at once. `Q` is the mean posterior probability of
-#'   the system's answers, and `S2` is the mean sum of squared posterior probabilities. The accuracy
-#'   is `((N - 1) Q - 1 + S2) / (N S2 - 1)`, clipped. It needs no bins and has smaller errors in
-#'   small samples.
-#' * `"joint"` fits the `model` by likelihood with the system as one more rater. The system's errors
-#'   are independent of the raters' errors given the truth.
-#' * `"shared"` is the mean posterior probability of the system's answers under the `model` fitted
-#'   to the raters without systems. All errors are shared with the raters.
+#' `N` is the number of categories. The *posterior probability* of a category is its probability of
+#' being the true category of a case, given the ratings of the case and a model of the raters.
+#' * `"average"` (the default) fits several models in which the system is one more rater. They
+#'   differ in three assumptions: raters are equally accurate or not; errors are equally probable,
+#'   depend on the distance between ordered categories, or have a separate confusion matrix for each
+#'   judge (rater or system); and cases are equally difficult or not. The estimate is the mean
+#'   accuracy, weighted by the posterior probability of each model, and corrected for shared errors
+#'   (next section).
+#' * `"binned"` is the method of Lehner (2015). Cases are grouped into bins by the highest posterior
+#'   probability of their categories under `model`. In a bin, `Pg` is the mean of these
+#'   probabilities, and `Pa` is the share of cases for which the system's answer is the most
+#'   probable category. The accuracy in the bin is `((N - 1) Pa - 1 + Pg) / (N Pg - 1)` (equation
+#'   7), limited to \[0, 1\]. The estimate is the mean over bins, weighted by their numbers of
+#'   cases. Bins in which all categories are equally probable are left out, with a warning.
+#' * `"unbinned"` needs no bins and has smaller errors in small samples. `Q` is the mean posterior
+#'   probability of the system's answers. `S2` is the sum over categories of the squared posterior
+#'   probabilities, averaged over cases. The accuracy is `((N - 1) Q - 1 + S2) / (N S2 - 1)`,
+#'   limited to \[0, 1\].
+#' * `"joint"` fits the `model` by likelihood with the system as one more rater. Errors of the
+#'   system are independent of the raters' errors, given the truth.
+#' * `"shared"` fits the `model` to the raters only. The accuracy is the mean posterior probability
+#'   of the system's answers. This assumes that the system shares all errors of the raters.
+#' * A function takes a [ratings()] object and returns a number per system, or a data frame with a
+#'   row per system and a column `estimate`. Its `interval` is `"bootstrap"` (the default) or
+#'   `"none"`. A function with an argument `weights` gets the original ratings in each replicate,
+#'   and the number of times that each case was drawn.
 #'
-#' The mean absolute error of `"average"` was .053 on 36 families (groups of related data sets) of
-#' public data with known truth in which people rate. (12 of these families were set aside and used
-#' only once.) The error was .032 on the 14 families with classifiers as systems. If language models
-#' or other programs rate, errors are larger: see *Intervals*.
+#' On 36 groups of public data sets in which people rated, the mean absolute error of `"average"`
+#' was .053.
 #'
 #' @section Shared errors of systems and raters:
-#' Ratings do not identify how many errors a system shares with the raters ("correlated errors").
-#' Columns `shared` and `independent` are the accuracies if the system shares all errors of the
-#' raters, and if its errors are independent. With methods `"joint"` and `"shared"` they are
-#' computed from their `model`. With the other methods, `independent` is the estimate of method
-#' `"average"` without correction. `shared` is then the mean posterior probability of the system's
-#' answers under a hierarchical Dawid-Skene model of the raters without systems, averaged with its
-#' limit of one accuracy per rater. `common` sets the assumed degree `c` of sharing; the estimate is
-#' `independent - c (independent - shared)`.
+#' A system and the raters share errors (*correlated errors*) if they are wrong on the same cases
+#' more often than by chance. The ratings do not identify how often. Two columns of the result are
+#' the extremes. `independent` is the accuracy if the errors of system and raters are independent.
+#' `shared` is the accuracy if the system shares all errors of the raters: the mean posterior
+#' probability of its answers under models that are fitted to the raters only. For methods
+#' `"average"` and `"joint"`, the estimate is `independent - c (independent - shared)`, where
+#' argument `common` sets `c`. It is 0 for `"none"`, 1 for `"all"`, and `s / sqrt(N - 1)` for
+#' `"typical"`:
+#' * `N` is the number of categories that raters used. In public data, `1 / sqrt(N - 1)` was about
+#'   the probability that two wrong answers to a case are equal.
+#' * `s`, from 0 to 1, is the prior weight of shared errors: `max(0, 1 - 2 w)`. Here `w` is the
+#'   weight of those models of method `"average"`, fitted to the raters only, in which cases are
+#'   equally difficult and raters have no separate confusion matrices. If the raters' error rate is
+#'   above .9 times the error rate of guessing, `s` is 1.
 #'
-#' `"none"` is `c = 0` and `"all"` is `c = 1`. `"typical"` is `c = s / sqrt(N - 1)`:
-#' * `N` is the number of categories that raters used (in all cases, also with `by`).
-#' * `s = max(0, 1 - 2 w)`, column `dependence_weight` of details, is the prior weight of
-#'   dependence, from 0 to 1. `w` is the weight of the models in which cases are equally difficult
-#'   and judges have no separate error rates. These models are fitted to the raters without systems,
-#'   so that `s` does not depend on which systems are evaluated. `s` is 1 if the raters' error rate
-#'   is above .9 times the error rate of guessing, because the fit of such raters is no evidence of
-#'   independence.
-#' * `1 / sqrt(N - 1)` approximates the probability that two wrong answers to a case are the same.
-#'   It would be `1 / (N - 1)` if wrong answers were spread evenly. In public data it was about
-#'   `1 / sqrt(N - 1)`, because some wrong answers are more popular than others. With many
-#'   categories, shared errors are visible as wrong answers that coincide too often. With two
-#'   categories all wrong answers to a case are the same, so they are not visible in this way.
-#'
-#' The correction is a heuristic. It is too large if errors are truly independent, raters are
-#' unequal, and there are many cases and two categories.
+#' This correction is a heuristic. It is too large if the errors are in fact independent.
 #'
 #' @section Intervals:
-#' `"robust"` intervals allow for shared errors as well as sampling error: on real data, raters and
-#' systems err on the same cases. The variance is
-#' `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`.
-#' * `sampling` is the standard error due to sampling. For `"average"` it is computed from the
-#'   curvature of the posterior and the differences between models, for other methods by a
-#'   bootstrap.
-#' * `o` is the share of the system's cases whose truth is not known.
-#' * `s` is the prior weight of dependence (see above). If the data favour models without shared
-#'   errors, nothing is added.
-#' * `E` is the share of wrong ratings.
-#' * `R` is the range of accuracies over the base rates that are compatible with the ratings (column
-#'   `base_rate_range` of details). Raters may be more accurate on one category than on another:
-#'   raters who nearly always answer "yes" nearly always agree, whatever the truth. A uniform
-#'   variable on a range has standard deviation `R / sqrt(12)`.
-#' * If the agreement of raters may be chance, the interval is computed with `R = 1` and `s = 1`, so
-#'   that it is wide. A one-sided test at level .05 decides: pairs of equal ratings are compared with
-#'   the number that independent raters would have (Fleiss 1971).
-#' * `gap` is `independent` (for methods other than `"average"`, the estimate) minus `shared` under
-#'   the averaged models (column `average_shared` of details).
+#' * `"robust"` (the default without gold cases) contains sampling error and an allowance for shared
+#'   errors. The variance is
+#'   `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`.
+#'   - `sampling` is the standard error due to sampling. It is computed from the curvature of the
+#'     posterior and the differences between models (`"average"`), or by a bootstrap.
+#'   - `o` is the share of the system's cases with unknown truth, and `s` is defined above.
+#'   - `E` is the share of wrong ratings under the models of method `"average"`.
+#'   - `R` is the range of the accuracy over all base rates that are compatible with the ratings.
+#'     For example, raters who nearly always answer "yes" nearly always agree, whatever the base
+#'     rate is, and `R` is then large. If the agreement of raters may be chance, by a one-sided
+#'     test at level .05, `R` and `s` are 1 and the interval is wide.
+#'   - `gap` is `independent - shared` for `"average"`; for other methods, the estimate minus the
+#'     accuracy `shared` of `"average"`.
 #'
-#' If `common` is given as a number, `"none"` or `"all"`, the variance is `sampling^2`: the interval
-#' is conditional on this assumption. Whether `rater_kind` in [ratings()] is `"expert"` or `"crowd"`
-#' does not affect any number. The interval does not allow for raters who copy from each other.
+#'   The limits are 1.64 standard errors from the estimate at level .9, and 1.18, 2.14 and 3.55 at
+#'   levels .8, .95 and .99. These are quantiles of Student's t distribution with 4 degrees of
+#'   freedom, scaled to the normal quantile at level .9. If `common` is `"none"`, `"all"` or a
+#'   number, the variance is `sampling^2`, and the quantiles are normal.
+#' * `"bootstrap"` contains sampling error only: percentiles of estimates from resampled cases. On
+#'   public data, nominal 90% intervals covered far fewer than 90% of the accuracies. The number of
+#'   replicates without an estimate is in column `failed` of `tidy(x, "details")`.
+#' * `"profile"` (for method `"joint"`) contains sampling error only. The accuracy is fixed at a
+#'   value, and the log posterior is maximised over all other parameters. The interval contains the
+#'   values for which this maximum is less than half the `conf_level` quantile of the chi-squared
+#'   distribution (one degree of freedom) below the overall maximum.
+#' * `"posterior"` is for fits by `fit_raters(method = "bayes")`, see [posterior_accuracy].
+#' * `"corrected"`, `"combined"` and `"anytime"` need a sample of gold cases, see *Gold cases*.
+#' * `"none"` computes no interval.
 #'
-#' *Machines as raters.* If all raters are machines (`rater_kind` `"model"` or `"tool"`), their
-#' agreement carries little information. In 9 families of data sets, the slope of the true accuracy
-#' on the estimate was only .23. The estimate is unchanged, but the interval of `"average"` is
-#' centred on `estimate + o (.65 - estimate) / 2` (column `centre` of details). Its variance is
-#' `sampling^2 + (.17 o)^2`, whatever the ratings are. The interval may be too wide for an easy
-#' task. High agreement does not show that a task is easy. With kappa above .7, the error was below
-#' .01 in two sources, and .14 and .44 in two others. Known truths of random cases (`known_truth`),
-#' even of 20, make the interval narrower. A difference of two systems is the difference of such
-#' centres. Other metrics keep their estimate as centre, and the confusion matrix is that of the
-#' estimate.
+#' In 43 public data sources in which people rated, robust 90% intervals covered the accuracies of
+#' .94 of the systems (standard error over sources .02). If the constants of the formula were chosen
+#' without the tested source, coverage was .90. In the worst source, it was one third.
 #'
-#' *Quantiles.* Errors vary between families of data sets, with heavier tails than the normal
-#' distribution. The multiples of the standard error are therefore quantiles of Student's
-#' distribution with 4 degrees of freedom, scaled to the normal quantile at level .9. They are 1.18,
-#' 1.64, 2.14 and 3.55 at the levels .8, .9, .95 and .99.
+#' @section Machines as raters:
+#' If all raters are declared as language models or programs (`rater_kind` of [ratings()]), their
+#' agreement is little evidence of accuracy. The robust interval of `"average"` is then centred on
+#' `estimate + o (.65 - estimate) / 2`, with variance `sampling^2 + (.17 o)^2`, where .65 is the
+#' typical accuracy and .17 the typical error in public data with such raters. `sampling` and `o`
+#' are defined in *Intervals*. The estimate itself does not change. In 20 public sources, 90%
+#' intervals covered .91 of the accuracies, and .72 if machines were not declared. About 20 random
+#' gold cases make the interval narrower.
 #'
-#' *Coverage.* In 43 public sources in which people rate, 90% intervals contained the true accuracy
-#' of .94 of the systems (standard error over sources .02); their mean width was .30. Two constants
-#' were widened because coverage was only .67 in 7 of these sources. If each constant is chosen
-#' without the source in question, coverage is .90 (.04). Expect about .9 for your data, and much
-#' less in some sources: in one of the 43, a third of the systems were covered, and in two, half.
+#' @section Gold cases:
+#' Gold cases are cases with known truth (`known_truth`). If they are a random sample, or a sample
+#' with known probabilities of being drawn (`gold_sample`), they measure the accuracy, including the
+#' effect of shared errors. For each case, the ratings predict the probability `q` that the system's
+#' answer is correct. `q` is the mean of the posterior probability of the answer (from a model with
+#' an accuracy per rater) and the share of the ratings that equal the answer. `y` is 1 if the answer
+#' is correct and 0 if not. The estimate is `mean(y - slope q)` over gold cases plus `slope mean(q)`
+#' over all cases (prediction-powered inference, Angelopoulos et al. 2023). `slope`, from 0 to 1, is
+#' the regression slope of `y` on `q`, shrunk towards .5 if there are few gold cases. If gold cases
+#' have different probabilities of being drawn, they are weighted by the inverse probabilities.
+#' * `"corrected"` is the interval of Wilson (1927) for this estimate. It is valid for any amount of
+#'   shared errors.
+#' * `"combined"` (the default) also uses the estimate from ratings, as a normal prior with the
+#'   robust standard error. The more gold cases there are, the wider the prior, and the larger the
+#'   weight (up to .7) of a uniform distribution that is mixed with it. If at least five gold cases
+#'   contradict the prior, the result moves towards `"corrected"`. For many cases, the coverage of
+#'   90% intervals is at least .85, however wrong the ratings are.
+#' * `"anytime"` is wider than `"corrected"`, and approximately valid at all numbers of gold cases
+#'   simultaneously. You may look at it after every batch of labels, and stop when it is narrow
+#'   enough, see [update()][update.accuracy_estimate].
 #'
-#' In 20 public sources in which machines rate (10 language models, 10 programs), coverage was .91
-#' (.03), with a mean width of .54. If machines are not declared as such, coverage is .72 (.07),
-#' with a mean width of .29. Therefore declare machines with `rater_kind` in [ratings()].
+#' Coverage and mean width of nominal 90% intervals on 28 data sets with known truth, with random
+#' gold cases; the last column is Wilson's interval from gold cases only:
 #'
-#' `"bootstrap"` intervals are percentiles of estimates from resampled cases, to which the raters
-#' are fitted again. (For `"average"`, only models with a weight of at least .001 are fitted and
-#' weighted again.) The intervals contain sampling error only. In public data sets, the coverage of
-#' nominal 90% intervals was far lower than 90%.
-#' * Replicates in which agreement is no better than by chance have no estimate. Column `failed` of
-#'   details has their number, and there is a warning if there are many.
-#' * If the estimate is biased (by clipping to \[0, 1\], few cases, or a likelihood with several
-#'   modes), replicates have this bias twice, and the interval is asymmetric. If the bias exceeds
-#'   the spread of the replicates, the interval excludes the estimate, and there is a warning.
-#' * The interval is `NA`, with a reason, in three cases: replicates do not vary (as for a system
-#'   that is always right); most replicates have no estimate; or weights are not counts.
+#' | gold cases | `"corrected"` | `"combined"` | gold cases only |
+#' |---|---|---|---|
+#' | 10 | .949, width .331 | .955, width .313 | .904, width .378 |
+#' | 20 | .924, width .234 | .926, width .228 | .911, width .281 |
+#' | 50 | .919, width .150 | .922, width .147 | .909, width .185 |
+#' | 100 | .913, width .106 | .912, width .105 | .896, width .133 |
+#'
+#' A system that answered no gold case keeps the estimate from ratings, with a reason. If cases have
+#' weights, the known truth of a case with weight `w` counts as `w` independent gold cases. If it
+#' was found only once for all of them, intervals are too narrow unless each case is a cluster
+#' (`resampling`).
+#'
+#' Gold cases that were chosen by hand (`gold_sample = "given"`) do not measure the accuracy. They
+#' only improve the model of the raters, as in [fit_raters()]. A sample is used in the same way if
+#' `interval` is not one of the three above.
+#'
+#' @section One rater:
+#' With one rater (such as a language model as judge, or one imperfect test), there is no agreement
+#' between raters. The accuracy is estimated from a sample of gold cases, as above; `q` is the share
+#' of the rater's ratings of a case that equal the answer. The ratings of the other cases reduce the
+#' standard error. The default interval is `"corrected"`. With `systems = c(app = "pass")` in
+#' [ratings()], the estimate is the share of cases that pass. Gold cases must not be chosen by their
+#' truth, such as 50 of each category. [plan_gold()] computes how many gold cases are needed,
+#' [gate()] compares the result with a threshold, and [compare_systems()] compares versions of an
+#' application.
+#'
+#' In simulations with 500 cases and 20 to 100 gold cases, coverage of 90% intervals was .91 to .92
+#' on average, and .87 in the worst setting. The mean width was .83 times the width of intervals
+#' from gold cases only.
+#'
+#' @section Calibration samples:
+#' A calibration sample shows the error rates of one rater on other cases with known truth. It is a
+#' matrix of counts (true categories x ratings), given as `known_raters = list(judge = counts)` for
+#' a rater named `judge`. If this rater is the only one, the accuracy of a system that gives all
+#' cases the same answer is estimated, such as `systems = c(app = "pass")` in [ratings()]. It is the
+#' base rate of this answer, corrected for the rater's errors. `method` and `interval` of the result
+#' are `"calibrated"`. [fit_raters()], whose result has class `judge_fit` in this case, explains the
+#' formulas.
+#'
+#' The estimate assumes that the rater makes the same errors on these cases as in the sample. This
+#' assumption often fails. In public results of language models as judges, the sample was from
+#' another part of the same benchmark, and 90% intervals covered .51 of 135 pass rates.
+#'
+#' @section Groups and clusters:
+#' With `by`, each group of cases is fitted separately. If groups differ only in base rates, a model
+#' with a formula for base rates needs fewer parameters, see [rater_model()]. With a
+#' parallel `future::plan()`, its workers fit the groups, with the same results.
+#'
+#' Cases of one patient, or passages of one document, are not independent. With `cluster`, whole
+#' clusters are resampled, and sampling errors allow for the dependence. Estimates do not change.
+#' With fewer than about 20 clusters, intervals are too short; with one cluster they are `NA`. With
+#' gold cases in fewer than five clusters, there is no interval from gold cases.
 #'
 #' @section Warnings:
-#' Averaged estimates and robust intervals have two warnings:
-#' * `fallible_warning_few_data`: an interval for sampling error only would be wider than .2, and
-#'   sampling is the larger part of the error. More cases help.
-#' * `fallible_warning_assumption`: the standard error is above .08, and possible shared errors
-#'   contribute at least as much to it as sampling. The warning names the largest cause (raters who
-#'   favour one category, a wide range, raters who are often wrong). Cases with known truth help.
-#'   There is always a warning if machines rate. There is none if `common` is given as a number,
-#'   `"none"` or `"all"`, or if gold cases measure the accuracy.
+#' * `fallible_warning_few_data`: sampling error is the larger part of the error, and by itself
+#'   makes the interval wider than .2. More cases help.
+#' * `fallible_warning_assumption`: the standard error is above .08, and the allowance for shared
+#'   errors is at least as large as sampling error; or all raters are machines. Gold cases help.
+#' * `fallible_warning_raters`: some raters gave the same answer to all cases, which would be
+#'   improbable by chance. Such a rater carries no information about the truth. Method `"average"`
+#'   leaves these raters out by default.
 #'
-#' Estimates without a warning can be wrong, too. Of 120 data sets in which people rate, 43 had a
-#' mean error above .05, 6 of them without a warning; of the other 77, 23 had a warning. Of 57 data
-#' sets in which machines rate without being declared, 38 had a mean error above .05, 11 of them
-#' without a warning.
+#' An estimate without a warning can be wrong, too. Of 43 public data sets in which people rated,
+#' and the mean error was above .05, 6 had no warning.
 #'
-#' `fallible_warning_raters`: some raters always gave the same answer. If the ratings of such a
-#' rater had been drawn at random from those of the panel, they would all be equal with a
-#' probability of at most .01. Such a rater carries no information about the truth. Method
-#' `"average"` leaves these raters out, unless `common` is given as a number, `"none"` or `"all"`,
-#' or truths or raters are known. In 12 public sources with such raters, the mean error decreased by
-#' .008 (standard error .004). If no case has two other ratings, the accuracy is `NA`.
-#'
-#' @section Degenerate data:
-#' * *No case with ratings by two raters*, or pairs of raters that agree in at most 1 / N of the
-#'   cases: all values are `NA`, with a reason. If raters agree in more cases, but no better than by
-#'   chance given how often they use each category, the interval is wide (see *Intervals*).
-#' * *Perfect agreement*, two raters, unused categories, raters below chance among better ones, and
-#'   repeated ratings: there are estimates, and priors keep them inside (0, 1). Repeated ratings are
-#'   independent unless they are reruns, see [ratings()].
-#' * *Only one category used*: chance agreement is unknown, and with `common = "typical"` the
-#'   estimate is `NA`.
-#' * *Weights* that are whole numbers are numbers of cases. If other weights sum to one (.99 to
-#'   1.01), they are the probabilities of a population, and are treated as shares of a million
-#'   cases. Otherwise they are scaled, so that they sum to the number of cases with positive weight.
-#'   There is no interval.
+#' @section Missing values and weights:
+#' * *No agreement.* All values are `NA`, with a reason, if no case has ratings by two raters. They
+#'   are also `NA` if, of all pairs of ratings of the same case, at most a share of 1 / (number of
+#'   categories) is equal.
+#' * *One category.* If raters used only one category, the estimate is `NA` with
+#'   `common = "typical"`.
+#' * *No variation.* The bootstrap interval is `NA` if replicates do not vary, as for a system that
+#'   is always right, or if most replicates have no estimate.
+#' * *Weights* of cases that are whole numbers are numbers of cases. Other weights are relative, and
+#'   there is no interval. If they sum to one, they are the probabilities of a population.
 #'
 #' @section Errors:
-#' Unsuitable arguments raise an error of class `fallible_error_argument`. It names the argument and
-#' describes what to do. See [conditions] for all classes.
+#' Unsuitable arguments raise an error of class `fallible_error_argument`, which names the argument
+#' and describes what to do. [conditions] lists all classes.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

@@ -2,118 +2,117 @@
 
 #' Tables of an accuracy estimate
 #'
-#' Returns the estimates, and the results on which they are based, as tibbles.
+#' `tidy()` and `glance()` return tables of an [estimate_accuracy()] result as tibbles. `x[i]` keeps
+#' some of its systems, and `format()` returns short text.
 #'
 #' @param x An [estimate_accuracy()] result.
 #' @param i Systems to keep: names, numbers or truth values.
-#' @param digits Number of decimals of the percentages.
+#' @param digits Number of decimals of the percentages, by default 0.
 #' @param ... Not used.
-#' @return `tidy(x, what)` returns a tibble. The default `what` is `"estimate"`.
+#' @return `x[i]`: an estimate for the systems `i` only. `format()`: a line per system, such as
+#'   `78% (90% interval 67% to 90%)`.
 #'
-#'   `"estimate"`, a row per `system`. Accuracy is for the cases that the system answered.
+#'   `tidy(x, what)`: a table named by `what`, with a row per `system` by default. The
+#'   sections *Methods*, *Shared errors of systems and raters* and *Intervals* of
+#'   [estimate_accuracy()] define the terms.
+#'
+#'   `"estimate"` (the default): accuracies for the cases that a system answered.
 #'   * `estimate`: accuracy, a probability; `std.error`: its standard error; `conf.low`,
 #'     `conf.high`: limits of the interval.
 #'   * `shared`, `independent`: accuracy if the system shares all errors of the raters, and if its
 #'     errors are independent of the raters' errors. `NA` for methods `"binned"` and `"unbinned"`
 #'     without a robust interval.
-#'   * `n`: number of cases with ratings that the system answered; `method`; `reason`: why a value
-#'     is `NA`.
-#'   * `answered`, only if systems abstained (see argument `abstain` of [ratings()]): share of its
-#'     cases that the system answered. It is called coverage in selective classification, and yield
-#'     in medicine.
-#'   * `accuracy_all`, only if systems abstained: accuracy if abstentions count as wrong, `answered`
-#'     times `estimate`; `all.low`, `all.high`: limits of its interval.
+#'   * `n`: number of rated cases that the system answered; `method`; `reason`: why a value is `NA`,
+#'     or why an estimate is doubtful.
+#'   * `answered`: share of its cases that the system answered. This and the next columns exist only
+#'     if systems abstained (argument `abstain` of [ratings()]).
+#'   * `accuracy_all`: accuracy if abstentions count as wrong, which is `answered` times `estimate`;
+#'     `all.low`, `all.high`: limits of its interval.
 #'
-#'   `"details"`, a row per `system`. Method `"average"` and robust intervals compute averages over
-#'   a family of models ("averaged models"). In other estimates, columns that need them are `NA`.
-#'   * `uninformative`, for method `"binned"`: share of the system's cases in bins without
-#'     information (`estimate_raw` in table `"bins"` is `NA`).
+#'   `"details"`: quantities from which estimates and intervals are computed. *Averaged models* are
+#'   the models of method `"average"`, which robust intervals of other methods also use. Without
+#'   them, columns that need them are `NA`.
+#'   * `uninformative`, for method `"binned"`: share of the system's cases in bins in which all
+#'     categories are equally probable.
 #'   * `mean_posterior`: mean posterior probability of the system's answers.
 #'   * `failed`: number of bootstrap replicates without an estimate.
-#'   * `common`: position of the estimate between `independent` (0) and `shared` (1) that is
-#'     assumed; see argument `common` of [estimate_accuracy()]. `NA` for methods with a fixed
-#'     assumption.
+#'   * `common`: assumed degree to which the system shares the raters' errors, from 0 (the estimate
+#'     is `independent`) to 1 (it is `shared`). `NA` for methods without argument `common`.
 #'   * `sampling`: standard error due to sampling.
 #'   * `rater_error`: share of wrong ratings under the averaged models.
-#'   * `independence_weight`: total weight of the averaged models in which raters' errors show no
-#'     sign of dependence (equal difficulty, no separate error rates). Weights are from fits to the
-#'     raters, without systems.
-#'   * `dependence_weight`: prior weight of dependence, from 0 to 1 (see [estimate_accuracy()]).
-#'   * `average_shared`: accuracy if the system shares all errors of the raters, under the models
-#'     that method `"average"` averages.
-#'   * `base_rate_range`: range of accuracies over the base rates that are compatible with the
+#'   * `independence_weight`: total weight of the averaged models, fitted to the raters only, in
+#'     which cases are equally difficult and raters have no separate confusion matrices.
+#'   * `dependence_weight`: prior weight of shared errors, from 0 to 1.
+#'   * `average_shared`: accuracy `shared` (see table `"estimate"`) under the averaged models.
+#'   * `base_rate_range`: range of the accuracy over all base rates that are compatible with the
 #'     ratings.
-#'   * `centre`: centre of the robust interval. It is equal to the estimate unless the raters are
+#'   * `centre`: centre of the robust interval. It differs from the estimate only if all raters are
 #'     machines.
-#'   * `disagreement_error`, for all methods: share of ratings that differ from the most frequent
-#'     category among the other ratings of the case. If several categories are most frequent, each
-#'     counts in part.
+#'   * `disagreement_error`: share of ratings that differ from the most frequent category among the
+#'     other ratings of the case. If several categories are most frequent, each counts in part.
 #'
-#'   `"members"`, a row per `system` and averaged model; no rows if there are none.
-#'   * `accuracy`, `errors`, `difficulty`: assumptions of the model, as in [rater_model()]. Together
-#'     with `concentration` they identify the model.
-#'   * `log_prior`, `log_evidence`, `weight`: log prior probability, log evidence and weight.
+#'   `"members"`: a row per system and averaged model; no rows if there are none.
+#'   * `accuracy`: `"common"` (one accuracy for all raters) or `"rater"` (one for each).
+#'   * `errors`: wrong answers are equally probable (`"uniform"`) or depend on the distance from the
+#'     true category (`"distance"`). Otherwise each judge (rater or system) has separate error
+#'     probabilities (`"own"`) or a confusion matrix (`"matrix"`).
+#'   * `difficulty`: difference in accuracy between easy and difficult cases; 0 if cases are equally
+#'     difficult.
+#'   * `concentration`: concentration of the Dirichlet prior of separate error probabilities; `NA`
+#'     without them. High values mean that judges are similar.
+#'   * `log_prior`, `log_evidence`, `weight`: log prior probability, log marginal likelihood, and
+#'     posterior probability of the model.
 #'   * `estimate`, `std.error`, `rater_accuracy`: accuracy of the system, its standard error, and
-#'     mean accuracy of raters under the model. They are approximate if the weight of the model is
-#'     negligible.
+#'     mean accuracy of raters under the model.
 #'
-#'   `"gold"`, a row per `system` and `interval` if gold cases measure the accuracy (see
-#'   [estimate_accuracy()]).
+#'   `"gold"`: a row per system and interval, if gold cases (cases with known truth) measure the
+#'   accuracy.
 #'   * `interval`: `"gold alone"` (Wilson's interval from gold cases only), `"ratings alone"` (from
-#'     ratings only), `"corrected"`, `"combined"`, or `"anytime"` if it was chosen. See
-#'     [estimate_accuracy()] for the last three.
-#'   * `estimate`, `std.error`, `conf.low`, `conf.high`.
-#'   * `labels`: number of gold cases that would give the same precision if there were no ratings
-#'     and the accuracy were `estimate`. Standard errors of `"gold alone"` and `"corrected"` are
-#'     computed from the share of right answers to gold cases instead.
-#'   * `weight`: weight of the gold cases in the estimate, from 0 to 1. It is 1 for `"corrected"`,
-#'     where the estimate from ratings is not used as a prior. `reason`: why a value is `NA`.
+#'     ratings only), or an interval of [estimate_accuracy()] that uses both.
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: as above.
+#'   * `labels`: number of gold cases that would give the same standard error without ratings.
+#'   * `weight`: weight of the gold cases in the estimate, from 0 to 1. It is 1 if the estimate from
+#'     ratings is not used as a prior. `reason`: why a value is `NA`.
 #'
-#'   `"gold_details"`, a row per `system`.
-#'   * `gold`: number of gold cases that the system answered (with copies, if weights of cases are
-#'     counts); `cases`: number of cases of which they are a sample.
-#'   * `worth`: number of gold labels without ratings that are equivalent to one gold label with
-#'     ratings, for the `"corrected"` interval.
-#'   * `statistic`, `p.value`: test that the estimate from ratings is correct, `NA` with fewer than
-#'     five gold cases.
-#'   * `common`: position of the corrected estimate between `independent` (0) and `shared` (1) of
-#'     table `"estimate"`, clipped to \[0, 1\]; `common.low`, `common.high`: limits of its interval.
-#'     They are `NA` if the whole interval is outside \[0, 1\].
+#'   `"gold_details"`: tests and other results from gold cases.
+#'   * `gold`: number of gold cases that the system answered; `cases`: number of cases of which they
+#'     are a sample.
+#'   * `worth`: number of gold cases without ratings that are equivalent to one gold case with
+#'     ratings.
+#'   * `statistic`, `p.value`: z statistic and p-value of the test that gold cases and ratings have
+#'     the same accuracy; `NA` with fewer than five gold cases.
+#'   * `common`: degree of sharing errors, as in table `"details"`, but estimated from gold cases
+#'     and limited to \[0, 1\]; `common.low`, `common.high`: limits of its interval. `NA` if the
+#'     whole interval is outside \[0, 1\].
 #'   * `reason`: why gold cases do not measure the system.
 #'
-#'   `"replicates"`, a row per bootstrap replicate and system; no rows if there are no replicates.
-#'   * `replicate`, `system`, `estimate`.
+#'   `"replicates"`: a row per bootstrap replicate and system: `replicate`, `system`, `estimate`.
 #'
-#'   `"bins"`, a row per `system` and bin with cases, highest bin first (Lehner 2015, Table 4). A
-#'   bin contains the cases whose highest posterior probability is in the same range.
-#'   * `lower`, `upper`: limits of the bin, `(lower, upper]`.
+#'   `"bins"`, for method `"binned"`: a row per system and bin (Lehner 2015, Table 4). A bin
+#'   contains the cases whose highest posterior probability is in the same range.
+#'   * `lower`, `upper`: limits of the bin; the lower limit is not in the bin.
 #'   * `probability`: mean of the highest posterior probability; `cases`: number (or sum of weights)
 #'     of the cases in the bin.
 #'   * `agreement`: share of the system's answers that are the most probable category.
-#'   * `estimate_raw`: accuracy before clipping, `NA` for a bin without information.
-#'   * `estimate`: accuracy after clipping; the accuracy of the system is the mean over bins,
-#'     weighted by `cases`.
+#'   * `estimate_raw`: accuracy in the bin before it is limited to \[0, 1\]. `NA` if all categories
+#'     are equally probable.
+#'   * `estimate`: accuracy in the bin.
 #'
 #'   `"roc"`, `"reliability"` and `"threshold"`, for systems with scores: see [score_curves].
 #'
-#'   `x[i]`: an estimate with only the systems `i`.
-#'
 #'   `glance()`: a tibble with one row.
-#'   * `systems`: number of systems; `method`, `interval`, `conf_level`.
+#'   * `systems`: number of systems; `method`, `interval`, `conf_level`: as in
+#'     [estimate_accuracy()].
 #'   * `agreement`, `kappa`, `chance_kappa`, `rater_accuracy`, `cases`, `raters`, `categories`: as
-#'     in [glance()][tidy.rater_fit] of the fit.
+#'     in [glance()][tidy.rater_fit] of a fit.
 #'   * `negative`: number of base rates that were estimated below zero and set to zero.
-#'   * `clip`, `bin_width`: settings of [estimate_accuracy()]; `replicates`: number of bootstrap
-#'     replicates.
-#'   * `gold`, `gold_sample`, `target`, only if gold cases measure the accuracy: number of gold
-#'     cases, how they were sampled, and what the interval is for.
-#'   * `rerun_reliability`: reliability of repeated runs of a single rater (`repeats = "reruns"` of
-#'     [ratings()]). Runs are compared by whether they equal the first system's answer. It is 1 if
-#'     the runs of a case agree, and 0 if they agree no more than runs of different cases. `NA` with
-#'     several raters, or if there are no reruns.
-#'
-#'   `format()`: a line per system, such as `78% (90% interval 67% to 90%)`; with names if there are
-#'   several systems.
+#'   * `clip`, `bin_width`: settings in argument `bins` of [estimate_accuracy()]; `replicates`:
+#'     number of bootstrap replicates.
+#'   * `gold`, `gold_sample`, `target`: number of gold cases, how they were sampled, and what the
+#'     interval is for, see [gold_cases()]. `NA` if no gold cases measure the accuracy.
+#'   * `rerun_reliability`: correlation between repeated ratings of a case by a single rater
+#'     (`repeats = "reruns"` of [ratings()]); each rating is coded by whether it equals the first
+#'     system's answer. `NA` with several raters, or without reruns.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -170,20 +169,26 @@ no_members <- tibble::tibble(
 #' Accuracy estimates by group of cases
 #'
 #' The result of [estimate_accuracy()] with `by`: a list with an estimate per group, named by group.
-#' `x[["name"]]` is an estimate like any other, for [compare_systems()], [confusion()] and other
-#' functions. Each group is fitted separately. Two properties are computed from all cases: how often
-#' raters use each category, and how often answers coincide by chance. An interval may therefore be
-#' narrower than it would be with the cases of the group only. [compare_systems()] of the whole list
-#' compares the groups, if they have gold cases (cases with known truth) that are a sample.
+#' An element `x[["name"]]` is an estimate for [compare_systems()], [confusion()] and other
+#' functions. [compare_systems()] of the whole list compares the groups, if they have gold cases
+#' (cases with known truth) that are a sample.
+#'
+#' Each group is fitted separately. Only a few properties of the raters are computed from all cases,
+#' such as which raters always give the same answer, and how often raters use their most frequent
+#' category. Intervals may therefore differ from those of an estimate from the cases of one group.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
-#' @param ... Passed on to `format()` of each estimate.
-#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], stacked, with `group` as the first
-#'   column. `tidy(x, "groups")`: the `glance()` of each group. `glance()`: a tibble with one row:
-#'   the numbers of `groups`, `systems`, `cases` and `missing` estimates, and values that are the
-#'   same in all groups, such as `method`, `interval` and `conf_level`. `format()`: a line per
-#'   estimate, named by group (and by system, if there are several). `autoplot()`: a ggplot of
-#'   estimates and intervals.
+#' @param ... Not used.
+#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], with `group` as the first column.
+#'
+#'   `tidy(x, "groups")`: a row per group, the columns of `glance()` of its estimate.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `groups`, `systems`, `cases` and `missing`
+#'   estimates, and values that are the same in all groups, such as `method`, `interval` and
+#'   `conf_level`.
+#'
+#'   `format()`: a line per estimate, named by group (and by system, if there are several).
+#'   `autoplot()`: a ggplot of estimates and intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)

@@ -1,64 +1,64 @@
 #' Accuracy of systems
 #'
-#' Estimates the probability that a system (a classifier) gives the correct category, from the
-#' agreement between raters. True categories are not needed. Fits a model of the raters first,
-#' unless `x` is a fit.
+#' Estimates the accuracy of systems (classifiers): the probability that a system gives a case its
+#' true category. The estimates are computed from ratings, the categories that several raters gave
+#' to the same cases. True categories are not needed. If they are known for a random sample of the
+#' cases, they correct the estimates. [fallible-glossary] defines the terms.
 #'
-#' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method Estimation method: `r list_ids(accuracy_methods)`; see *Methods*. The default
-#'   `NULL` is `"average"` for the K-model (see `model`), and `"joint"` for other models and for
-#'   fits with known raters. For a fit by [as_rater_fit()], `method` is `"shared"` (the default),
-#'   `"binned"` or `"unbinned"`, and `interval` is `"bootstrap"` or `"none"`. `method` may also be a
-#'   function of a [ratings()] object. It returns one number per system, or a data frame with a row
-#'   per system and a column `estimate`. Its `interval` is `"bootstrap"` (the function is called
-#'   with resampled ratings) or `"none"`. If the function has an argument `weights`, it is called
-#'   with the original ratings and with the number of times that each case was drawn.
-#' @param model Model of the raters, a [rater_model()], for methods `"joint"` and `"shared"`. The
-#'   other methods need the default, the K-model (one accuracy for all raters, see [k_model()]).
-#'   User-defined models ([rater_family()]) and models with a formula also work with `"binned"` and
-#'   `"unbinned"`; their `interval` is `"bootstrap"` (the default) or `"none"`. If `x` is a fit, its
-#'   model is used.
-#' @param interval Kind of interval: `r list_ids(accuracy_intervals)`; see *Intervals*. `"profile"`
-#'   needs method `"joint"`; `r list_ids(gold_intervals)` need gold cases that are a sample. The
-#'   default `NULL` is `"combined"` with such gold cases and `"robust"` without them.
+#' @param x A [ratings()] object with systems, or a [fit_raters()] result for such an object.
+#' @param method Name of the estimation method: `r list_ids(accuracy_methods)`; see *Methods*. The
+#'   default `NULL` is `"average"`; with another `model` than the default, or with known raters, it
+#'   is `"joint"`; for an [as_rater_fit()] result, it is `"shared"`. A function is also accepted.
+#' @param model Model of the raters, a [rater_model()] or [rater_family()]. The default is the
+#'   K-model, [k_model()], in which all raters have the same accuracy. Methods `"joint"` and
+#'   `"shared"` work with any model, the other methods with the default; `"binned"` and `"unbinned"`
+#'   also with a [rater_family()]. If `x` is a fit, its model is used.
+#' @param interval Kind of interval: `r list_ids(accuracy_intervals)`; see *Intervals*. The default
+#'   `NULL` is `"combined"` with a sample of gold cases and `"robust"` without. If the model is a
+#'   [rater_family()], `x` is an [as_rater_fit()] result, or `method` is a function, it is
+#'   `"bootstrap"`, and the only other choice is `"none"`.
 #' @param conf_level Nominal coverage of the interval, in (0, 1). The default is 0.9, or option
 #'   `fallible.conf_level` (see [fallible-options]).
 #' @param bins A list of settings for methods `"binned"` and `"unbinned"`. `width`: width of the
-#'   bins, in \[0.001, 1\], by default 0.1 (1 gives a single bin). `clip`: where estimates are
-#'   clipped to \[0, 1\], in each `"bin"` (the default, as published), `"overall"`, or `"none"`.
-#' @param common How many of the raters' errors a system is assumed to share, see section *Shared
-#'   errors of systems and raters* of [estimate_accuracy()]. It is `"none"`, as in the published
-#'   method; `"all"`, the system errs where the raters err;
-#'   `"typical"`, the amount found in typical public data; or a number in \[0, 1\], from none (0) to
-#'   all (1). `NULL`, the default, is `"typical"` for method `"average"` and `"none"` for `"joint"`.
-#'   The other methods do not use `common`.
-#' @param resampling A list of settings for the bootstrap. `replicates`: their number, by default
-#'   1000, and 200 for robust intervals and intervals with gold cases (with `"average"` these need
-#'   no replicates). `threads`: number of threads, by default 1 or option `fallible.threads`, at
-#'   most the number of cores and option `mc.cores`; results do not depend on it. `cluster`:
-#'   clusters of cases that are resampled together, such as the cases of a patient, because they are
-#'   dependent. It is the quoted name of a covariate, as in `cluster = "patient"`, or another form
-#'   of `by`. If a `future::plan()` uses other machines, they compute the replicates
-#'   (`"multisession"` and `"multicore"` are not used: on one machine threads are faster).
+#'   bins of `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: where estimates are limited to
+#'   \[0, 1\]: in each `"bin"` (the default), only `"overall"` in the mean of the bins, or `"none"`.
+#' @param common Degree to which a system is assumed to share the errors of the raters. `"none"`:
+#'   its errors are independent. `"all"`: it errs where the raters err. `"typical"`: a degree found
+#'   in public data. Or a number from 0 (none) to 1 (all). `NULL`, the default, is `"typical"` for
+#'   method `"average"` and `"none"` for `"joint"`. Other methods do not accept `common`. See
+#'   section *Shared errors of systems and raters* of [estimate_accuracy()].
+#' @param resampling A list of settings for the bootstrap. `replicates`: number of replicates, by
+#'   default 1000 for bootstrap intervals and 200 for other intervals that need replicates.
+#'   `threads`: number of threads, by default 1, or option `fallible.threads`. `cluster`: groups of
+#'   dependent cases, which are resampled together, such as the cases of one patient. It is the
+#'   quoted name of a covariate, as in `cluster = "patient"`, or a value for each case in one of the
+#'   forms of argument `by` of [estimate_accuracy()].
 #' @param systems Names of the systems to evaluate; `NULL`, the default, for all.
-#' @param known_truth Cases whose true category is known ("gold cases"). Either the result of
-#'   [gold_cases()], which also records how the cases were sampled, or anything that its argument
-#'   `truth` accepts. `TRUE` uses the truth that `x` contains (see [ratings()]); it is not used
-#'   otherwise. For several variables also a list with their names.
-#' @param known_raters Raters with known error rates, from a calibration on other cases, as in
-#'   [fit_raters()]. Cannot be used together with `known_truth`. See *Calibration samples*.
+#' @param known_truth Cases whose true category is known ("gold cases"): a vector of categories
+#'   named by case, or a data frame with columns `case` and `truth`. `TRUE` uses the truth that `x`
+#'   contains (argument `truth` of [ratings()]). A result of [gold_cases()] also contains how the
+#'   cases were sampled. `NULL`, the default, for none.
+#' @param known_raters Raters with known error rates, in the forms that [fit_raters()] accepts.
+#'   Cannot be used together with `known_truth`. See *Calibration samples*.
 #' @param gold_sample How the gold cases were chosen: `"random"`; the probability with which each
-#'   case was chosen, in one of the forms of argument `sample` of [gold_cases()]; or `"given"` (the
-#'   default), chosen by hand.
+#'   case was chosen, in one of the forms of argument `sample` of [gold_cases()]; or `"given"`,
+#'   chosen by hand. `NULL`, the default, is treated as `"given"`, with a warning.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
 #'   [autoplot()][autoplot.accuracy_estimate] and [update()][update.accuracy_estimate], which adds
-#'   gold cases. `tidy()` returns a row per `system`: `estimate`, its accuracy; `std.error`;
-#'   `conf.low` and `conf.high`; `shared` and `independent`, the accuracy if the system shares all
-#'   of the raters' errors, and if its errors are independent (all of these are probabilities);
-#'   `n`, the number of cases; `method`; and `reason`, why a value is `NA`. `tidy(x, "bins")`,
-#'   `tidy(x, "details")` and others return further tables.
+#'   gold cases. With `by`, a list of such objects, see [accuracy_by_group].
+#'
+#'   `tidy()` returns a row per system:
+#'   * `system`: its name.
+#'   * `estimate`: its accuracy, a probability; `std.error`: standard error; `conf.low`,
+#'     `conf.high`: limits of the interval.
+#'   * `shared`, `independent`: its accuracy if it shares all of the raters' errors, and if its
+#'     errors are independent of theirs.
+#'   * `n`: number of rated cases that it answered.
+#'   * `method`; `reason`: why a value is `NA`, or why an estimate is doubtful.
+#'
+#'   [tidy.accuracy_estimate] describes the other tables, such as `tidy(x, "details")`.
 #' @family estimation
 #' @templateVar where Equations 6-7
 #' @template ref-lehner

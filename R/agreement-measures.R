@@ -160,53 +160,57 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' Each function returns one measure of agreement as a number. [agreement()] computes several
 #' measures, with standard errors and intervals.
 #'
-#' Notation: `Po` is observed agreement, the share of pairs of ratings of the same case that agree.
-#' `Pe` is agreement expected by chance, `N` the number of categories and `p` the share of each
-#' category. Chance-corrected measures are `(Po - Pe) / (1 - Pe)`. With `scale_weights`, let `w` be
-#' the `N` x `N` matrix of weights; `Po` is then the mean weight of all pairs of ratings of a case.
+#' `Po` is observed agreement: the share of pairs of ratings of the same case that agree. `Pe` is
+#' the agreement expected by chance, `N` the number of categories, and `p` the vector of shares of
+#' the categories in all ratings. Measures with a `Pe` below are `(Po - Pe) / (1 - Pe)`. With
+#' `scale_weights`, let `w` be the `N` x `N` matrix of weights. `Po` is then the mean weight of all
+#' pairs of ratings of the same case.
 #'
 #' * `percent_agreement()`: `Po`.
-#' * `chance_kappa()`: `Pe = 1/N` (Lehner 2015); with weights, `Pe = mean(w)`.
-#'   `bennett_s()` is the same measure, and so are Brennan and Prediger's kappa and PABAK.
-#' * `scott_pi()`, `fleiss_kappa()`: `Pe = sum(p^2)`, with `p` over all raters; with weights,
-#'   `sum(w * outer(p, p))`. Scott's pi is for two raters, Fleiss' kappa for any number.
-#' * `cohen_kappa()`, `conger_kappa()`: `Pe` is the mean over pairs of raters of `sum(p1 * p2)`,
-#'   with the shares `p1` of the first and `p2` of the second rater. Cohen's kappa is for two
-#'   raters, Conger's for any number.
+#' * `chance_kappa()`, `bennett_s()`: `Pe = 1/N` (Lehner 2015), also known as Brennan and Prediger's
+#'   kappa and PABAK. With weights, `Pe = mean(w)`.
+#' * `scott_pi()` for two raters, `fleiss_kappa()` for any number: `Pe = sum(p^2)`. With weights,
+#'   `Pe = sum(w * outer(p, p))`.
+#' * `cohen_kappa()` for two raters: `Pe = sum(p1 * p2)`, where `p1` and `p2` are the shares of the
+#'   categories in the ratings of each rater. With weights, `Pe = sum(w * outer(p1, p2))`.
+#' * `conger_kappa()` for any number of raters: `Pe` is the mean of this `Pe` over all pairs of
+#'   raters.
 #' * `light_kappa()`: the mean of Cohen's kappa over all pairs of raters.
 #' * `gwet_ac()`: AC1 has `Pe = sum(p * (1 - p)) / (N - 1)`. With weights, AC2 multiplies this `Pe`
 #'   by `sum(w) / N`.
-#' * `krippendorff_alpha()`: 1 minus observed divided by expected disagreement. Both are over
-#'   ratings of cases with two or more ratings, with a correction for small samples.
-#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters,
-#'   with row sums `A_i.` and column sums `A_.i`. In the agreement chart it is the area of the
-#'   squares of agreement divided by the area of the rectangles of the margins.
-#' * `yule_y()`: for two raters and two categories, `(sqrt(OR) - 1) / (sqrt(OR) + 1)` with the odds
-#'   ratio `OR`. If a cell off the diagonal is zero, the value is the limit 1; if a cell on the
-#'   diagonal is zero, it is -1.
-#' * `information_agreement()`: mutual information of two raters divided by the smaller of their
-#'   entropies. If a rater used only one category, the ratio is 0 / 0. With `continuity`, the value
-#'   is then the limit of matrices in which the zeros are replaced by a vanishing number:
-#'   `1 - m / N`, where the other rater used `m` categories. Like all estimates of mutual
-#'   information, it is biased upwards in small samples.
+#' * `krippendorff_alpha()`: `1 - Do / De`, where `Do` is the mean disagreement (see `level`) of two
+#'   ratings of the same case, and `De` that of any two ratings. Cases with a single rating are left
+#'   out.
+#' * `bangdiwala_b()` for two raters: `sum(diag(A)^2) / sum(rowSums(A) * colSums(A))`, where `A` is
+#'   their agreement matrix.
+#' * `yule_y()` for two raters and two categories: `(sqrt(OR) - 1) / (sqrt(OR) + 1)`, where `OR` is
+#'   the odds ratio of their agreement matrix.
+#' * `information_agreement()` for two raters: their mutual information divided by the smaller of
+#'   their entropies. It is biased upwards in small samples.
 #'
 #' @inheritParams agreement
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
-#'   of class [table][base::table]; see [as_ratings()]. For several variables, use [agreement()].
-#' @param level How Krippendorff's alpha measures disagreement: `"nominal"` (the default);
-#'   `"ordinal"`, squared differences of ranks among all ratings; `"interval"`, squared differences
-#'   of values; or `"ratio"`, squared relative differences. Values are the labels if all are
-#'   numbers, and otherwise the positions of the categories. Categories are in the order of their
-#'   values. (`scale_weights = "ordinal"` uses Gwet's distances instead.) Like weights, levels above
-#'   `"nominal"` need labels that are numbers, or a declared order. For `"interval"`, `x` may be a
-#'   matrix or data frame of cases x raters with any number of distinct numbers.
-#' @param continuity If `TRUE`, the default, returns a limit instead of `NA` if a rater used only
-#'   one category; see Details.
+#'   of class [table][base::table]; see [as_ratings()].
+#' @param level How Krippendorff's alpha measures the disagreement of two ratings: `"nominal"` (the
+#'   default), 0 if they are equal and 1 otherwise; `"interval"`, squared difference of their
+#'   values; `"ratio"`, squared difference divided by the squared sum of their values; `"ordinal"`,
+#'   squared difference of their ranks among all ratings. Values are the labels, if all are numbers,
+#'   and otherwise the positions of the categories. Levels other than `"nominal"` need labels that
+#'   are numbers, or ordered categories. For `"interval"`, `x` may be a matrix of numbers with any
+#'   number of different values.
+#' @param continuity If a rater used only one category, the ratio of `information_agreement()` is 0
+#'   / 0. If `TRUE`, the default, the value is then the limit `1 - m / N`, where `m` is the number
+#'   of categories that the other rater used. If `FALSE`, it is `NA`.
 #' @param ... Not used; catches misspelt arguments.
 #' @return One number. If the measure is undefined, `NA` with a warning of class
 #'   `fallible_warning_undefined` that gives the reason.
 #' @family agreement
 #' @seealso [measures()] for references.
+#' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
+#'   Analytics.
+#'
+#'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
+#'   pragmatic annotation. *LREC 2006*.
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' fleiss_kappa(x)

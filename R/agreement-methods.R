@@ -1,13 +1,15 @@
 #' Tables and benchmarks of agreement results
 #'
-#' Tables of an [agreement()] result `x`, among them benchmark levels with their probabilities.
+#' Extracts tables from an [agreement()] result `x`, among them benchmark levels: names for ranges
+#' of kappa, such as "substantial" for 0.6 to 0.8, with their probabilities.
 #'
-#' Benchmark scales give ranges of kappa a name, such as "substantial" for .65. The probability of
-#' each level comes from a normal distribution, truncated to \[-1, 1\] (Gwet 2014). Before
-#' truncation, the mean is the estimate and the standard deviation is the standard error. The level
-#' *reached* is the highest level with this property: the probability of this level or a higher
-#' level is at least `conf_level` of [agreement()]. The column `benchmark` of the [agreement()]
-#' result `x` is the level reached on the scale of Landis and Koch.
+#' @section Benchmark levels:
+#' A level is a range on a benchmark scale. Its probability is computed from a normal distribution
+#' that is truncated to \[-1, 1\] (Gwet 2014). The distribution has the estimate as mean and the
+#' standard error as standard deviation, both before truncation. The level *reached* is the highest
+#' level such that this level and all higher levels together have a probability of at least
+#' `conf_level` of [agreement()]. Column `benchmark` of `x` is the level reached on the scale of
+#' Landis and Koch.
 #'
 #' @return `tidy()`: a tibble with the columns of `x`.
 #'
@@ -18,28 +20,25 @@
 #'   `category1` and `category2`.
 #'
 #'   `tidy(x, "overlap")`: a row per rater, with the number of `ratings` and three shares of all
-#'   cases: `coverage` (rated by this rater), `overlap` (also rated by another rater) and `conflict`
-#'   (another rater chose another category).
+#'   cases: `coverage` (rated by this rater), `overlap` (rated by this and another rater) and
+#'   `conflict` (another rater chose another category).
 #'
 #'   `tidy(x, "benchmark", scale = "landis-koch")`: a row for each estimate in `x` and each level of
 #'   the scale, highest level first. `scale` may also be `"fleiss"` (Fleiss 1981) or `"altman"`
-#'   (Altman 1991). The first columns are the columns of `x` that identify the estimate. Other
-#'   columns:
+#'   (Altman 1991). The first columns identify the estimate, as in `x`. The other columns are:
 #'
 #'   * `estimate`, `scale`, `level`; `lower`, `upper`: bounds of the level.
 #'   * `membership`: probability of the level; `cumulative`: probability of this or a higher level.
-#'   * `reached`: `TRUE` for the level that is reached; `reason`: why a probability is `NA`.
+#'   * `reached`: `TRUE` for the level that is reached.
+#'   * `reason`: why a probability is `NA`. The scales are not defined for measures that are not
+#'     corrected for chance.
 #'
-#'   Probabilities are `NA` if there is no standard error, and for measures that the scales were not
-#'   made for. These are measures that are not corrected for chance or cannot be negative, and
-#'   registered measures whose largest value is not 1.
+#'   `glance()`: a tibble with one row: the numbers of `measures`, `raters`, `cases` (the largest
+#'   number used for an estimate), `estimates` and `missing` estimates; the settings `pairwise`,
+#'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights` and `replicates` of
+#'   [agreement()].
 #'
-#'   `glance()`: a tibble with one row: the numbers of `measures`, `raters` and `cases` (the largest
-#'   number used for an estimate), of `estimates` and of `missing` estimates; `pairwise`,
-#'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights`, `replicates`.
-#'
-#'   `format()`: a string, such as `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`; if there are
-#'   several estimates, one line with all of them.
+#'   `format()`: one line of text, such as `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}

@@ -1,56 +1,63 @@
 #' Tests and comparisons of agreement
 #'
-#' Tests whether a measure of agreement equals a given value, by default 0 (agreement by chance).
-#' With `y`, compares the agreement of two panels of raters, such as two pairs of raters, or the
-#' same raters before and after training. With `by`, compares two groups of cases.
+#' Tests whether a measure of agreement, such as a kappa, equals a given value, by default 0
+#' (agreement by chance). With `y`, compares the agreement of two panels of raters, such as two
+#' pairs of raters, or the same raters before and after training. With `by`, compares two groups of
+#' cases.
 #'
 #' @section Standard errors:
-#' With `null = 0`, Scott's pi, Fleiss' kappa and Cohen's kappa are tested with the standard error
-#' under independent ratings and the normal distribution (method `"null"`). For Scott's pi and
-#' Fleiss' kappa it is the error of Fleiss, Nee and Landis (1979), here extended to weights and
-#' unequal numbers of ratings. For Cohen's kappa it is the error of Fleiss, Cohen and Everitt
-#' (1969). Do not use these errors for intervals. All other tests use the ordinary standard error
-#' and Student's t with `n - 1` degrees of freedom.
+#' With `null = 0` and without `y` and `by`, tests of Scott's pi, Fleiss' kappa and Cohen's kappa
+#' use the standard error under independent ratings and the normal distribution. Column `method` is
+#' then `"null"`, and `interval` has no effect. These standard errors are those of Fleiss, Nee and
+#' Landis (1979) for Scott's pi and Fleiss' kappa, and of Fleiss, Cohen and Everitt (1969) for
+#' Cohen's kappa. All other tests use the standard error of [agreement()] and Student's t
+#' distribution with `n - 1` degrees of freedom.
 #'
-#' @section Dependent measures:
-#' Two panels that rated the same cases are dependent. The influence of a case is the derivative of
-#' a measure with respect to the weight of the case. The standard error of a difference is computed
-#' from the influence of each case on both measures: the two influences are subtracted, so that the
-#' variation that both have cancels. This is valid for any measure, and for panels with some of the
-#' same raters. Cases are matched by their identifiers, or by row in matrices without row names. If
-#' only one panel rated a case, only its influence on that panel's measure is used. The degrees of
-#' freedom are those of the smaller panel.
+#' @section Comparison of two panels:
+#' Two panels that rated the same cases are dependent. The standard error of their difference is
+#' therefore `sqrt(sum((e1 - e2)^2))`. For each case, `e1 = d1 * sqrt(n1 / (n1 - 1))`, where `d1` is
+#' the derivative of the first measure with respect to the weight of the case, and `n1` is the
+#' number of cases of the first panel. `e2` is the same for the second panel. `e1` or `e2` is 0 for
+#' a case that the panel did not rate. Student's t distribution has `min(n1, n2) - 1` degrees of
+#' freedom. Cases are matched by their identifiers, or by row if they have none.
 #'
 #' @inheritParams agreement
-#' @param x As in [agreement()]; also a named list of ratings, with an element for each variable of
-#'   a codebook.
-#' @param y Ratings to compare with `x`, in any form that `x` may have except agreement matrices,
-#'   which do not identify cases. If `NULL`, the default, the agreement of `x` is compared with
-#'   `null`.
-#' @param ... `by`: two groups of cases, such as two waves of coding, whose agreement is compared
-#'   (without `y`). The name of a covariate of `x`, a vector with the names of cases, or a data
-#'   frame with the column `case`.
-#' @param null Value to test: of the agreement or, with `y`, of the difference. In \[-1, 1), by
-#'   default 0.
+#' @param x A [ratings()] object, or other data as in [agreement()]. Also a named list of ratings,
+#'   with an element for each variable (question) that raters coded.
+#' @param y Ratings to compare with `x`, in the same forms as `x` except agreement matrices. If
+#'   `NULL`, the default, the agreement of `x` is compared with `null`.
+#' @param ... `by`: two groups of cases, whose agreement is compared (without `y`). The name of a
+#'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
+#' @param null Tested value of the agreement or, with `y` or `by`, of the difference. In \[-1, 1),
+#'   by default 0.
 #' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
 #' @param interval How the standard error is computed: by formula (`"analytic"`, the default), or by
 #'   leaving out one case at a time (`"jackknife"`).
-#' @return A tibble of class `agreement_test`, with a row per measure. Without `y` its columns are
-#'   `measure`; `scale_weights`; `estimate`; `null`, the tested value; `std.error`; `statistic`,
-#'   `estimate` minus `null` in standard errors; `p.value`; `alternative`; `n`, the number of cases;
-#'   `method` of the standard error; `reason`, why a value is `NA`.
+#' @return A tibble of class `agreement_test`, with a row per measure. Columns without `y` and `by`:
+#'   * `measure`; `scale_weights`, the name of the weights.
+#'   * `estimate`; `null`, the tested value; `std.error`; `statistic`, which is
+#'     `(estimate - null) / std.error`; `p.value`; `alternative`.
+#'   * `n`, the number of cases; `method` of the standard error; `reason`, why a value is `NA`.
 #'
-#'   With `y` or `by`, `estimate` is the measure of `x` minus the measure of `y` (or of the first
-#'   minus the second group), and `estimate1` and `estimate2` are the two measures. `conf.low` and
-#'   `conf.high` are limits of the difference. `n` is the number of common cases (with `by`, of all
-#'   cases). There are no columns `null` and `alternative`.
+#'   With `y` or `by`, `estimate` is the measure of `x` minus that of `y`, or of the first minus the
+#'   second group. `estimate1` and `estimate2` are the two measures, `conf.low` and `conf.high` the
+#'   limits of the interval of the difference. `n` is the number of cases that both panels rated or,
+#'   with `by`, of all cases. There are no columns `null` and `alternative`.
 #'
-#'   It has methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
+#'   There are methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
 #' @family agreement
-#' @references Fleiss, J. L., Nee, J. C. M. and Landis, J. R. (1979). Large sample variance of kappa
-#'   in the case of different sets of raters. *Psychological Bulletin*, 86(5), 974--977.
+#' @references Fleiss, J. L., Cohen, J. and Everitt, B. S. (1969). Large sample standard errors of
+#'   kappa and weighted kappa. *Psychological Bulletin*, 72(5), 323--327. \doi{10.1037/h0028106}
+#'
+#'   Fleiss, J. L., Nee, J. C. M. and Landis, J. R. (1979). Large sample variance of kappa in the
+#'   case of different sets of raters. *Psychological Bulletin*, 86(5), 974--977.
 #'   \doi{10.1037/0033-2909.86.5.974}
+#'
+#'   Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced Analytics.
+#'
+#'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
+#'   pragmatic annotation. *LREC 2006*.
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' compare_agreement(x, measures = "fleiss_kappa")
@@ -227,11 +234,13 @@ compute_difference_error <- function(samples, results, cases) {
 #'
 #' Extracts tables, a one-row summary and a line of text from a [compare_agreement()] result.
 #'
-#' @return `tidy()`: a tibble with the columns of the [compare_agreement()] result. `glance()`: a
-#'   tibble with one row: the numbers of `measures` and `cases` (the largest number used), the
-#'   smallest `p.value`, and `null` and `alternative` of tests or `conf_level` of comparisons.
-#'   `format()`: for one measure `Fleiss' kappa 0.43, p < .001`, for several a line with all of
-#'   them.
+#' @return `tidy()`: a tibble with the columns of the [compare_agreement()] result.
+#'
+#'   `glance()`: a tibble with one row: `measures`, their number; `cases`, the largest number of
+#'   cases used; `p.value`, the smallest; `null` and `alternative` (only for tests of one panel);
+#'   `conf_level` (only for comparisons).
+#'
+#'   `format()`: one line of text, such as `Fleiss' kappa 0.43, p < .001`.
 #' @family agreement
 #' @name agreement_tests
 #' @examples

@@ -1,94 +1,93 @@
 #' Agreement between raters
 #'
-#' Computes measures of agreement between raters, most of them corrected for agreement by chance,
+#' Computes measures of agreement between raters, such as Cohen's kappa and Krippendorff's alpha,
 #' with standard errors and confidence intervals.
 #'
 #' @section Measures:
-#' [measures()] lists the measures, and [agreement_measures] has their formulas. By default,
-#' agreement() reports the measures that suit the data. Some measures coincide:
+#' [measures()] lists the measures, and [agreement_measures] has their formulas. Some measures are
+#' equal or have several names:
 #' * With two raters, Conger's and Light's kappa equal Cohen's kappa, and Fleiss' kappa equals
 #'   Scott's pi.
-#' * Bennett, Alpert and Goldstein's S, Brennan and Prediger's kappa and PABAK are other names of
-#'   `chance_kappa`, the kappa with chance agreement 1 / number of categories, as in Lehner (2015,
-#'   see [fit_raters()]).
+#' * `chance_kappa` assumes chance agreement 1 / number of categories, as in Lehner (2015, see
+#'   [fit_raters()]). Other names are Bennett's S, Brennan and Prediger's kappa, and PABAK.
 #'
 #' @section Missing ratings:
-#' Measures for two raters use the cases that both rated. Fleiss', Conger's and Gwet's measures
-#' compute observed agreement from cases with two or more ratings, and the shares of categories from
-#' all ratings (Gwet 2014). Krippendorff's alpha uses cases with two or more ratings. Light's kappa
-#' is the mean of Cohen's kappas over all pairs of raters, each from the cases that the pair rated.
+#' Measures for two raters use the cases that both rated. Light's kappa uses these cases for each
+#' pair of raters, and is the mean over pairs. Krippendorff's alpha uses cases with two or more
+#' ratings. All other measures compute observed agreement from cases with two or more ratings. They
+#' compute chance agreement from the shares of the categories in all ratings (Gwet 2014).
 #'
-#' If cases have different numbers of ratings, `pooling` sets the weight of a case with `n` ratings:
-#' * `"pairs"`: every pair of ratings has the same weight in observed agreement, and every rating
-#'   has the same weight in the shares of categories, as in Lehner (2015) and [fit_raters()].
+#' If cases have different numbers of ratings, `pooling` sets their weights in these other measures:
+#' * `"pairs"`: in observed agreement, every pair of ratings of the same case has the same weight.
+#'   In the shares of categories, every rating has the same weight.
 #' * `"cases"`: every case has the same weight, as in Gwet (2014).
-#' * `"fleiss-cuzick"`: the weight in observed agreement is `n - 1`, and every rating has the same
-#'   weight in the shares of categories. Fleiss and Cuzick (1979) define it for two categories; here
-#'   it may be used with any number of categories.
-#'
-#' `pooling` has no effect on Krippendorff's alpha, Light's kappa and measures for two raters.
+#' * `"fleiss-cuzick"`: in observed agreement, a case with `k` ratings has weight `k - 1`. In the
+#'   shares of categories, every rating has the same weight (Fleiss and Cuzick 1979).
 #'
 #' @section Intervals:
-#' * `"analytic"`: by linearisation. The influence of a case is the derivative of the estimate with
-#'   respect to the weight of the case. The standard error is the square root of `n / (n - 1)` times
-#'   the sum of squared influences, with `n` cases. These are the variances of Gwet (2014), with one
-#'   exception: if some cases have a single rating, Gwet treats the number of cases with several
-#'   ratings as fixed. For Cohen's kappa the variance is that of Fleiss, Cohen and Everitt (1969),
-#'   with `n - 1` in place of `n`; for Yule's Y that of Yule (1912).
-#' * `"jackknife"`: leaves out one case at a time.
-#' * `"bootstrap"`: percentiles of estimates from resampled cases. With few cases, percentiles can
-#'   be so biased that the interval does not contain the estimate; there is then a warning.
+#' * `"analytic"`: the estimate plus and minus `t` standard errors. The standard error is
+#'   `sqrt(n / (n - 1) * sum(d^2))`, where `n` is the number of cases and `d` is, for each case, the
+#'   derivative of the estimate with respect to the weight of the case. `t` is the quantile of
+#'   Student's t distribution with `n - 1` degrees of freedom. Standard errors are those of Gwet
+#'   (2014) if every case has two or more ratings. For Cohen's kappa they are those of Fleiss, Cohen
+#'   and Everitt (1969), with `n - 1` in place of `n`; for Yule's Y those of Yule (1912).
+#' * `"jackknife"`: the same, with `d` from leaving out one case at a time. Measures added by
+#'   [register_measure()] always use the jackknife in place of `"analytic"`.
+#' * `"bootstrap"`: percentiles of estimates from resampled cases. With few cases these may be
+#'   biased; a warning reports it.
 #' * `"none"`: no interval.
 #'
-#' The analytic and the jackknife interval are the estimate plus and minus `t` standard errors, cut
-#' at the range of the measure. Here `t` is a quantile of Student's t with `n - 1` degrees of
-#' freedom. Registered measures have no analytic error; the jackknife replaces it, and column
-#' `method` is then `"jackknife"`. There is no interval if weights are not counts or if no case
-#' changes the estimate; column `reason` then explains why.
-#'
+#' Intervals are cut at the range of the measure. There is no interval if case weights are not whole
+#' numbers.
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
 #'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, with an element
-#'   for each variable of a codebook.
-#' @param measures Names of measures, see [measures()]. By default `NULL`, the measures that suit
-#'   the data. For several variables, names of `measures` are variables: `c(tone = "gwet_ac")`.
-#' @param scale_weights Weights of pairs of categories, from 0 (full disagreement) to 1 (agreement).
-#'   `NULL`, the default, or `"identity"`: different categories count as disagreement. `"linear"`,
-#'   `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`: weights of
-#'   Gwet (2014). They are computed from the labels of the categories if all are numbers, and
-#'   otherwise from their order. Or a symmetric matrix with 1 on the diagonal and no larger value.
-#'   For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`, the number
-#'   of labels in both answers divided by the number of labels in either; `"masi"`, the Jaccard
-#'   index times 2/3 if one answer is part of the other, and times 1/3 if neither is (Passonneau,
-#'   2006); or `"identity"`. The categories are then the sets of labels that occur in the data.
+#'   for each variable (question) that raters coded.
+#' @param measures Names of measures, see [measures()]. `NULL`, the default, selects measures that
+#'   suit the number of raters and the type of categories. If `x` is a list, give measures by
+#'   variable: `c(tone = "gwet_ac")`.
+#' @param scale_weights Weights of pairs of categories, for partial agreement: 0 is full
+#'   disagreement, 1 agreement. One of:
+#'   * `NULL`, the default, or `"identity"`: different categories count as disagreement.
+#'   * `"linear"` or `"quadratic"`: `1 - d / max(d)`, where `d` is the matrix of absolute (linear)
+#'     or squared (quadratic) differences between the values of the categories. Values are the
+#'     labels, if all are numbers, and otherwise the positions of the categories.
+#'   * `"ordinal"`, `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`: other weights of Gwet
+#'     (2014).
+#'   * A symmetric matrix (categories x categories) with 1 on the diagonal and no larger value.
+#'   * For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`, the
+#'     number of labels in both answers divided by the number of labels in either; `"masi"`
+#'     (Passonneau 2006), which multiplies this by 2/3 if one answer is part of the other, and by
+#'     1/3 if neither is; or `"identity"`.
 #' @param conf_level Confidence level of the intervals, in (0, 1); see [fallible-options].
 #' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
-#'   `"none"`; see *Intervals*.
+#'   `"none"`; see section *Intervals*.
 #' @param ... `by`: groups of cases; the measures are computed in each group. The name of a
-#'   covariate of `x`, a vector with the names of cases, or a data frame with the column `case`.
+#'   covariate of `x`, a vector named by case, or a data frame with the column `case`.
 #' @param counts Counts of ratings: columns of the data frame `x`, one per category. Without `x`, a
-#'   matrix or data frame of cases x categories.
+#'   matrix or data frame of cases x categories. By default `NULL`.
 #' @param pairwise If `TRUE`, computes the measures for each pair of raters. If `FALSE`, the
-#'   default, computes them for all raters together.
+#'   default, for all raters together.
 #' @param by_category If `TRUE`, computes the measures for each category against all others. By
 #'   default `FALSE`.
-#' @param systems If `TRUE`, systems of `x` count as raters. By default the value of `pairwise`.
+#' @param systems If `TRUE`, systems of `x` (classifiers) count as raters. By default the value of
+#'   `pairwise`.
 #' @param pooling How cases are weighted if they have different numbers of ratings: `"pairs"` (the
-#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of
-#'   [agreement()].
+#'   default), `"cases"` or `"fleiss-cuzick"`; see section *Missing ratings* of [agreement()].
 #' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
-#'   1000; `threads`, see [estimate_accuracy()].
-#' @return A tibble of class `agreement` with a row per measure and the columns
-#'   * `variable` or `group` if there are several; `rater1` and `rater2` if `pairwise`; `category`
-#'     if `by_category`;
-#'   * `measure`; `scale_weights`, the name of the weights (`"own"` for a matrix);
+#'   1000; `threads`, the number of threads, by default 1.
+#' @return A tibble of class `agreement` with a row per measure and these columns:
+#'   * `rater1` and `rater2`, only if `pairwise`; `category`, only if `by_category`; `variable` or
+#'     `group`, only if there are several.
+#'   * `measure`; `scale_weights`, the name of the weights (`"own"` for a matrix).
 #'   * `estimate`; `std.error`; `conf.low` and `conf.high`, limits of the interval; `n`, the number
-#'     of cases used; `method` of the interval;
-#'   * `benchmark`, the level on the scale of Landis and Koch, see [tidy()][tidy.agreement];
-#'     `reason`, why a value is `NA`.
+#'     of cases used; `method` of the interval.
+#'   * `benchmark`, a word for the size of the estimate, such as "moderate", on the scale of Landis
+#'     and Koch, see [tidy()][tidy.agreement].
+#'   * `reason`, why a value is `NA`.
 #'
-#'   Methods: `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement],
-#'   [format()][tidy.agreement], [autoplot()][autoplot.agreement].
+#'   There are methods for `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement],
+#'   [format()][tidy.agreement] and [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [compare_agreement()] for tests, also of two groups of cases (`by`); the article
 #'   *Agreement*.

@@ -1,42 +1,51 @@
 #' Alternative annotator test: can a model replace a rater?
 #'
-#' Runs the alternative annotator test of Calderon, Reichart and Dror (2025). Each rater in turn is
-#' compared with the system: which of the two agrees more with the other raters? A system that wins
-#' against at least half of the raters passes and may replace a rater. The test does not measure
-#' accuracy: if raters make the same errors, a system that also makes them passes.
+#' The alternative annotator test of Calderon, Reichart and Dror (2025) compares each rater with the
+#' system (the model under test): which of the two agrees more with the other raters? A system that
+#' wins against at least half of the raters (see *Method*) passes, and may replace a rater. The test
+#' does not measure accuracy: a system passes if it makes the same errors as the raters.
 #'
 #' @section Method:
-#' For rater j and case i, the score of an answer is its agreement with the other raters of the
-#' case. With `score = "accuracy"` it is the share of the other raters with the same answer. With
-#' `"neg_rmse"` it is minus the root of the mean squared difference from their answers. Answers are
-#' then labels that are numbers, or the positions of ordered categories.
+#' The score of an answer to a case is its agreement with the *other* raters of the case. With
+#' `score = "accuracy"`, it is the share of the other raters who gave the same answer. With
+#' `"neg_rmse"`, it is minus the root of the mean squared difference from their answers. Categories
+#' are then numbers, or positions in the order of the categories.
 #'
-#' The *advantage* of the system over rater j is the share of cases in which its score is at least
-#' that of the rater. The rater's *lead* is the share of cases in which the rater's score is at
-#' least that of the system, minus the advantage. A one-sided t-test per rater tests whether the
-#' lead is below `epsilon`. The system *wins* against the raters with significant tests, by the
-#' procedure of Benjamini and Yekutieli with false discovery rate `q`. Its *winning rate* is the
-#' share of raters against whom it wins. To compare systems, use the mean of the advantages.
+#' The *advantage* of the system over a rater is the share of cases in which the system's score is
+#' at least as high as the rater's. The *lead* of the rater is the share of cases in which the
+#' rater's score is at least as high, minus the advantage. A one-sided t-test per rater tests
+#' whether the lead is below `epsilon`. The system *wins* against the raters with a significant
+#' test, after adjustment by the method of Benjamini and Yekutieli with false discovery rate `q`.
+#' The *winning rate* is the share of raters against whom the system wins. To compare systems, use
+#' the mean advantage.
 #'
 #' @param x A [ratings()] object with systems and without weights, with at most one rating per rater
 #'   and case.
 #' @param ... Not used; catches misspelt arguments.
-#' @param epsilon Largest lead of a rater, in \[0, 1\], at which the cheaper system is still
-#'   preferred; by default 0.2. The authors suggest 0.2 for experts, 0.15 for skilled raters and 0.1
-#'   for crowds.
+#' @param epsilon Largest lead of a rater (see *Method*) at which the system is still preferred
+#'   because it costs less, in \[0, 1\]; by default 0.2. The authors suggest 0.2 for experts, 0.15
+#'   for skilled raters and 0.1 for crowds.
 #' @param score Score of an answer: `"accuracy"` (the default) or, for ordered or numeric
 #'   categories, `"neg_rmse"`, with which near misses count less; see *Method*.
 #' @param q False discovery rate, in (0, 1); by default 0.05.
-#' @param min_raters Smallest number of ratings of a case. Cases with fewer ratings are left out. A
-#'   whole number, at least and by default 2.
-#' @param min_cases Smallest number of cases that both the rater and the system answered. Raters
-#'   with fewer cases are left out. A whole number of at least 2; by default 30.
+#' @param min_raters Smallest number of ratings of a case, at least and by default 2. Cases with
+#'   fewer ratings are left out.
+#' @param min_cases Smallest number of cases that both the rater and the system answered, at least
+#'   2; by default 30. Raters with fewer cases are left out.
 #' @param systems Names of the systems to test; `NULL`, the default, for all.
-#' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate` and mean
-#'   `advantage` (shares, see *Method*), `passed` (is the winning rate at least 0.5?), the numbers
-#'   of `raters` and `cases` used, and `reason`, why a value is `NA`. `tidy(what = "raters")` has a
-#'   row per system and rater: `advantage`, `lead`, `p.value`, `won` (does the system win?), `n`
-#'   (number of cases) and `reason`.
+#' @return An object of class `alt_test`. `tidy()` returns a tibble with a row per system:
+#'   * `system`: its name.
+#'   * `winning_rate`: see *Method*; `advantage`: mean of the advantages over the raters.
+#'   * `passed`: `TRUE` if the winning rate is at least 0.5.
+#'   * `raters`, `cases`: numbers of raters and cases used.
+#'   * `reason`: why a value is `NA`.
+#'
+#'   `tidy(x, what = "raters")` returns a tibble with a row per system and rater: `system`, `rater`,
+#'   `advantage`, `lead`, `p.value`, `won` (`TRUE` if the system wins), `n` (number of cases) and
+#'   `reason`.
+#'
+#'   `autoplot()`: a ggplot of the lead of each rater over each system. A dashed line shows
+#'   `epsilon`. Points are filled if the system wins against the rater.
 #' @references Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
@@ -187,9 +196,6 @@ new_alt_test <- function(systems, raters, options) {
 #' @rdname alt_test
 #' @order 2
 #' @param object An `alt_test()` result.
-#' @return `autoplot()`: a ggplot of the lead of each rater over each system. If there are more than
-#'   30 raters, their names are left out. A dashed line shows `epsilon`. Points are filled if the
-#'   system wins, that is, if the lead is significantly below `epsilon`.
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

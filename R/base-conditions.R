@@ -1,17 +1,20 @@
 #' Classes of errors and warnings
 #'
 #' Every error and warning of the package has a class for its topic, so that programs can catch it.
-#' The condition is a list. Its fields contain the values that caused it.
+#' See [fallible-glossary] for terms.
 #'
-#' Errors inherit from `fallible_error`. The class of an error is `fallible_error_` followed by one
-#' of these topics:
+#' Errors have the class `fallible_error` and the class `fallible_error_` followed by one of the
+#' topics below. An error is a list, whose elements in the last column contain the cause: `arg` is
+#' the name of the argument, `row` and `column` the place in the data, `found` the wrong value,
+#' `path` the file, `pieces` the lost tasks, and `finished` the values of the other tasks. Other
+#' elements are named by their contents.
 #'
-#' | topic | raised when | fields |
+#' | topic | raised when | elements |
 #' |---|---|---|
 #' | `argument` | an argument has the wrong type, length or range | `arg` |
 #' | `columns` | a column is missing, repeated, or has a type that cannot be used | `arg` |
 #' | `empty` | there are no cases | |
-#' | `missing` | there is no rating at all, or a covariate is unknown | `row`, `column` |
+#' | `missing` | there is no rating at all, or a covariate is missing | `row`, `column` |
 #' | `blank` | a label is an empty string | `row`, `column` |
 #' | `category` | an answer, or the truth, is not a declared category | `row`, `column`, `found` |
 #' | `encoding` | a label or a name is not UTF-8 | `arg`, `found` |
@@ -21,16 +24,16 @@
 #' | `repeat` | a rater or system answers a case twice, or files share cases | `case`, `rater` |
 #' | `case` | a case identifier is missing or repeated | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
-#' | `system` | a system is needed or unknown, or has no prediction at all | `system` |
+#' | `system` | there is no system, or a system is unknown or has no prediction | `system` |
 #' | `unrated` | no rater rated any case of a system | `system` |
 #' | `counts` | a count is missing, negative, not whole or too large | `row`, `column` |
 #' | `weights` | a weight is missing, negative, not finite, or all are zero | `row` |
-#' | `labels` | a method for single labels was given ratings with several labels | |
-#' | `flags` | a column of 0 and 1 for a label has other values | `row`, `column` |
-#' | `design` | a function in place of a design does not return a panel | `design` |
+#' | `labels` | answers have several labels, and the function needs one | |
+#' | `flags` | a column must be 0 and 1, and has other values | `row`, `column` |
+#' | `design` | a user-defined function that simulates data does not return [ratings()] | `design` |
 #' | `file` | a file is missing, empty, broken, lacks columns, or has other contents | `path` |
-#' | `archive` | an archive has links or unsafe names (also of class `file`) | `path` |
-#' | `limit` | a file is larger than [fallible-limits] allow (also of class `file`) | `path` |
+#' | `archive` | an archive has links or unsafe paths (also has class `file`) | `path` |
+#' | `limit` | a file is larger than [fallible-limits] allow (also has class `file`) | `path` |
 #' | `page` | a browser sent a value that the page of [explore()] does not offer | `field` |
 #' | `measure` | an agreement measure is unknown, or not defined for the data | `measure` |
 #' | `metric` | a metric is unknown, lacks a setting, fails, or returns no number | `metric` |
@@ -38,66 +41,67 @@
 #' | `confidence` | a confidence is out of range, or has no rating | `row`, `column` |
 #' | `table` | an agreement matrix is not square, or has cells that are not counts | |
 #' | `prior` | a prior is improper, contradicts itself or does not fit the model | |
-#' | `gold` | a case with known truth has no or several probabilities of being chosen | `case` |
-#' | `memory` | a computation needs more numbers than memory can hold | `numbers`, or `NA` |
+#' | `gold` | the sampling probability of a gold case is missing or not unique | `case` |
+#' | `memory` | a computation needs more numbers than memory can hold | `numbers` |
 #' | `core` | the compiled code stopped, which is a bug | |
 #' | `package` | a suggested package is needed and not installed | `package` |
-#' | `database` | a database is not available or has changed, or cases in it are needed | |
-#' | `worker` | a worker process is lost | `pieces`, `finished` |
+#' | `database` | a database is not available, has changed, or single cases in it are needed | |
+#' | `worker` | a parallel R process ended too early | `pieces`, `finished` |
 #' | `option` | an option of the package has a value that cannot be used | `option` |
 #'
-#' Warnings inherit from `fallible_warning`. The class of a warning is `fallible_warning_` followed
-#' by one of these topics:
+#' Warnings have the class `fallible_warning` and the class `fallible_warning_` followed by one of
+#' these topics:
 #'
 #' | topic | raised when |
 #' |---|---|
-#' | `not_identified` | agreement is at or below chance, or ratings cannot separate parameters |
-#' | `known_independent` | errors of calibrated models or programs are assumed to be independent |
-#' | `weakly_identified` | data contain little information on parameters or category shares |
+#' | `not_identified` | agreement is at or below chance, or ratings do not determine parameters |
+#' | `known_independent` | errors of several models or programs are assumed to be independent |
+#' | `weakly_identified` | ratings contain little information on parameters or category shares |
 #' | `dependence` | a model has shared errors, or equally good models give different estimates |
-#' | `differential` | a test finds that errors of raters depend on covariates, see [regression] |
-#' | `prior` | priors contradict the order of categories that was asked for |
-#' | `switched` | classes of a fit seem to have exchanged their labels |
+#' | `differential` | errors of raters depend on covariates, by a test of [regression] |
+#' | `prior` | priors contradict the argument `order` of [rater_prior()] |
+#' | `switched` | categories of a fit seem to have exchanged their labels (label switching) |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they do not count in its `n` |
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
-#' | `uninformative` | some bins contain no information on a system and are left out of the mean |
+#' | `uninformative` | bins of cases have no information on a system, and are left out of a mean |
 #' | `reruns` | reruns of a rater tie, or seem to be ratings of different systems or versions |
 #' | `labels` | some labels may not be categories |
-#' | `order` | the order of categories that are words was guessed |
+#' | `order` | the order of the categories was guessed |
 #' | `names` | names of raters, or of cases of a file, differ only in capitals or blanks |
 #' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
 #' | `missing` | labels of a file became missing ratings |
 #' | `left_out` | parts of a file were not read |
 #' | `scores` | answers have no scores, or all scores are equal |
-#' | `confidence` | a confidence of systems is not used |
+#' | `confidence` | confidences of a system are not used |
 #' | `few_data` | intervals of accuracy are wider than 0.2 because of sampling error |
 #' | `assumption` | most of the error is due to untested assumptions, or the raters are machines |
 #' | `bootstrap` | many bootstrap replicates have no estimate, or their estimates are biased |
-#' | `hand_picked` | it is unknown how cases with known truth were chosen |
-#' | `gold_few` | fewer than 10 cases with known truth measure accuracy |
-#' | `gold_by_class` | gold cases declared as random seem to be drawn by their truth |
-#' | `gate_few` | fewer than 50 gold cases measure the quantity of a gate |
+#' | `hand_picked` | it is unknown how gold cases were chosen |
+#' | `gold_few` | fewer than 10 gold cases measure accuracy |
+#' | `gold_by_class` | gold cases declared as a random sample seem to be drawn by category |
+#' | `gate_few` | [gate()] compares a quantity that fewer than 50 gold cases measure |
 #' | `gold_none` | `known_truth` has no case with a truth |
-#' | `gold_unrated` | no case with known truth has a rating |
+#' | `gold_unrated` | no gold case has a rating |
 #' | `gold_all` | the truth of all cases is known |
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
-#' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not converge |
+#' | `no_convergence` | a fit, or an iteration of [crowdtruth()], did not converge |
 #'
-#' @section Reasons: If a result is `NA`, its column `reason` explains why, as text. For programs,
-#' the stored tables (`x$table` of an estimate, `x$differences` of a comparison) also have a column
-#' `why` with a code. Reasons that other columns show have no code (`NA`). Codes are:
+#' @section Reasons:
+#' Column `reason` of a result explains, as text, why a value is `NA` or unreliable. For programs,
+#' `x$table` of an [estimate_accuracy()] result and `x$differences` of a [compare_systems()] result
+#' also have a column `why`. It contains one of these codes, or `NA` for other reasons:
 #' * `chance`: there is an estimate, but raters agree no better than by chance.
 #' * `uncalibrated`: a category has no case in the calibration sample.
-#' * `judge`: the rater is no better than chance in the calibration sample.
+#' * `judge`: the only rater is no better than chance in the calibration sample.
 #' * `unrated`: no case has a rating.
 #' * `ratings_alone`: the estimate is from ratings only, because gold cases could not be used.
 #' * `one_rater`: neither gold cases nor agreement between raters measure the system.
 #' * `same_answers`: two systems gave the same answers, so there is no interval of their difference.
 #' * `no_gold`: there are no gold cases.
-#' * `no_sample`: weights are not counts, so gold cases are not a sample of the cases.
+#' * `no_sample`: case weights are not whole numbers, so gold cases are not a sample of the cases.
 #' * `not_asked`: the system answered none of the gold cases.
-#' * `not_drawn`: some cases of the system could not be drawn as gold cases.
+#' * `not_drawn`: some cases of the system had no chance of being gold cases.
 #'
 #' @srrstats {BS2.15} every error has a class
 #' @name conditions

@@ -161,112 +161,105 @@ number_of <- function(n) trimws(number(n))
 
 #' Glossary of terms
 #'
-#' Defines the terms in arguments, columns and help pages. Each term has one meaning, except those
-#' in the last section.
+#' Defines the terms that arguments, columns and help pages use.
 #'
 #' @section Ratings and predictions:
-#' * **case**: the object to classify; one row of a matrix of ratings. CrowdTruth: **unit**.
-#' * **rater**: a person (or another source) whose answers are evidence about the truth. CrowdTruth:
-#'   **worker**.
-#' * **system**: a classifier whose accuracy is to be estimated. Its answers are never ratings.
-#' * **judge**: a rater or a system, if a model or a measure treats both in the same way.
-#' * **category**: one of the possible answers; each case has one true category. Names of
+#' * **case**: one of the objects to classify. CrowdTruth calls it a **unit**.
+#' * **category**: one of the possible answers. Each case has one true category. The names of
 #'   categories are **labels**.
-#' * **rating**: the category that a rater gave to a case; **prediction**: the category that a
-#'   system gave to a case; **answer**: a rating or a prediction. In crowds an answer may consist of
-#'   several labels (`repeats = "labels"`). CrowdTruth calls a possible label an **annotation**, and
-#'   an answer a **judgement**.
-#' * **panel**: all ratings and predictions of some cases, from data or simulated by
-#'   [simulate_ratings()].
-#' * **pattern**: a combination of ratings and predictions. Cases with the same answers of all
-#'   raters and systems have the same pattern; see `tidy(x, "patterns")`.
-#' * **tally**: the numbers of raters who gave each category to a case, for data in which raters
-#'   are not identified; argument `counts` of [ratings()] names the columns.
-#' * **covariate**: another property of a case (`covariates` of [ratings()]), on which base rates,
-#'   accuracy or difficulty may depend.
+#' * **rater**: a person, language model or other program whose answers are evidence about the true
+#'   categories. CrowdTruth calls it a **worker**.
+#' * **system**: a classifier whose accuracy is to be estimated. Its answers do not count as
+#'   ratings.
+#' * **judge**: a rater or a system, in models and measures that treat both in the same way. A
+#'   **language model as a judge** is a rater that evaluates answers of a system.
+#' * **rating**: the category that a rater gave to a case.
+#' * **prediction**: the category that a system gave to a case.
+#' * **answer**: a rating or a prediction. In crowdsourcing an answer may have several labels.
+#'   CrowdTruth calls these labels **annotations**, and the answer a **judgement**.
+#' * **panel**: all ratings and predictions of some cases.
+#' * **pattern**: a combination of the answers of all raters and systems to a case. Computations use
+#'   the number of cases with each pattern.
+#' * **tally**: for one case, the number of raters who chose each category. Raters are not
+#'   identified.
+#' * **covariate**: another property of a case, such as a site or an age.
+#' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`); argument
+#'   `rater_kind` of [ratings()].
 #'
 #' @section Truth and accuracy:
-#' * **accuracy**: the probability that a judge gives the true category. It is an argument of
-#'   [rater_design()]; [estimate_accuracy()] estimates it for systems, [fit_raters()] for raters.
-#' * **base rate**: the share of cases with a given true category.
-#' * **posterior**: the probabilities of the categories of a case, given its ratings and a model.
-#'   The posteriors of all cases are the **ground truth**, an estimate by [ground_truth()].
-#' * **truth**: the true categories. [truth()] returns them for a simulated panel.
-#'   [true_accuracy()] returns the true accuracy of systems (`expected`: over all panels; `sample`:
-#'   in this panel).
-#' * **known truth**: true categories of some cases (**gold cases**), given in the argument
-#'   `known_truth`. The **worth** of ratings is the number of gold cases without ratings that are as
-#'   informative as one gold case with ratings ([plan_gold()]). **Known raters** are raters with
-#'   known confusion matrices (`known_raters`).
-#' * **confusion matrix**: probabilities of answers (columns) given the truth (rows).
-#'   [confusion_matrix()] computes one from parameters. `confusion()` returns those of the raters in
-#'   a fit, or of the systems in an estimate. The **agreement matrix** of two raters
-#'   ([agreement_matrix()]) counts cases by both ratings and does not involve the truth.
-#' * **confidence**: how sure a rater was of a rating (`confidence` of [ratings()]).
-#'   **Scores** are numbers that a system gives to the categories of a case.
+#' * **accuracy**: the probability that a rater or a system gives the true category.
+#' * **confusion matrix**: the probability of each answer (columns) for each true category (rows).
+#' * **base rate**: the share of the cases that have a given true category.
+#' * **posterior probability**: the probability of a category of a case, given the ratings and a
+#'   model. The posterior probabilities of all cases are the estimated **ground truth**, see
+#'   [ground_truth()].
+#' * **gold cases**: cases whose true category is known; argument `known_truth` of
+#'   [estimate_accuracy()]. The **worth** of ratings is the number of gold cases without ratings
+#'   that give as much information as one gold case with ratings, see [plan_gold()].
+#' * **known raters**: raters whose confusion matrices are known, for example from a **calibration
+#'   sample** of cases with known truth; argument `known_raters` of [fit_raters()].
+#' * **metric**: a number computed from the joint probabilities of truth and answers of a system,
+#'   such as accuracy or recall, see [system_metrics].
+#' * **confidence**: how sure a rater was of a rating. **Scores** are numbers that a system gives to
+#'   the categories of a case.
+#'
+#' @section Agreement:
+#' * **agreement**: the share of pairs of ratings of the same case that are equal.
+#' * **agreement matrix**: numbers of cases by the ratings of two raters, see [agreement_matrix()].
+#' * **chance agreement**: the agreement expected from raters who guess. **Chance kappa** is
+#'   `(agreement - chance) / (1 - chance)` with `chance` = 1 / number of categories, as in Lehner
+#'   (2015). **Kappa** without a name is Fleiss' kappa, whose chance agreement is computed from the
+#'   shares of the categories.
+#' * **measure** of agreement: one of the statistics of [measures()].
+#' * **shared errors**: raters or systems have shared errors if they are wrong on the same cases
+#'   more often than by chance. The literature calls them **correlated errors**. [shared_errors()]
+#'   measures them.
 #'
 #' @section Models of raters:
-#' * **model**: assumptions about raters in a fit, a [rater_model()]; **design**: properties of
-#'   raters in a simulation, a [rater_design()].
-#' * **K-property**: one of Lehner's three assumptions: raters are equally accurate, errors equally
-#'   probable, cases equally difficult. The **K-model** ([k_model()]) has all three. The arguments
-#'   `accuracy`, `errors` and `difficulty` of a model relax them.
-#' * **family**: a user-defined model, specified by the distribution of ratings for each true
-#'   category ([rater_family()]).
-#' * **difficulty**: the loss of accuracy on some cases compared with others. A **stratum** contains
-#'   cases of equal difficulty; in [plan_gold()], cases of similar uncertainty. **Dispersion**: how
-#'   many times less probable an error is with each further step from the true category. **Error
-#'   range** r: error probabilities are multiplied by random numbers from 1 - r to 1 + r.
-#' * **agreement**: the share of pairs of ratings of the same case that are equal. **Chance**: the
-#'   agreement of raters who guess, 1 / number of categories. **Chance kappa**: agreement beyond
-#'   chance, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). The word **kappa** without
-#'   a name is Fleiss' kappa, whose chance agreement is computed from the shares of categories. A
-#'   **measure** of agreement is any of [measures()].
-#' * **kind of raters**: people (`"expert"`, `"crowd"`) or machines (`"model"`, `"tool"`), given by
-#'   argument `rater_kind` of [ratings()]. Intervals are wider for machines than for people.
-#' * **identified**: a quantity is identified if ratings of enough cases determine its value.
-#'   Otherwise it is `NA`, with a reason.
+#' * **model**: assumptions about raters in a fit, see [rater_model()].
+#' * **design**: properties of raters in a simulation, see [rater_design()].
+#' * **K-properties**: the assumptions of Lehner (2015) that raters are equally accurate, errors
+#'   equally probable, and cases equally difficult. The **K-model** has all three, see [k_model()].
+#' * **family**: a user-defined distribution of ratings for each true category, see
+#'   [rater_family()].
+#' * **difficulty**: differences in accuracy between cases. A **stratum** contains cases of the same
+#'   difficulty; in [plan_gold()], cases of similar uncertainty.
+#' * **dispersion**: for ordered categories, the factor by which the probability of an error
+#'   decreases with each step from the true category.
+#' * **error range** `r`: in simulations, error probabilities are multiplied by random numbers from
+#'   `1 - r` to `1 + r`.
+#' * **identified**: a quantity is identified if the distribution of the ratings determines its
+#'   value.
 #'
 #' @section Estimation of accuracy:
-#' * **metric**: a number computed from the joint table of truth and answers of a system, such as
-#'   accuracy or recall; see [system_metrics]. [estimate_metrics()] estimates metrics.
-#' * **method**: a way to estimate accuracy; **estimator**: a method with given options, or any
-#'   function of a panel ([accuracy_estimator()]).
-#' * **member**: one of the models that method `"average"` averages with **weights**. The
-#'   **weight** of a case is the number of cases that it represents (`weights`).
-#' * **bin**: cases whose highest posterior probability is in the same range; in [calibration()]
-#'   probabilities of all categories.
-#' * **interval**: a range that contains the accuracy with probability `conf_level`, the
-#'   **confidence level**. **Robust** intervals allow for shared errors, which ratings do not show.
-#'   **Profile** intervals contain the values at which the profile of the log posterior is within a
-#'   given distance of its maximum.
-#'   **Bootstrap** intervals are computed from resampled cases. **Corrected** intervals use the
-#'   estimate from ratings and correct its error by gold cases. **Combined** intervals also use it
-#'   as a prior, unless gold cases contradict it.
-#' * **shared errors**: judges have shared errors if they are wrong on the same cases more often
-#'   than by chance. The literature calls them *correlated errors*. [shared_errors()] measures them.
-#'   Argument `common` of [estimate_accuracy()] is the part of the raters' errors (0 to 1) that a
-#'   system is assumed to share; **typical** is the part found in public data. **Bounds** are the
-#'   lowest and the highest accuracy over all possible shared errors ([accuracy_bounds()]).
-#' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
+#' * **method**: a way to estimate accuracy, see [estimate_accuracy()]. An **estimator** is a method
+#'   with its options, see [accuracy_estimator()].
+#' * **member**: one of the models that method `"average"` averages.
+#' * **bin**: a group of cases whose highest posterior probability is in the same range.
+#' * **confidence interval**: a range that contains the true value with probability `conf_level`.
+#' * **robust interval**: an interval that allows for shared errors, which ratings do not show.
+#' * **bootstrap interval**: percentiles of estimates from resampled cases. A **replicate** is one
+#'   resample.
+#' * **profile interval**: the values whose profile log posterior is within a given distance of its
+#'   maximum.
+#' * **corrected interval**: an interval for the estimate from ratings, corrected by the error that
+#'   gold cases show.
+#' * **combined interval**: an interval from gold cases that uses the estimate from ratings as a
+#'   prior, unless gold cases contradict it.
+#' * **bounds**: the lowest and the highest accuracy over all possible shared errors, see
+#'   [accuracy_bounds()].
+#' * **run**: one simulated panel of a [simulation_study()].
 #'
 #' @section Words with several meanings:
-#' * **shared** means common to system and raters, in contrast to independent. Method `"shared"`
-#'   assumes that the truth is independent of a system's answer, given the ratings of the case.
-#'   Column `shared` of an estimate is the accuracy if the system shares all errors of the raters;
-#'   column `independent` is the accuracy if its errors are independent. In
-#'   `rater_model(system = "shared")` the system has the same dispersion and difficulty as the
-#'   raters. In simulations, `rater_design(difficulty = list(shared = ))` specifies which effects on
-#'   raters (`"difficulty"`, `"errors"`) also hold for systems.
-#' * **method**: in [fit_raters()] the algorithm that fits a model; in [estimate_accuracy()] and in
-#'   results about systems the way to estimate accuracy; in tables of agreement the way to compute
-#'   the standard error.
-#' * **known** usually means a known truth. `known` of [flag_workers()] contains workers of known
-#'   quality.
+#' * **weight**: of a case, the number of cases that it represents; of a member, its share in the
+#'   average; `scale_weights`, agreement between two categories.
+#' * **shared**: common to the system and the raters. Column `shared` of an estimate is the accuracy
+#'   if the system shares all errors of the raters, column `independent` if it shares none.
+#' * **method**: in [fit_raters()] the algorithm; in [estimate_accuracy()] the way to estimate
+#'   accuracy; in tables of agreement the way to compute standard errors.
 #' * **missing**: in [rater_design()] the share of missing ratings; in results the number of
-#'   estimates that are `NA` (in `summary()` of studies, and in plans, their share); in ground truth
-#'   the number of cases whose probabilities are `NA`.
-#' * **n** is a number of cases, unless the page says otherwise.
+#'   estimates that are `NA`; in studies and plans the share of estimates that are `NA`.
+#' * **n**: a number of cases, unless the page defines it otherwise.
 #' @name fallible-glossary
 #' @aliases glossary
 #' @seealso [conditions] for the classes of errors and warnings, [fallible-options] for options,

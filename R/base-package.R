@@ -1,26 +1,33 @@
+#' @description
+#' Estimates the accuracy of classifiers if there is no ground truth, but raters have judged the
+#' same cases and disagree. There are three kinds of methods: the method of Lehner (2015)
+#' \doi{10.22237/jmasm/1430453520}; latent class models such as that of Dawid and Skene (1979)
+#' \doi{10.2307/2346806}, and averages over models; and ratings combined with a few cases of known
+#' truth.
+#'
 #' @details
-#' How accurate is a classifier when there is no ground truth, only raters who disagree?
+#' Where to start:
+#' * `vignette("fallible")`: a first analysis, from a file to a number.
+#' * `vignette("your-data")`: a recipe for every kind of file.
+#' * `vignette("which-method")`: the choice of a method.
+#' * `vignette("questions")`: when to trust an estimate.
+#' * `vignette("one-judge")`, `vignette("llm-judges")`: one or several language models as judges.
+#' * `vignette("gold")`: a few cases with known truth.
 #'
-#' Get started: `vignette("fallible")` is a first analysis, from a file to a number.
-#' `vignette("your-data")` has a recipe for every kind of file. `vignette("which-method")` helps to
-#' choose a method, and `vignette("questions")` explains when to trust an estimate.
-#' `vignette("one-judge")` is for one language model as a judge, `vignette("llm-judges")` for
-#' several, `vignette("gold")` for a few cases with known truth.
+#' The main functions:
+#' * Data: [ratings()] and [read_ratings()] take ratings and answers of systems. [data_check()]
+#'   shows which questions they can answer.
+#' * Systems: [estimate_accuracy()] estimates the accuracy of each system, [compare_systems()]
+#'   differences between systems, [estimate_metrics()] other metrics.
+#' * Raters: [fit_raters()] estimates the accuracy of raters, [ground_truth()] the category of each
+#'   case. [agreement()] measures agreement, [shared_errors()] correlated errors.
+#' * Assumptions and reports: [check_k_properties()] tests assumptions. [may_say()] and
+#'   [accuracy_report()] write sentences and reports.
+#' * Planning: [plan_cases()] and [plan_gold()] plan studies. [simulation_study()] tests estimators.
+#' * Several labels per answer: [crowdtruth()].
 #'
-#' 1. [ratings()] or [read_ratings()] takes ratings and predictions of systems; [data_check()] shows
-#'    which questions they can answer.
-#' 2. [estimate_accuracy()] estimates the accuracy of each system, [compare_systems()] differences
-#'    between systems, [estimate_metrics()] other metrics.
-#' 3. [fit_raters()] estimates the accuracy of raters, [ground_truth()] the category of each case,
-#'    [agreement()] the agreement of raters, and [shared_errors()] their shared errors.
-#' 4. [check_k_properties()] tests assumptions; [may_say()] and [accuracy_report()] write sentences
-#'    and reports.
-#' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tests estimators.
-#' 6. [crowdtruth()] is for answers with several labels, where disagreement is a signal.
-#'
-#' Fits, estimates, comparisons and plans have `print()`, `summary()`, `format()`, `tidy()`,
-#' `glance()` and `plot()`. See also [fallible-glossary] for terms, [conditions] for classes of
-#' errors and warnings, and [fallible-options] for settings.
+#' [fallible-glossary] defines terms, [conditions] lists classes of errors and warnings, and
+#' [fallible-options] lists settings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
@@ -50,8 +57,7 @@ generics::tidy
 
 #' Package options: confidence level, threads, messages and file limits
 #'
-#' Options are set by [options()]. They are the defaults of arguments of all functions; an argument
-#' overrides its option.
+#' Options are set by [options()]. They apply to all functions; an argument overrides its option.
 #'
 #' | option | default | meaning |
 #' |---|---|---|
@@ -60,12 +66,11 @@ generics::tidy
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are hidden |
 #' | `fallible.file_limits` | none | limits for files that replace those in [fallible-limits] |
 #'
-#' A result keeps its level. The default of `conf_level` is the level of the given estimate or fit
-#' by `"bayes"`, and otherwise the option. Priors are printed with the option.
-#' Warnings and errors are always shown. Progress bars are never shown in knitted documents and in
-#' sessions that are not interactive, such as those of `Rscript`. If an option has a value of the
-#' wrong type, the first function that uses it raises an error of class `fallible_error_option`.
-#'
+#' A result keeps the level with which it was computed. It is the default of `conf_level` in
+#' functions of an estimate, or of a fit with `method = "bayes"`. `fallible.quiet` does not hide
+#' warnings and errors. Progress bars are shown only in interactive sessions, and not in knitted
+#' documents. An option with a wrong value causes an error of class `fallible_error_option` when it
+#' is used.
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
 #' @aliases fallible.file_limits fallible.conf_level fallible.threads fallible.quiet
@@ -192,10 +197,10 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 #' Largest sizes of data, computations and files
 #'
-#' An input above one of these limits is an error, before memory is allocated. If one argument is
-#' too large, the error names this argument. If a product of several sizes is too large, or if there
-#' is not enough memory, the error has class `fallible_error_memory` (see [conditions]). Where the
-#' reason is "8 GB", a larger input would need more memory than this.
+#' An input above one of these limits is an error, before memory is allocated. If a product of
+#' several sizes is too large, or memory does not suffice, the error has class
+#' `fallible_error_memory`. "8 GB" means that a larger input would need more than 8 GB of memory.
+#' See [fallible-glossary] for terms such as replicates and panels.
 #'
 #' | quantity | largest value | reason |
 #' |---|---|---|
@@ -203,20 +208,20 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | categories | 1,000 | confusion matrices grow with the square of their number |
 #' | ratings drawn by `simulate()` | 1e8 | memory |
 #' | replicates of a bootstrap | 1e7 | more would not change the first four digits of quantiles |
-#' | replicates that are fitted (bounds, checks) | 1e6 | fits are slow |
-#' | replicates x systems or measures | 1e9 | 8 GB |
+#' | replicates to which a model is fitted | 1e6 | fits are slow |
+#' | replicates x systems, or x measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
-#' | raters x squared categories of a model | 1e7 | a fit needs dozens of tables of this size |
+#' | raters x squared number of categories | 1e7 | a fit needs dozens of tables of this size |
 #' | cells of all confusion matrices of a [rater_design()] | 1e9 | 8 GB |
 #' | cases x categories of a fit | 1e9 | 8 GB |
-#' | pairs of raters and systems x numbers per pair | 1e9 | 8 GB |
-#' | replicates x systems of bounds | 5e8 | 8 GB |
-#' | runs of a study | 1e6 | more would not change the first three digits of a bias |
+#' | pairs of raters or systems x numbers per pair | 1e9 | 8 GB |
+#' | replicates x systems in [accuracy_bounds()] | 5e8 | 8 GB |
+#' | runs of a [simulation_study()] | 1e6 | more would not change the first three digits of a bias |
 #'
 #' A file above a limit is an error of class `fallible_error_limit`, before it is unpacked or
 #' parsed. The option `fallible.file_limits` changes limits by name, for example
-#' `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`. The limits of [explore()]
-#' are lower: see its arguments `max_size` and `max_cells`.
+#' `options(fallible.file_limits = c(megabytes = 5000, ratio = 1000))`. [explore()] has lower
+#' limits, its arguments `max_size` and `max_cells`.
 #'
 #' | property of a file | largest value | name |
 #' |---|---|---|
@@ -225,7 +230,7 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | unpacked size / file size, if more than 10 MB are unpacked | 200 | `ratio` |
 #' | columns of a table | 100,000 | `columns` |
 #' | rows x columns of a table | 1e9 | `cells` |
-#' | size of a JSON document: its fields, plus ten for each object and array | 1e9 | `cells` |
+#' | fields of a JSON document, plus ten for each object and array | 1e9 | `cells` |
 #' @name fallible-limits
 #' @return Nothing; this page describes limits.
 NULL

@@ -64,12 +64,10 @@ check_drawn <- function(value, what, reason) {
 
 #' Plots of results
 #'
-#' `autoplot()` returns a ggplot of a result. It is the generic [ggplot2::autoplot()] and needs
-#' package \pkg{ggplot2}. Themes, scales and titles of ggplot2 can be added, as in
-#' `autoplot(x) + theme_bw()`. `plot()` draws the same plot immediately and returns it invisibly;
-#' its arguments `title` and `subtitle` replace the titles. If a theme was set by
-#' [ggplot2::theme_set()], plots have this theme.
-#'
+#' `autoplot()` returns a ggplot of a result, to which themes, scales and titles can be added, as in
+#' `autoplot(x) + theme_bw()`. It is the generic [ggplot2::autoplot()] and needs package
+#' \pkg{ggplot2}. `plot()` draws the same plot and returns it invisibly. Its arguments `title` and
+#' `subtitle` replace the titles.
 #' @param object Any result that has a plot, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
 #' @param ... Arguments of the method for the class of `object`; most methods have `type`, the kind

@@ -152,36 +152,31 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 
 #' Methods for all results: coefficients, intervals, tables and plots
 #'
-#' Every result of this package has a specific class and the class `fallible_result`. `tidy()`
-#' returns a tibble, `glance()` a tibble with one row, and `format()` one line of text. Results with
-#' a plot have `ggplot2::autoplot()`. The methods on this page are the same for all results.
+#' Every result of this package has a specific class and the class `fallible_result`. The methods on
+#' this page work for all results.
 #'
 #' @param x,object A result of any function of this package.
 #' @param row.names,optional Not used.
-#' @param n Number of rows of each table to print; by default it depends on the class. At most 1000
-#'   rows are printed.
-#' @param what Name of a table of the result, by default its first. The help page of each
-#'   function lists the tables of its result.
-#' @param ... For `tidy()` and `as.data.frame()`: arguments of the table, such as `conf_level`, if
-#'   the table has any; see the help page of the result. For `plot()`: `title` and `subtitle`, and
-#'   arguments of `autoplot()`.
-#' @param spreadsheet Is the table for a spreadsheet? By default `FALSE`. If `TRUE`, an apostrophe
-#'   is put before text that begins with `=`, `+`, `-`, `@`, a tab or a line break. Otherwise a
-#'   spreadsheet would read the text as a formula.
+#' @param n Number of rows of each table to print, at most 1000; the default depends on the class.
+#' @param what Name of a table of the result, by default its first. The help page of the function
+#'   that computed the result lists its tables.
+#' @param ... For `tidy()` and `as.data.frame()`: arguments of the table, see the help page of the
+#'   result. For `plot()`: `title` and `subtitle`, and arguments of `autoplot()`.
+#' @param spreadsheet If `TRUE`, an apostrophe is put before text that begins with `=`, `+`, `-`,
+#'   `@`, a tab or a line break, which a spreadsheet would read as a formula. By default `FALSE`.
 #' @param parm Names or numbers of the estimates whose intervals are returned; by default all.
-#' @param level `NULL`, the default, or the confidence level of `object`, a probability. Other
-#'   levels are an error, since intervals are not computed again. For another level, compute the
-#'   result with another `conf_level`.
+#' @param level `NULL`, the default, or the confidence level of `object`. Other levels are an error;
+#'   compute the result again with another `conf_level`.
 #' @return
-#' * `coef()`: column `estimate` of `tidy()`, named by the text columns to the left of it.
-#' * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates if the result has
-#'   them. Otherwise the diagonal contains squared standard errors, and covariances are `NA`.
-#' * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.
-#' * `as.data.frame()`: the table of `tidy()`, as a plain data frame.
-#' * `summary()`: an object that prints all tables of the result.
-#' * `plot()`: the ggplot of `autoplot()`, invisibly, after drawing it.
-#' * `tidy()`: a tibble. `glance()`: a tibble with one row. `format()`: a string, or several for
-#'   results about several systems or variables.
+#'   * `tidy()`: a tibble. `as.data.frame()`: the same table as a data frame.
+#'   * `glance()`: a tibble with one row.
+#'   * `format()`: a string, or several for results about several systems or variables.
+#'   * `summary()`: an object that prints all tables of the result.
+#'   * `plot()`: draws the ggplot of [autoplot()], if the result has one, and returns it invisibly.
+#'   * `coef()`: column `estimate` of `tidy()`, named by the text columns before it.
+#'   * `confint()`: a matrix with a row per estimate and two columns, the limits of its interval.
+#'   * `vcov()`: the covariance matrix of the estimates, from bootstrap replicates if the result has
+#'     them. Otherwise the diagonal contains squared standard errors, and covariances are `NA`.
 #' @name fallible_result
 #' @family systems
 #' @examples

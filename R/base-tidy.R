@@ -237,12 +237,10 @@ table_as_text <- function(table) {
 #' Results in R Markdown
 #'
 #' If a chunk of R Markdown or Quarto returns a result of this package, the document shows it as a
-#' table with a caption and notes. Objects without a table (such as [ratings()], designs and models)
-#' are printed as in the console. In inline code, a result becomes the text of `format()`, such as
-#' `78% (90% interval 67% to 90%)` for an estimate.
-#'
-#' Chunks with the option `fallible.table = FALSE` print results as in the console.
-#'
+#' table with a caption and notes. Objects without a table, such as [ratings()] and models, are
+#' printed as in the console. So are all results in chunks with the option `fallible.table = FALSE`.
+#' In inline code, a result becomes the text of `format()`, such as `78% (90% interval 67% to 90%)`
+#' for an estimate.
 #' @name knit_print
 #' @return Markdown text, a string of class `knit_asis`; see [knitr::knit_print()].
 #' @examples

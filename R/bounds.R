@@ -1,72 +1,69 @@
 #' Bounds of accuracy under any shared errors
 #'
-#' Computes the lowest and the highest accuracy that a system may have, whatever errors it shares
-#' with the raters. The agreement between a system and raters does not show how many errors they
-#' have in common (*correlated errors*), so accuracy is known only within bounds. The bounds assume
-#' that the fitted model of the raters estimates the posterior probabilities of the truth correctly.
+#' Computes the lowest and the highest accuracy that a system (a classifier) may have, whatever
+#' errors it shares with the raters. A system and raters share errors if they are wrong on the same
+#' cases more often than by chance (*correlated errors*). Ratings do not show how often, so they
+#' determine the accuracy only within bounds. The bounds assume that the fitted model of the raters
+#' estimates the posterior probabilities of the true categories correctly.
 #'
 #' @section Method:
-#' Cases with the same ratings form a pattern. Let `R` be a pattern, `P(R)` its share of the cases,
-#' `S` the answer of the system, and `k` a category. The fit gives the posterior probability of each
-#' true category given the ratings, `P(k | R)`. The data give the share of the system's answers in
-#' each category among cases with these ratings, `P(S = k | R)`. For any dependence between truth
-#' and answers given the ratings, accuracy is between
+#' Cases with the same ratings form a pattern. For a pattern `R` and a category `k`:
+#' * `P(R)` is the share of the cases that have this pattern.
+#' * `P(k | R)` is the posterior probability, from the fit, that `k` is the true category.
+#' * `P(S = k | R)` is the share of the cases of pattern `R` to which the system gave the answer
+#'   `k`.
+#' * `sum_R`, `sum_k` and `max_k` are sums and maxima over patterns and categories.
 #'
-#' `lowest = sum_R P(R) max(0, max_k (P(k | R) + P(S = k | R)) - 1)` and
-#' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`,
+#' For any dependence between truth and answers within patterns, the accuracy is between
 #'
-#' and there are joint distributions of truth and answers with exactly these accuracies. These are
-#' the bounds of Frechet for each pattern of ratings, as in the partial identification of Manski
-#' (2003). Column `shared` is the mean posterior probability of the system's answers. It is the
-#' accuracy if, within each pattern, answers of the system are independent of the truth: the system
-#' then shares all errors of the raters. It is between the two bounds.
+#' `lowest = sum_R P(R) max(0, max_k (P(k | R) + P(S = k | R)) - 1)` and\cr
+#' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`.
 #'
-#' *The posterior probabilities may be too extreme.* The fit assumes that errors of raters are
-#' independent given the truth. In real panels they are correlated, and the range is then too
-#' narrow. On 25 public data sets with known truth, the range from the K-model (one accuracy for all
-#' raters, see [k_model()]) contained the accuracy of only 30 of 76 systems. [shared_errors()]
-#' measures errors that raters share with each other. A fit with known truths reduces the problem.
+#' These are the bounds of Frechet for each pattern (partial identification, Manski 2003). They are
+#' sharp: some joint distribution of truth and answers attains each of them. If truth and answers
+#' are independent within each pattern, the system shares all errors of the raters. Its accuracy is
+#' then the mean posterior probability of its answers (column `shared`).
 #'
-#' *Patterns with few cases.* Among a few cases, the shares of a system's answers are near 0 or 1 by
-#' chance, and the range of a single pattern is too narrow. With one case per pattern, both bounds
-#' equal `shared`. Therefore patterns of fewer than `group_size` cases are merged into groups, in
-#' the order of their highest posterior probability, and the sums are over groups. Within a group,
-#' categories are replaced by their rank in each case, from the most to the least probable. Groups
-#' and ranks do not depend on the system's answers. If the distributions were known exactly, merging
-#' could therefore only widen the range. In simulated panels of three raters (200 to 1000 cases),
-#' the highest accuracy is too low by .00 to .04 with groups, and by .02 to .27 with single
-#' patterns. The confidence set corrects this bias.
+#' *Correlated raters.* The fit assumes that errors of raters are independent given the truth. In
+#' real panels they are correlated, and the range between the bounds is then too narrow. On 25
+#' public data sets with known truth, the range from [k_model()] contained the accuracy of only 30
+#' of 76 systems. A fit with known truths reduces the problem.
+#'
+#' *Patterns with few cases.* The range is also too narrow if a pattern has few cases. With one case
+#' per pattern, both bounds equal `shared`. Patterns of fewer than `group_size` cases are therefore
+#' merged into groups of patterns with similar highest posterior probabilities. In the formulas, `R`
+#' is then a group, and `k` is the rank of a category in a case, from the most to the least
+#' probable. A small bias remains, which the confidence set corrects.
 #'
 #' @section Confidence set:
-#' The interval from `conf.low` to `conf.high` contains the whole range from `lowest` to `highest`,
-#' and so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
-#' [estimate_accuracy()] result, are resampled, and raters are refitted each time. Each limit has
-#' half of the error probability (Bonferroni). Limits are basic bootstrap limits (twice the value
-#' minus a quantile of the replicates), which correct the bias of the bounds. In simulated panels of
-#' the K-model (200 and 1000 cases), nominal 90% sets covered the whole range in .85 to .93 of
-#' panels (`bench/bounds.R`). If the fit has posterior draws, each replicate is fitted with one
-#' chain of 400 draws.
+#' The interval from `conf.low` to `conf.high` contains the whole range from `lowest` to `highest`
+#' with probability `conf_level`. It consists of basic bootstrap limits, which are twice the
+#' estimate minus a quantile of the replicates. Each of the two limits has half of the error
+#' probability. In each replicate, cases (or the clusters of an [estimate_accuracy()] result) are
+#' resampled, and the raters are fitted again. In simulations with 200 and 1000 cases, nominal 90%
+#' sets covered the whole range with probability .85 to .93.
 #'
-#' @param x A [ratings()] object with systems, to which the K-model is fitted (a model with one
-#'   accuracy for all raters, see [k_model()]); or a [fit_raters()] result; or an
-#'   [estimate_accuracy()] result, whose fit is used.
+#' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
+#'   Springer. \doi{10.1007/b97478}
+#' @param x A [ratings()] object with systems, to which [k_model()] is fitted (a model with one
+#'   accuracy for all raters); or a [fit_raters()] result; or an [estimate_accuracy()] result, whose
+#'   fit is used.
 #' @param systems Names of the systems whose bounds are computed; `NULL`, the default, for all.
-#' @param group_size Smallest number of cases in a group. Patterns (sets of cases with the same
-#'   ratings) with fewer cases are merged into groups. `NULL`, the default, is four times the square
-#'   root of the number of cases, or 0 if case weights are not counts. With 0 or 1, no patterns are
-#'   merged.
-#' @param interval `"bootstrap"` (the default) or `"none"`.
-#' @param conf_level Probability, in (0, 1), that the confidence set contains the range.
+#' @param group_size Smallest number of cases in a group of patterns, see *Method*. `NULL`, the
+#'   default, is four times the square root of the number of cases, or 0 if weights of cases are not
+#'   whole numbers. With 0 or 1, no patterns are merged.
+#' @param interval `"bootstrap"`, the default, for a confidence set (see *Confidence set*), or
+#'   `"none"`.
+#' @param conf_level Probability, in (0, 1), that the confidence set contains the range. The default
+#'   is the level of `x`, or 0.9 if it has none.
 #' @param resampling A list with the element `replicates`, the number of bootstrap replicates, by
 #'   default 200.
 #' @param ... Not used.
-#' @return An object of class `accuracy_bounds`; see [tidy()][tidy.accuracy_bounds] and
-#'   [fallible_result].
-#' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
-#'   Springer. \doi{10.1007/b97478}
+#' @return An object of class `accuracy_bounds`. [tidy()][tidy.accuracy_bounds] returns a row per
+#'   system with its bounds `lowest` and `highest` and its confidence set.
 #' @family shared errors
-#' @seealso `tidy(x, "breakdown")` for the amount of shared errors at which a claim fails,
-#'   [shared_errors()] for estimates of errors that raters and systems share.
+#' @seealso `tidy(x, "breakdown")` in [tidy.accuracy_bounds] for the degree of sharing errors at
+#'   which a claim fails, [shared_errors()] for estimates of errors that raters and systems share.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
@@ -241,55 +238,57 @@ resampled_ends <- function(bounds, weight, refit_ends) {
 
 #' Tables of bounds and breakdown points
 #'
-#' Tables with the bounds of the accuracy of each system. They also show how far a system may share
-#' the errors of the raters before a claim about its accuracy fails (a breakdown point).
+#' Tables with the bounds of the accuracy of each system, from [accuracy_bounds()]. They also show
+#' how far a system may share the errors of the raters before a claim about its accuracy fails (the
+#' breakdown point of the claim).
 #'
 #' @section Breakdown points:
-#' An [estimate_accuracy()] result has two extreme accuracies: column `independent`, if the errors
-#' of the system are independent of the raters' errors, and `shared`, if it shares all of them.
-#' Accuracies in between are `independent - c (independent - shared)`, where `c` is the degree of
-#' sharing, from 0 to 1. The breakdown point of a claim is the largest `c` in \[0, 1\] for which the
-#' claim holds.
+#' An [estimate_accuracy()] result has two extreme accuracies of a system: `independent`, if its
+#' errors are independent of the raters' errors, and `shared`, if it shares all of them. Accuracies
+#' in between are `independent - c (independent - shared)`, where `c`, from 0 to 1, is the degree of
+#' sharing. The *breakdown point* of a claim is the largest `c` for which the claim holds. The claim
+#' holds for every `c` if the breakdown point is 1 and column `from` is 0.
 #'
-#' If the breakdown point is 1, the claim holds for every `c`. Accuracy can still be lower than
-#' `shared` if a system errs on cases that the raters get right. Columns `lowest` and
-#' `holds_at_lowest` show whether the claim holds at the lowest accuracy. If two systems are
-#' compared, the quantity is the difference of their accuracies over cases that both answered, with
-#' the same `c` for both. Column `lowest` is then a conservative bound: it may be lower than the
-#' smallest possible difference.
+#' If two systems are compared, the quantity is the difference of their accuracies on the cases that
+#' both answered, with the same `c` for both. If a system is compared with a rater, the accuracy of
+#' the rater is taken from the fit of the estimate. If that fit has one accuracy for all raters, it
+#' is taken from a fit of `rater_model("rater")`, which has one for each.
 #'
-#' If a system is compared with a rater, the accuracy of the rater is taken from the fit of the
-#' estimate. If that fit has one accuracy for all raters, it is taken from a fit of
-#' `rater_model("rater")`. Both fits assume that errors of raters are independent.
+#' The accuracy can be lower than both extremes if a system errs on cases that the raters get right.
+#' Columns `lowest` and `holds_at_lowest` show whether the claim holds even then.
 #'
 #' @param x An [accuracy_bounds()] result.
 #' @param digits Number of decimals, by default 3.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per system:
+#' @return `tidy()`: a tibble with a row per system.
 #'   * `system`: its name.
 #'   * `lowest`, `highest`: bounds of its accuracy, in \[0, 1\].
-#'   * `conf.low`, `conf.high`: the confidence set of the range between the bounds.
+#'   * `conf.low`, `conf.high`: limits of the confidence set, which contains the range from `lowest`
+#'     to `highest`.
 #'   * `shared`: its accuracy if it shares all errors of the raters.
-#'   * `n`: the number of its cases with ratings.
-#'   * `reason`: why a value is `NA`.
+#'   * `n`: number of its cases with ratings; `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points of the claim that
-#'   `systems` (names; `NULL` for all others) are better than `better_than`. `better_than` is an
-#'   accuracy in \[0, 1\], or the name of a rater or of a system. The bounds must come from an
-#'   estimate with columns `shared` and `independent`. There is a row per system:
+#'   `systems` (names; `NULL` for all others) are better than `better_than`, which is an accuracy in
+#'   \[0, 1\], or the name of a rater or of a system. If `x` was computed from ratings or a fit, and
+#'   not from an [estimate_accuracy()] result, this is an error. There is a row per system.
 #'   * `system`, `better_than`: what is compared.
-#'   * `independent`, `shared`: the accuracy of the system minus the compared accuracy, for `c = 0`
-#'     and for `c = 1` (see *Breakdown points*).
-#'   * `from`, `breakdown`: the smallest and the largest `c` for which the claim holds; `NA` if it
-#'     holds for no `c`. `from` is above 0 only if `shared` is above `independent`.
-#'   * `lowest`: the lowest accuracy minus the compared accuracy.
-#'   * `holds_at_lowest`: does the claim hold at `lowest`? `TRUE` or `FALSE`.
+#'   * `independent`, `shared`: accuracy of the system minus the compared accuracy, for `c = 0` and
+#'     for `c = 1` (see *Breakdown points*).
+#'   * `from`, `breakdown`: smallest and largest `c` for which the claim holds; `NA` if it holds for
+#'     no `c`.
+#'   * `lowest`: lowest accuracy of the system minus the compared accuracy. For two systems it is a
+#'     conservative bound, which may be lower than the smallest possible difference.
+#'   * `holds_at_lowest`: does the claim hold at `lowest`?
 #'   * `reason`: why a value is `NA`.
 #'
-#'   `glance()`: a tibble with one row: the number of `systems`; `n`, the largest number of cases of
-#'   a system; `model`, the fitted model; `group_size` and `groups`, the smallest size of groups of
-#'   patterns and their number; `interval`, `conf_level`, `replicates`; `failed`, the largest number
-#'   of replicates without bounds for a system.
+#'   `glance()`: a tibble with one row.
+#'   * `systems`: number of systems; `n`: largest number of cases of a system; `model`: the fitted
+#'     model.
+#'   * `group_size`, `groups`: smallest number of cases in a group of patterns, and number of
+#'     groups, see [accuracy_bounds()].
+#'   * `interval`, `conf_level`, `replicates`: settings of the confidence set; `failed`: largest
+#'     number of replicates without bounds for a system.
 #'
 #'   `format()`: a character vector with the range of each system.
 #' @family shared errors

@@ -1,56 +1,55 @@
 #' Checks of a Bayesian fit
 #'
-#' Checks a fit with posterior draws: convergence of the chains, posterior predictive checks,
-#' predictive accuracy, information in the ratings beyond the priors, and sensitivity to the priors.
+#' Checks a fit with posterior draws: convergence of the chains, agreement of the ratings with
+#' simulated ratings, predictive accuracy, and influence of the priors.
 #'
-#' @section Checks:
-#' * *Convergence*: Rhat and the effective sample size of each parameter.
-#' * *Posterior predictive checks* compare the ratings with ratings simulated from the model with
-#'   the parameters of each draw. For a pair of raters, the statistic is the number of common cases
-#'   in which they agree. Pearson's X2 compares the frequencies of rows of ratings (the ratings of
-#'   one case by all raters) with their expected values. It is computed only if every case was rated
-#'   by all raters, and at most 4096 rows are possible. To leave out incomplete cases, refit with
-#'   `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`, where `x` is the ratings. A
-#'   small p-value shows that two raters agree more often than the model allows, so that their
-#'   errors are not independent given the truth. A large p-value does not show that errors are
-#'   independent.
-#' * *Prediction*: WAIC and leave-one-out cross-validation estimate how well the model predicts the
-#'   ratings of a case that is not in the data. Leave-one-out needs package \pkg{loo};
-#'   `loo::loo(fit)` and `loo::waic(fit)` return the objects of that package.
-#' * *Priors*: contraction from the prior to the posterior variance, and shifts of posterior means
-#'   under other priors. If the prior and the model are right, the variance of a posterior mean is
-#'   the prior variance times the mean contraction (law of total variance). The ratings contradict a
-#'   prior if the posterior mean is more than two such standard deviations from the prior mean
-#'   (column `conflict`; compare Evans and Moshonov, 2006). The check leaves out probabilities of
-#'   wrong ratings and parameters that are `mostly_prior` (contraction below 0.3). It also leaves
-#'   out priors with no more weight than the flat prior (sum of parameters at most the number of
-#'   categories).
+#' @section Posterior predictive checks:
+#' Ratings are simulated from the model, with the parameters of up to 400 posterior draws, and
+#' compared with the data (Gelman, Meng and Stern, 1996).
+#' * *Pairs of raters.* The statistic is the number of cases in which two raters agree. A small
+#'   p-value shows that they agree more often than the model allows: their errors are not
+#'   independent given the truth. A large p-value does not show that errors are independent.
+#' * *Patterns.* A pattern contains the ratings of one case by all raters. Pearson's X2 compares the
+#'   observed frequencies of patterns with their expected values. It needs ratings of every case by
+#'   all raters, and at most 4096 possible patterns. To leave out incomplete cases of the ratings
+#'   `x`, refit with `update(fit, x = x[rowSums(tidy(x, "counts")[-1]) == ncol(x), ])`.
+#'
+#' @section Influence of priors:
+#' * *Contraction* is `1 - posterior variance / prior variance`. Below 0.3, the estimate is mostly
+#'   the prior (column `mostly_prior`).
+#' * *Conflict.* If prior and model are right, the posterior mean varies around the prior mean. Its
+#'   variance is about the prior variance times the contraction. The ratings contradict the prior if
+#'   the distance between the two means is above two standard deviations, that is, twice the square
+#'   root of this variance (column `conflict`; compare Evans and Moshonov, 2006). Only informative
+#'   priors are checked, and only parameters with a contraction of at least 0.3.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors Alternative priors with which the model is fitted again. Either positive powers, by
-#'   default 0.5 and 2: each prior density is raised to this power, so that `Beta(a, b)` with power
-#'   0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`. (With `others = "partial"` of
-#'   [rater_prior()], the prior of the mean matrix of all raters does not change.) Or a named list
-#'   of [rater_prior()] results. Or `NULL` for no other priors.
+#' @param priors Other priors with which the model is fitted again:
+#'   * positive numbers (by default 0.5 and 2): each prior density is raised to this power. For
+#'     example, `Beta(a, b)` with power 0.5 becomes `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`;
+#'   * a named list of [rater_prior()] results;
+#'   * `NULL`: none.
 #' @return An object of class `fit_check` with methods for `print()`, `plot()` and `glance()` (one
 #'   row with the worst value of each table). `tidy(x, what)` returns these tables:
-#' * `"terms"`, a row per parameter: `term`; `prior_mean`; `estimate`, the posterior mean;
-#'   `contraction`, `1 - posterior variance / prior variance`; `mostly_prior`, `TRUE` if the
-#'   contraction is below 0.3; `conflict`, see *Checks* (`NA` for raters with known error rates and
-#'   for raters with a `"partial"` prior); `rhat`; `ess`, the effective sample size.
-#' * `"sensitivity"`, a row per parameter and prior: `term`; `prior`; `shift`, the change of the
-#'   posterior mean in posterior standard deviations; `flagged`, `TRUE` if its absolute value is
-#'   above 0.3.
-#' * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of common cases;
-#'   `observed`, the number of common cases in which they agree; `expected`, the mean of this number
-#'   over simulated ratings; `low` and `high`, the 5% and 95% quantiles of simulated numbers;
-#'   `p.value`, the share of simulated numbers that are at least as large as the observed one.
-#' * `"patterns"`: the columns `observed`, `expected`, `low`, `high` and `p.value` for X2; one row,
-#'   or none if X2 is not defined.
-#' * `"criteria"`, a row for WAIC and one for leave-one-out: `elpd`, the expected log predictive
-#'   density of all cases; its `std.error`; `parameters`, the effective number of parameters;
-#'   `worst_k`, the largest shape of a generalised Pareto distribution (above 0.7: leave-one-out is
-#'   unreliable).
+#'   * `"terms"` (the default), a row per parameter: `term`, its name, as in [draws()];
+#'     `prior_mean`; `estimate`, the posterior mean; `contraction`; `mostly_prior`; `conflict`,
+#'     `TRUE` if the ratings contradict the prior (`NA` for known raters, and for the prior
+#'     `"partial"` of [rater_prior()]); `rhat`, Rhat, which should be at most 1.01; `ess`, the
+#'     effective sample size, which should be at least 400.
+#'   * `"sensitivity"`, a row per parameter and other prior: `term`; `prior`, the name of the other
+#'     prior; `shift`, the change of the posterior mean in posterior standard deviations; `flagged`,
+#'     `TRUE` if the shift is above 0.3 or below -0.3.
+#'   * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of cases that
+#'     both rated; `observed`, the number of these cases in which they agree; `expected`, `low` and
+#'     `high`, the mean and the 5% and 95% quantiles of this number in simulated ratings; `p.value`,
+#'     the share of simulated numbers that are at least as large as the observed one.
+#'   * `"patterns"`, one row for X2, or none if X2 cannot be computed: `observed`, `expected`,
+#'     `low`, `high` and `p.value`, with X2 in place of the number of cases.
+#'   * `"criteria"`, a row for WAIC and one for leave-one-out cross-validation by package \pkg{loo}
+#'     (Vehtari, Gelman and Gabry, 2017): `criterion`; `elpd`, the expected log predictive density
+#'     of new ratings, summed over cases; `std.error`; `parameters`, the effective number of
+#'     parameters; `worst_k`, the largest Pareto k of leave-one-out, which is unreliable if this is
+#'     above 0.7.
 #' @family estimation
 #' @seealso [compare_models()] for comparisons of models.
 #' @references Evans, M. and Moshonov, H. (2006). Checking for prior-data conflict. *Bayesian

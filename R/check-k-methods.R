@@ -1,27 +1,36 @@
 #' Tables of checks of the K-properties
 #'
-#' Results of [check_k_properties()] as tables and plots. The K-properties are the assumptions of
+#' Results of [check_k_properties()] as tables and plots. The check tests the assumptions of
 #' [k_model()]: raters are equally accurate, wrong categories equally probable, cases equally
 #' difficult, and errors of raters independent.
 #'
 #' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
 #'
-#'   `tidy(x, "pairs")`: a tibble with a row per pair of raters with at least 10 common cases. The
-#'   system that the tests use as an additional rater (argument `system` of [check_k_properties()])
-#'   counts as a rater. Columns: `rater1`, `rater2`; `n`, the number of common cases; `observed` and
-#'   `expected`, the share of these cases in which the two agree, in the data and under the fitted
-#'   model; `excess`, their difference divided by its standard error; `p.value`, the share of
-#'   simulated data sets whose largest excess over all pairs is at least as large.
+#'   `tidy(x, "pairs")`: a tibble with a row per pair of raters with at least 10 common cases, from
+#'   the test of independence. The system that is used as an additional rater counts as a rater.
+#'   * `rater1`, `rater2`: their names.
+#'   * `n`: number of cases that both rated.
+#'   * `observed`, `expected`: share of these cases in which the two agree, in the data and under
+#'     the fitted model with independent errors.
+#'   * `excess`: the difference of the two shares, divided by its standard error.
+#'   * `p.value`: share of simulated data sets whose largest excess over all pairs is at least as
+#'     large.
 #'
-#'   `tidy(x, "disagreements")`: a row per pair of categories: `category1`, `category2`, and the
-#'   `observed` and `expected` numbers of disagreements. A disagreement is a pair of ratings of the
-#'   same case, one in each of the two categories.
+#'   `tidy(x, "disagreements")`: a tibble with a row per pair of categories. A disagreement is a
+#'   pair of ratings of the same case, one in each of the two categories.
+#'   * `category1`, `category2`: the categories.
+#'   * `observed`, `expected`: number of disagreements, in the data and if all errors are equally
+#'     probable.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `cases`, `raters` and `categories`; `system`,
-#'   the name of the system that is used as an additional rater; `tests`, the number of tests that
-#'   were possible; `violated`, the number of tests with verdict `"violated"` or `"contradiction"`;
-#'   `p.value`, the smallest adjusted p-value; `alpha` and `replicates`, the settings. `format()`: a
-#'   string with the number of significant tests.
+#'   `glance()`: a tibble with one row.
+#'   * `cases`, `raters`, `categories`: their numbers.
+#'   * `system`: name of the system that is used as an additional rater, or `NA`.
+#'   * `tests`: number of tests that were possible; `violated`: number of tests with verdict
+#'     `"violated"` or `"contradiction"`.
+#'   * `p.value`: the smallest adjusted p-value.
+#'   * `alpha`, `replicates`: the settings of the check.
+#'
+#'   `format()`: a string with the number of significant tests.
 #' @family estimation
 #' @examples
 #' set.seed(1)

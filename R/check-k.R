@@ -1,90 +1,81 @@
 #' Tests of the assumptions of the K-model (K-properties)
 #'
-#' Tests whether the ratings contradict the assumptions of the K-model ([k_model()]), and recommends
-#' a model if they do. These are the three K-properties (all raters are equally accurate, all wrong
-#' categories are equally probable, all cases are equally difficult) and independent errors. Under
-#' these assumptions, the agreement of raters determines their accuracy. Two further tests look for
-#' raters who give almost only one category, and for agreement or base rates that are impossible
-#' under the K-model. The tests need no known truth.
+#' Tests whether the ratings contradict the assumptions of the K-model ([k_model()]): all raters are
+#' equally accurate, all wrong categories are equally probable, all cases are equally difficult (the
+#' three *K-properties*), and errors of raters are independent. Under these assumptions, the
+#' agreement of raters determines their accuracy. Two further tests look for inattentive raters, and
+#' for results that are impossible under the K-model. No known truth is needed. `print()` recommends
+#' what to do.
 #'
 #' @section Tests:
-#' Tests are listed by `property` and `test`, the first two columns of the result:
-#' * `accuracy`, `likelihood ratio`: one accuracy for all raters against an accuracy for each rater.
-#' * `errors`, `likelihood ratio, distance`: equally probable errors against errors that depend on
-#'   the distance of ordered categories. `errors`, `likelihood ratio, free`: against free error
-#'   probabilities for each rater.
-#' * `errors`, `disagreeing pairs`: compares the counts of disagreeing pairs of ratings between
-#'   pairs of categories. The statistic is the chi-squared distance between these counts and the
-#'   counts expected under equally probable errors (proposed by Lehner).
-#' * `difficulty`, `likelihood ratio`: equally difficult cases against three strata: a third of the
-#'   cases is easier and a third is harder.
-#' * `independence`, `residual agreement`: how much more a pair of raters agrees than expected. The
-#'   expected agreement is from a model with independent errors but without the K-properties.
-#'   With more than 20 raters, errors in this model are equally probable, or depend on the distance
-#'   of ordered categories.
-#'   The statistic is the largest standardised excess over all pairs. Among four raters (systems
-#'   included), a pair and the other two raters have the same excess; both pairs are then named.
-#' * `one category`, `share of one category`: are there raters who give one category in at least 95%
-#'   of at least 10 ratings, more often than other raters do on the same cases?
-#' * `chance`, `agreement below chance`: is the lowest agreement of a pair with at least 10 common
-#'   cases below 1 / number of categories?
-#' * `chance`, `negative base rates`: is the lowest base rate by Lehner's equation 5, not truncated
-#'   at 0, negative?
-#' * `alternative`, `likelihood ratio` and the name of the model: each model in `alternative`
-#'   against a null model with equally probable errors and equally difficult cases. The null model
-#'   has an accuracy for each rater, or one for all raters if separate ones are not identified.
-#'   Neither model has priors, and systems are not used.
+#' Each test has a `property` and a name, the column `test` of the result.
+#' * `"accuracy"`, `"likelihood ratio"`: one accuracy for all raters against an accuracy for each
+#'   rater.
+#' * `"errors"`, `"likelihood ratio, distance"`: equally probable errors against errors whose
+#'   probability depends on the distance from the true category, in the order of the categories.
+#' * `"errors"`, `"likelihood ratio, free"`: equally probable errors against free error
+#'   probabilities.
+#' * `"errors"`, `"disagreeing pairs"`: do raters confuse some pairs of categories more than others?
+#'   The statistic is the chi-squared distance between the numbers of disagreements and the numbers
+#'   expected if all errors are equally probable.
+#' * `"difficulty"`, `"likelihood ratio"`: equally difficult cases against three equally large
+#'   groups of easy, medium and difficult cases.
+#' * `"independence"`, `"residual agreement"`: the largest standardised difference, over all pairs
+#'   of raters, between their agreement and the agreement expected for independent errors. The
+#'   expectation does not assume the K-properties.
+#' * `"one category"`, `"share of one category"`: do raters give one category in at least 95% of at
+#'   least 10 ratings, more often than other raters of the same cases?
+#' * `"chance"`, `"agreement below chance"`: is the lowest agreement of a pair with at least 10
+#'   common cases below 1 / number of categories?
+#' * `"chance"`, `"negative base rates"`: is a base rate negative, if it is computed from the
+#'   K-model by equation 5 of Lehner (2015)?
+#' * `"alternative"`, `"likelihood ratio"` and the name of a model: each model in the argument
+#'   `alternative` against a model with equally probable errors and equally difficult cases.
 #'
-#' The other likelihood ratio tests relax one property (accuracy, errors or difficulty) in the
-#' alternative. Neither model assumes the other two properties. The models are [rater_model()]s with
-#' weak priors, and the statistic is twice the gain in log likelihood. Errors that are not equally
-#' probable depend on the distance of categories, if these are ordered. If there are too few raters
-#' to identify all parameters, both models are simplified until they are identified. Equal
-#' difficulty is assumed first, then also equally probable errors. Columns `null` and `alternative`
-#' name the models. One system is used as an additional rater with a separate accuracy, because its
-#' answers are evidence too.
+#' The statistic of a likelihood ratio test is twice the difference of two log likelihoods. The
+#' tests of accuracy, errors and difficulty relax one property and do not assume the other two,
+#' unless there are too few raters for such general models. The columns `null` and `alternative`
+#' contain the arguments `accuracy`, `errors` and `difficulty` of the two models; see
+#' [rater_model()]. One system counts as an additional rater with a separate accuracy.
 #'
 #' @section P-values:
-#' P-values are computed by a parametric bootstrap. Up to `replicates` data sets are simulated from
-#' the fitted null model, with the same missing ratings as `x`, and both models are fitted to each
-#' data set. If `b` of `n` data sets have a statistic at least as large, the p-value is
-#' `(1 + b) / (n + 1)`. Simulation stops when `b` is at least 10 and `(1 + b) / (replicates + 1)` is
-#' above `alpha`, because more data sets could not make the test significant (Besag and Clifford,
-#' 1991). P-values for one category and for agreement below chance are binomial probabilities times
-#' the number of raters or pairs. Verdicts, printed tables and plots use `p.adjusted`, the p-value
-#' adjusted for all tests of the table by Holm's method.
+#' P-values are computed by a parametric bootstrap: data sets with the same missing ratings are
+#' simulated from the fitted null model. If `b` of `n` data sets have a statistic at least as large
+#' as the observed one, the p-value is `(1 + b) / (n + 1)`. Simulation stops early if the test
+#' cannot become significant (Besag and Clifford, 1991). P-values of one category and of agreement
+#' below chance are binomial probabilities times the number of raters or pairs. Verdicts use
+#' `p.adjusted`, the p-value adjusted for all tests of the table by Holm's method.
 #'
 #' @section Limitations:
-#' A test that is not significant does not prove a property: with few cases or weak raters,
-#' violations remain undetected. Errors that all raters share equally look like accuracy, and errors
-#' that the system shares with the raters have no effect on the tests; see
-#' `vignette("how-far-to-trust")`.
+#' A test that is not significant does not prove a property. Errors that all raters share equally
+#' look like accuracy and are not detected; see `vignette("how-far-to-trust")`.
 #'
 #' @srrstats {UL7.1} tests of what models assume
-#' @param x A [ratings()] object, or anything that [as_ratings()] accepts. Repeated ratings count as
-#'   independent.
+#' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
 #' @param properties Properties to test, some of `"accuracy"`, `"errors"`, `"difficulty"`,
-#'   `"independence"`, `"one category"` and `"chance"`; by default all.
-#' @param system Name of the system that is used as an additional rater. `NULL`, the default, is the
-#'   system with most answers to rated cases (the first of tied systems); `NA` uses no system.
+#'   `"independence"`, `"one category"` and `"chance"`; by default all. See *Tests*.
+#' @param system Name of the system (classifier) that is used as an additional rater. `NULL`, the
+#'   default, is the system with most answers to rated cases; `NA` uses no system.
 #' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. `NULL`,
 #'   the default, is `"distance"` if the categories of `x` are ordered, and also `"free"` if there
-#'   are at most 20 raters, since this test is slow for more. With more than two categories,
-#'   disagreeing pairs are tested in either case.
-#' @param alpha Level of the tests, a probability in (0, 1); by default 0.05.
+#'   are at most 20 raters.
+#' @param alpha Significance level of the tests, in (0, 1); by default 0.05.
 #' @param resampling A list with some of these elements: `replicates`, the largest number of data
-#'   sets simulated for each test, by default 199; `threads`, the number of threads, see
-#'   [estimate_accuracy()].
-#' @param alternative `NULL` (the default), a [rater_model()] or a list of models, for further
-#'   tests. A model may be a user-defined family ([rater_family()]), a model with a formula of
-#'   covariates, or any other model without confidences.
+#'   sets simulated for each test, by default 199; `threads`, the number of threads.
+#' @param alternative Further models to test: a [rater_model()] or [rater_family()], or a list of
+#'   them. `NULL`, the default, for none. Their priors are not used.
 #' @param ... Not used.
-#' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
-#'   `alternative`, the models compared; `statistic`; `df`, the difference of their numbers of
-#'   parameters; `p.value` and `p.adjusted`; `verdict`; `concerns`, the raters or categories with
-#'   the largest deviation; `reason`, why a property was not tested. The verdict is `"violated"`,
-#'   `"contradiction"` (the data are impossible or very improbable under the K-model),
-#'   `"not significant"` or `"not tested"`. See [tidy.k_check()] for methods.
+#' @return A tibble of class `k_check` with a row per test:
+#'   * `property`, `test`: see *Tests*.
+#'   * `null`, `alternative`: the two models.
+#'   * `statistic`; `df`, the difference of their numbers of parameters.
+#'   * `p.value`, `p.adjusted`: see *P-values*.
+#'   * `verdict`: `"violated"`; `"contradiction"` (the data are impossible or very improbable under
+#'     the K-model); `"not significant"`; or `"not tested"`.
+#'   * `concerns`: the raters or categories with the largest deviation.
+#'   * `reason`: why a property was not tested.
+#'
+#'   See [tidy.k_check()] for its methods.
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner

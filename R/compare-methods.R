@@ -3,34 +3,41 @@
 #' Results of [compare_systems()] as tables and text: differences between pairs of systems, ranks,
 #' and the evidence from gold cases and from ratings.
 #'
-#' @return `tidy()`: a tibble with a row per pair of systems, `system1` and `system2`; `estimate`,
-#'   the accuracy of the first minus the accuracy of the second, in \[-1, 1\]; its `std.error`,
-#'   `conf.low` and `conf.high`; `probability`, that the first is more accurate; `n`, the number of
-#'   cases; `method`; `order_known`; `reason`, why a value is `NA`. With `reference` (an argument of
-#'   [compare_systems()]), `system2` is always the reference. With `best`, `system1` is one of the
-#'   best systems, and is estimated to be at least as accurate as `system2`.
+#' @return `tidy()`: a tibble with a row per pair of systems.
+#'   * `system1`, `system2`: names of the systems. With argument `reference` of [compare_systems()],
+#'     `system2` is the reference. With argument `best`, `system1` is one of the best systems, and
+#'     its estimate is not lower than that of `system2`.
+#'   * `estimate`: accuracy (or another metric) of the first system minus that of the second. For
+#'     accuracies it is in \[-1, 1\].
+#'   * `std.error`: standard error; `conf.low`, `conf.high`: limits of the interval.
+#'   * `probability`: that the first system is more accurate.
+#'   * `n`: number of cases; `method`: method of the estimates.
+#'   * `order_known`: is the order of the estimates the same as the order by agreement with the most
+#'     frequent rating of each case? `FALSE` if the orders differ, or if the two systems are equal
+#'     in one of them. `NA` for other methods than `"average"`, and with gold cases (cases with
+#'     known truth).
+#'   * `reason`: why a value is `NA`.
 #'
-#'   `order_known`: do two methods order the pair in the same way? One order is by the estimates.
-#'   The other is by the share of cases on which the system agrees with the plurality of raters (the
-#'   most frequent rating of a case). `FALSE` if the orders differ, or if the two systems are equal
-#'   in one of them. It is defined for method `"average"` without gold, and `NA` for other
-#'   estimates.
+#'   `tidy(x, "ranks")`: a row per system and rank; no rows with `reference`.
+#'   * `system`; `rank`: 1 is the most accurate system. With `best`, only the best systems are
+#'     ranked, against each other.
+#'   * `probability`: that the system has this rank.
+#'   * `known`: is `order_known` `TRUE` in all pairs with the system?
 #'
-#'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
-#'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all
-#'   pairs with the system. With `reference`, there are no ranks. With `best`, only the best
-#'   systems are ranked, and only against each other.
+#'   `tidy(x, "sources")`: a row per pair and source of evidence; no rows without gold cases.
+#'   * `system1`, `system2`.
+#'   * `interval`: the source. `"gold alone"` uses gold cases only, and `"ratings alone"` ratings
+#'     only. Other values are the names of intervals that use both, see [estimate_accuracy()].
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: the difference, its standard error and
+#'     interval.
+#'   * `weight`: weight of gold cases in the estimate, in \[0, 1\]; `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "sources")`: estimates of each difference from gold cases (cases with known truth),
-#'   from ratings, and from both. A row per pair and source: `system1`, `system2`, `interval`
-#'   (`"gold alone"`, `"ratings alone"`, or the name of an interval that uses both), `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`; `weight`, the weight of gold cases in the estimate, in
-#'   \[0, 1\]; and `reason`. Without gold cases, the table has no rows.
-#'
-#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`; `left_out`, the
-#'   number of cases that not all systems answered; `best`, the system with the highest
-#'   `probability` of being the most accurate (both are `NA` with a `reference`); `method`,
-#'   `conf_level`, `simultaneous`.
+#'   `glance()`: a tibble with one row.
+#'   * `systems`, `pairs`, `cases`: their numbers; `left_out`: number of cases that not all systems
+#'     answered.
+#'   * `best`, `probability`: the system that is most probably the most accurate, and the
+#'     probability that it is. `NA` with `reference`.
+#'   * `method`, `conf_level`, `simultaneous`: as in [compare_systems()].
 #'
 #'   `format()`: a string. It names the system with the highest probability of being the most
 #'   accurate, or gives the numbers of systems that are better and worse than the reference.

@@ -2,27 +2,37 @@
 #'
 #' Compares how well models predict the ratings of a new case, and compares their estimates of base
 #' rates and raters. The models may differ in the dependence of errors (are errors of raters
-#' independent given the truth, or correlated?) or in other ways. Ratings often cannot distinguish
-#' models with different estimates of accuracy (Albert and Dodd, 2004). In this case, a warning of
-#' class `fallible_warning_dependence` shows how much the estimates differ; report all of them. A
-#' model with better predictions need not have better estimates. On public data with known truth,
-#' choosing the dependence by its fit made estimates of systems' accuracies worse.
+#' independent given the truth, or correlated?) or in other assumptions.
+#'
+#' Ratings often cannot distinguish models with different estimates of accuracy (Albert and Dodd,
+#' 2004). A warning of class `fallible_warning_dependence` then shows how much the estimates differ;
+#' report all of them. A model with better predictions need not have better estimates. On public
+#' data with known truth, estimates of systems' accuracies became worse if the dependence was chosen
+#' by its fit.
 #'
 #' @param ... Several [fit_raters()] results with `method = "bayes"` for the same ratings, with or
-#'   without names. Or one such result: its model is then fitted again with each type of dependence
-#'   (see `dependence` of [rater_model()]) that its ratings and priors allow: none, `"easy"`, and
-#'   the pairs of raters that its model names.
-#' @return An object of class `model_comparison`. `tidy()` has a row per model, the best first:
-#'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with `std.error`;
-#'   `parameters`, the effective number of parameters; `difference`, the `elpd` minus the `elpd` of
-#'   the best model; `difference.error`, the standard error of the difference over cases;
-#'   `undecided`, `TRUE` if the difference is at most 4 units or two standard errors. `tidy(x,
-#'   "terms")` has a row per parameter that all models have: `term`; a column per model with the
-#'   posterior median; `lowest` and `highest`, over undecided models. `glance()`: a tibble with one
-#'   row: the numbers of `models` and of `undecided` models (the best one included), and the name of
-#'   the `best` model.
+#'   without names. Or one such result: its model is then fitted again with each type of
+#'   `dependence` of [rater_model()] that its ratings and priors allow.
+#' @return An object of class `model_comparison`. `tidy()` returns a tibble with a row per model,
+#'   the best (with the highest `elpd`) first:
+#'   * `model`: its name.
+#'   * `elpd`, `std.error`: expected log predictive density, summed over cases, computed by WAIC.
+#'   * `parameters`: effective number of parameters.
+#'   * `difference`, `difference.error`: `elpd` minus the `elpd` of the best model, with standard
+#'     error.
+#'   * `undecided`: `TRUE` if the ratings do not distinguish the model from the best one. This is
+#'     the case if the difference is at most 4, or at most two standard errors.
+#'
+#'   `tidy(x, "terms")` returns a tibble with a row per parameter that all models have: `term`, its
+#'   name; a column per model with the posterior median; `lowest` and `highest`, the range of the
+#'   medians over undecided models.
+#'
+#'   `glance()` returns a tibble with one row: the numbers of `models` and of `undecided` models
+#'   (the best one included), and the name of the `best` model.
 #' @family estimation
-#' @inherit rater_model references
+#' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
+#'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
+#'   427-435. \doi{10.1111/j.0006-341X.2004.00187.x}
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8, 0.9), categories = c("-", "+"), n = 300))

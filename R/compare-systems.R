@@ -1,119 +1,106 @@
 #' Compare systems on the same cases
 #'
-#' Estimates differences of accuracy between pairs of systems, with intervals, and the probability
-#' that each system is the most accurate. All systems are evaluated by the same raters on the same
-#' cases, so part of their errors is equal and cancels. A difference is therefore more precise than
-#' a difference of estimates from separate studies.
+#' Estimates differences of accuracy between pairs of systems (classifiers), with intervals, and the
+#' probability that each system is the most accurate. All systems are evaluated by the same raters
+#' on the same cases, so part of their errors is equal and cancels. A difference is therefore more
+#' precise than a difference of estimates from separate studies.
 #'
 #' @section Cases:
-#' Systems are compared on rated cases that all of them answered, because other cases may be easier
-#' or harder. If some cases are left out, accuracies are estimated again from the remaining cases,
-#' which takes as long as the original estimate. The model of raters is not fitted again. The result
-#' reports the number of cases left out.
+#' Systems are compared on the rated cases that all of them answered. If this leaves out cases,
+#' accuracies are estimated again from the remaining cases, and the result reports the number of
+#' cases left out.
 #'
 #' @section Errors of differences:
-#' With method `"average"` (the default) or robust intervals (see [estimate_accuracy()]), the
-#' sampling error of each system is that of its estimate. The correlation between the sampling
-#' errors of two systems is computed from replicates of method `"joint"` (or of the method of the
-#' estimate). As in robust intervals, a further error is added, because systems may make the same
-#' errors as the raters (shared errors). Its correlation between two systems is the third power of
-#' the share of cases with equal answers: .73 if nine of ten answers are equal, .13 if half are.
-#' This rule was chosen on public data with known truth. It is approximate, because few of these
-#' data sets have several systems. If shared errors were assumed to cancel, coverage would be too
-#' low.
+#' *Method `"average"` (the default), or robust intervals* (see [estimate_accuracy()]). The error of
+#' an estimate has two parts. One is sampling error; its correlation between two systems is computed
+#' from bootstrap replicates. The other is an allowance for errors that systems share with the
+#' raters. Its correlation between two systems is the third power of the share of cases with equal
+#' answers, such as .73 if nine of ten answers are equal. This rule is approximate. It was chosen on
+#' public data with known truth.
 #'
-#' With other methods and intervals, cases (or the clusters of the estimate) are resampled, with the
-#' same resamples for all systems, and everything is estimated again. Bootstrap replicates of the
-#' estimate are used if it has them. Intervals are percentiles of the differences, and probabilities
-#' of ranks are shares of replicates; equal systems share a rank. Both then allow for sampling error
-#' only.
+#' *Other methods and intervals.* Cases (or clusters of cases, if the estimate has them) are
+#' resampled, with the same resamples for all systems. Intervals are percentiles of the differences,
+#' and probabilities of ranks are shares of replicates. Both allow for sampling error only. If the
+#' estimate has posterior draws, these are used instead of resamples.
 #'
-#' Replicates are random. To repeat a comparison exactly, call [set.seed()] before it.
+#' Results depend on random numbers; call [set.seed()] before a comparison to repeat it exactly.
 #'
 #' @section Order of systems:
-#' If the estimate and the agreement with the plurality of raters (the most frequent rating of a
-#' case) order two systems differently, the estimate is often wrong: in 14 public data sources, it
-#' was right in 4 of 10 such pairs. Column `order_known` of [tidy()][tidy.system_comparison] is then
-#' `FALSE`: treat the order as unknown.
+#' Systems can also be ordered by the share of cases on which they agree with the most frequent
+#' rating of the case. If this order of two systems differs from the order of their estimates, treat
+#' their order as unknown. In 14 public data sources, the estimates were right for only 4 of 10 such
+#' pairs. Column `order_known` of [tidy()][tidy.system_comparison] is then `FALSE`.
 #'
-#' @section Known truths: If the estimate has gold cases (cases with known truth, `known_truth` of
-#' [estimate_accuracy()]), they also measure the differences. The kind of interval is that of the
-#' estimate. If two systems gave a case the same answer, their difference is zero for any truth, so
-#' only gold cases with different answers are informative. Ratings predict which system is right on
-#' these cases, and gold cases correct the predictions. `"corrected"` intervals use quantiles of
-#' Student's t distribution. `"combined"` uses the difference from ratings only as a prior. Let `d`
-#' be the share of cases with different answers. The prior is a mixture of a normal distribution and
-#' a flat part from `-d` to `d`; its standard error for shared errors is at least `d / 10`. Each
-#' pair is measured separately. Ranks and simultaneous intervals need joint errors of all systems:
-#' classical scaling chooses errors whose differences have the variances of the pairs. Both are `NA`
-#' if a pair has no interval. For a pair without gold cases, the difference from ratings only is
-#' reported.
+#' @section Known truths:
+#' If the estimate has gold cases (cases with known truth, argument `known_truth` of
+#' [estimate_accuracy()]), they also measure the differences, and the kind of interval is that of
+#' the estimate. Only gold cases on which two systems gave different answers are informative about
+#' the difference. Ratings predict which of the two is right on these cases, and gold cases correct
+#' the predictions.
+#' * `"corrected"` intervals use gold cases and predictions, with quantiles of Student's t
+#'   distribution.
+#' * `"combined"` intervals also use the difference computed from ratings, as a prior. The prior is
+#'   a mixture of a normal and a uniform distribution. The uniform one is from `-d` to `d`, where
+#'   `d` is the share of cases with different answers.
 #'
-#' If only a difference matters, let [plan_gold()] draw cases with different answers. In public and
-#' simulated panels with 50 random gold cases, `"corrected"` 90% intervals were .76 times the width
-#' of intervals from gold only (coverage .92), and .49 times with 50 gold cases with different
-#' answers (coverage .91).
+#' A pair without gold cases has the difference from ratings only. To measure a single difference,
+#' let [plan_gold()] draw cases with different answers. With 50 such gold cases, `"corrected"` 90%
+#' intervals had .49 times the width of intervals from 50 random gold cases without ratings
+#' (coverage .91). With random gold cases and ratings, the factor was .76 (coverage .92).
 #'
-#' @section Groups: For a result of [estimate_accuracy()] with `by`, groups are compared with each
-#' other, for example two versions of an application. Both groups need gold cases. Differences from
-#' ratings only are not reported, because raters may rate one version more favourably. Estimates of
-#' the groups are those of interval `"corrected"`. The interval of the difference is constructed
-#' from both intervals (Zou and Donner 2008). If the estimate has clusters (`resampling =
-#' list(cluster = "prompt")`), clusters that groups have in common are paired. The correlation of
-#' errors over these clusters narrows the interval; it is shrunk towards 0 with the weight of ten
-#' gold cases. Results are of class `group_comparison`: `tidy()` has columns `group1`, `group2`,
-#' `system`, `estimate` (the first group minus the second), `std.error`, `conf.low`, `conf.high`,
-#' `probability` (that the first is better), `correlation`, `n`, `method` and `reason`. Argument
-#' `reference` is then the name of a group. The error probability of `simultaneous` intervals is
-#' divided by their number (Bonferroni). In simulations (50 gold cases in each of two versions, 2000
-#' panels), the coverage of 90% intervals was .91 without and .92 with paired clusters.
+#' @section Groups:
+#' If `x` is an [estimate_accuracy()] result with groups of cases (`by`), groups are compared with
+#' each other, such as two versions of an application. Each group needs gold cases, because raters
+#' may rate one version more favourably. The interval of a difference is computed from the
+#' `"corrected"` intervals of both groups by the method of Zou and Donner (2008). If the same
+#' clusters of cases occur in several groups, such as prompts in the example, they are paired, which
+#' makes intervals narrower. `reference` is then the name of a group, and
+#' `simultaneous` intervals use the correction of Bonferroni.
 #'
-#' @section All pairs at once:
-#' With many pairs, some intervals miss the true difference by chance, and the highest estimate is
-#' likely to be too high. With `simultaneous = TRUE`, the intervals cover all differences at once
-#' with probability `conf_level`. Their width is determined by the largest studentised deviation of
-#' all pairs in the replicates. Ranks need no such correction. There are no p-values: a difference
-#' is significant if its interval excludes zero.
+#' The result has class `group_comparison`. `tidy()` returns a row per pair of groups and system:
+#' `group1`, `group2`, `system`; `estimate`, the accuracy in the first group minus the accuracy in
+#' the second; `std.error`, `conf.low`, `conf.high`; `probability`, that the system is more accurate
+#' in the first group; `correlation` of the errors in both groups; `n`, the number of cases in both;
+#' `method`; `reason`, why a value is `NA`.
 #'
-#' @section Many systems: At most 200,000 pairs can be compared, which are all pairs of about 600
-#' systems. For more systems, use one of two arguments. `reference` compares each system with one
-#' system; there are no ranks. `best = k` compares the `k` systems with the highest estimates with
-#' each other and with all other systems. In each pair, the system with the higher estimate is the
-#' first. Ranks are ranks among the `k` systems. Choose `k` before you look at results. The highest
-#' of many estimates is likely to be too high. `simultaneous = TRUE` allows for that.
+#' @section Many pairs:
+#' Among many intervals, some miss the true difference by chance, and the highest of many estimates
+#' is likely to be too high. Intervals with `simultaneous = TRUE` allow for this. Their width is
+#' determined by the largest standardised error over all pairs in the replicates.
 #'
-#' With more than 100 systems, replicates of method `"joint"` are first-order approximations
-#' (infinitesimal jackknife, Efron 1982), for which no model is fitted again. Systems are processed
-#' in blocks. Shared errors of two systems in different blocks are correlated only if the two are
-#' compared, which makes simultaneous intervals slightly wider.
+#' At most 200,000 pairs can be compared, which are all pairs of about 600 systems. For more
+#' systems, use `reference` or `best`. Choose the number `best` before you look at results. With
+#' more than 100 systems, bootstrap replicates of method `"joint"` are first-order approximations
+#' (infinitesimal jackknife, Efron 1982).
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #'
 #'   Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
 #'   general approach. *Statistics in Medicine*, 27(10), 1693-1702. \doi{10.1002/sim.3095}
-#' @param x An [estimate_accuracy()] result with at least two systems, or with groups (`by`). Or
-#'   [ratings()] or a [fit_raters()] result, from which accuracies are estimated first. For several
-#'   variables, each variable has a separate comparison.
+#' @param x An [estimate_accuracy()] result with at least two systems, or with groups (see
+#'   *Groups*). Or a [ratings()] object or a [fit_raters()] result, from which accuracies are
+#'   estimated first.
 #' @param systems Names of the systems to compare; `NULL`, the default, for all.
-#' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for that of
-#'   the estimate.
-#' @param simultaneous Should intervals cover all differences at once? By default `FALSE`.
+#' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for the
+#'   level of the estimate.
+#' @param simultaneous If `TRUE`, all intervals together cover their differences with probability
+#'   `conf_level`. If `FALSE`, the default, each of them does.
 #' @param reference Name of the system with which all others are compared, or `"best"` for the
-#'   system with the highest estimate (unless a system has this name). `NULL`, the default, compares
-#'   all pairs.
-#' @param best `NULL` (the default), or the number of systems with the highest estimates that are
-#'   compared with each other and with all others. It cannot be combined with `reference`.
+#'   system with the highest estimate. There are then no ranks. `NULL`, the default, compares all
+#'   pairs.
+#' @param best Number `k` of systems: the `k` systems with the highest estimates are compared with
+#'   each other and with all other systems, and only they have ranks. `NULL`, the default, compares
+#'   all pairs. Cannot be combined with `reference`.
 #' @param metric The metric to compare, one of [system_metrics]; `NULL`, the default, for accuracy.
-#'   The best ("most accurate") system has the highest value or, for costs, the lowest. The method
-#'   must estimate the joint table of truth and answer, with robust or bootstrap intervals (see
-#'   [estimate_metrics()]).
+#'   Then "most accurate" means the highest value or, for costs, the lowest. Needs an estimate for
+#'   which [estimate_metrics()] computes the metric with robust or bootstrap intervals.
 #' @param category For a metric of single categories, such as recall: the category; `NULL`, the
-#'   default, for the macro average over categories.
-#' @param cost For `metric = "loss"`: the costs of errors, see [estimate_metrics()].
-#' @param ... For ratings and fits, arguments of [estimate_accuracy()]; otherwise not used.
+#'   default, for the mean over categories (macro average).
+#' @param cost For `metric = "loss"`: the costs of errors, as in [estimate_metrics()].
+#' @param ... If `x` is ratings or a fit, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
 #'   [tidy()][tidy.system_comparison], [glance()][tidy.system_comparison], `as.data.frame()` and
-#'   [autoplot()][autoplot.system_comparison].
+#'   [autoplot()][autoplot.system_comparison]. `tidy()` returns a row per pair of systems.
 #' @family estimation
 #' @seealso [confusion()] for the categories in which systems differ.
 #' @examples

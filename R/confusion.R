@@ -4,34 +4,33 @@
 #' category, as in the simulations of Lehner (2015). The paper calls the four parameters IPC
 #' (`accuracy`), PDA (`difficulty`), AD (`dispersion`) and PER (`error_range`).
 #'
-#' 1. The probability of a correct answer is `accuracy` in every category.
-#' 2. `difficulty` is added to this probability, and the sum is limited to \[0, 1\].
-#' 3. The remaining probability of each row is distributed over the wrong categories in proportion
-#'    to `dispersion^-distance`, where neighbouring categories have distance one.
-#' 4. Each probability of a wrong category is multiplied by an independent random number, uniform on
+#' The matrix is computed in these steps:
+#'
+#' 1. The probability of a correct answer is `accuracy + difficulty` in every category, limited to
+#'    \[0, 1\].
+#' 2. The remaining probability of each row is distributed over the wrong categories in proportion
+#'    to `dispersion^-distance`. Neighbouring categories have distance one.
+#' 3. Each probability of a wrong category is multiplied by an independent random number, uniform on
 #'    \[1 - `error_range`, 1 + `error_range`\].
-#' 5. Rows are rescaled to sum to one. With `normalise = "expected"` the diagonal is multiplied by
-#'    one factor, so that the mean accuracy, weighted by `base_rates`, does not change (the paper's
-#'    Table 7, where the diagonal varies by row). With `"row"` only the probabilities of wrong
-#'    categories are rescaled, so that the accuracy of each category does not change.
+#' 4. Rows are rescaled to sum to one; see the argument `normalise`.
 #'
 #' @param categories Number of categories (at least 2), or their labels in order.
-#' @param accuracy Initial probability of a correct answer, in \[0, 1\].
+#' @param accuracy Probability of a correct answer, in \[0, 1\].
 #' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0.
-#' @param dispersion Probability of an error, divided by the probability of an error with a distance
-#'   that is larger by one; a number above 0. With 1 (the default) all errors are equally probable.
-#' @param error_range Largest deviation from 1 of the random factors in step 4, in \[0, 1\]. With 0
-#'   (the default) there are no random factors.
+#' @param dispersion Number above 0 by which the probability of an error is divided with each
+#'   further step from the true category. With 1 (the default) all errors are equally probable.
+#' @param error_range Largest deviation from 1 of the random numbers in step 3, in \[0, 1\]. With 0
+#'   (the default) there are no random numbers.
 #' @param base_rates Probabilities of the categories, which sum to one; by default all are equal.
-#' @param normalise Which accuracy does not change in step 5: `"expected"` (the default), the mean
-#'   over categories, or `"row"`, the accuracy of each category.
+#' @param normalise Rescaling in step 4. `"expected"` (the default): the diagonal is multiplied by
+#'   one factor, so that the mean accuracy, weighted by `base_rates`, does not change. `"row"`: only
+#'   wrong categories are rescaled, so that the accuracy of each category does not change.
 #' @return A matrix of class `confusion_matrix` with the true category in rows and the given
-#'   category in columns; rows sum to one. `tidy()`: a tibble with a row per cell: `truth`,
-#'   `rating`, `probability`. `glance()`: a tibble with one row: the number of `categories`,
-#'   mean `accuracy` weighted by the base rates, and the `lowest` and `highest` accuracy of a
-#'   category. Further
-#'   methods: `print()`, `format()` (a string), `as.data.frame()` (the table of `tidy()`),
-#'   [autoplot()][autoplot.confusion_matrix].
+#'   category in columns. Rows sum to one.
+#'
+#'   `tidy()`: a tibble with a row per cell: `truth`, `rating`, `probability`. `glance()`: a tibble
+#'   with one row: the number of `categories`, the mean `accuracy` weighted by the base rates, and
+#'   the `lowest` and `highest` accuracy of a category. `format()`: a string.
 #' @family simulation
 #' @templateVar where Tables 5-7
 #' @template ref-lehner

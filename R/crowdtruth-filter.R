@@ -2,26 +2,24 @@
 
 #' Leave out unclear units or weak workers
 #'
-#' Leaves out workers, or units (the items that workers label), and computes the [crowdtruth()]
-#' metrics again from the other judgements. A judgement is the answer of a worker on a unit.
-#' `print()` reports how many were left out and why.
+#' Leaves out workers (raters) or units (the items that they label), and computes the [crowdtruth()]
+#' metrics again from the other answers. `print()` reports how many were left out and why.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], for which version 2014 is computed first.
 #' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
 #'   leave out units by `below` and `sd`.
 #' @param min_units Workers who judged fewer units are left out; by default 3.
-#' @param flagged Additional workers to leave out: a [flag_workers()] result, whose flagged workers
-#'   are left out, or names of workers. `NULL`, the default, for none.
-#' @param below Units with a lower clarity (see [crowdtruth()]) than this value in \[0, 1\] (version
-#'   2.0: a lower unit quality, `uqs`) are left out. By default the mean minus `sd` standard
-#'   deviations, as in Aroyo and Welty (2014). The standard deviation has the number of units as
-#'   divisor.
+#' @param flagged Additional workers to leave out: names of workers, or a [flag_workers()] result,
+#'   whose flagged workers are left out. `NULL`, the default, for none.
+#' @param below Units with a lower clarity than this value, in \[0, 1\], are left out. In version
+#'   2.0 the unit quality `uqs` is used in place of clarity. By default `NULL`: the mean over units
+#'   minus `sd` standard deviations, with the number of units as divisor in the standard deviation.
 #' @param sd Number of standard deviations for the default of `below`; by default 1.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [crowdtruth()] result, with the same version and options; its field `ratings` contains
-#'   the remaining ratings, for [ground_truth()] and other functions. If all units of a remaining
-#'   worker were left out, the worker stays in the table, with `NA` and a reason. The same is true
-#'   of a remaining unit whose workers were all left out.
+#' @return A [crowdtruth()] result, with the same version and settings. Its element `ratings`
+#'   contains the remaining ratings, for [ground_truth()] and other functions. A remaining worker
+#'   without any remaining unit, and a remaining unit without any remaining worker, stay in the
+#'   tables, with `NA` and a `reason`.
 #' @family CrowdTruth
 #' @templateVar where Sections 5.1 and 5.3
 #' @template ref-crowdtruth
@@ -121,26 +119,30 @@ flagged_names <- function(flagged, x) {
 
 #' Merge annotations that are vague or mean the same
 #'
-#' Replaces some annotations by others in all answers, and computes the [crowdtruth()] metrics
-#' again. If an answer then contains an annotation twice, it counts once. `tidy(x, "kinds")` shows
-#' which annotations are vague, useless or ambiguous; see [tidy.crowdtruth()] for definitions.
+#' Replaces annotations (the labels that workers give to units) by others in all answers, and
+#' computes the [crowdtruth()] metrics again. If an answer then has an annotation twice, it counts
+#' once.
+#'
+#' @section Default merges:
+#' By default, two kinds of annotations are merged. *Vague* annotations are given on at least a
+#' share `frequent` of the units, but have a clarity below `clear`. They are merged into `other`.
+#' *Ambiguous* annotations have an ambiguity of at least `similar`. Of an ambiguous annotation and
+#' the annotation to which it is most similar, the less frequent is merged into the more frequent
+#' one. [crowdtruth()] defines clarity and ambiguity. `tidy(x, "kinds")` shows these merges in
+#' advance, see [tidy.crowdtruth()].
 #'
 #' @inheritParams filter_crowd
-#' @param into Annotations to merge: a named vector, `c("old label" = "new label")`, whose names
-#'   become its values. If a value is also a name, chains are followed: `c(a = "b", b = "c")`
-#'   replaces both by `"c"`. By default `NULL`: vague annotations are merged into `other`, and the
-#'   less frequent of two ambiguous annotations into the more frequent one. Useless annotations
-#'   stay, and an annotation is merged only once.
-#' @param other Name of the annotation that means "none of the others". Vague annotations are merged
-#'   into it; with `NULL`, the default, they are not merged.
-#' @param frequent Annotations that are given on at least this share of the units, in \[0, 1\],
-#'   count as frequent; by default 0.5.
-#' @param clear Annotations with a clarity (see [crowdtruth()]) below this value in \[0, 1\] count
-#'   as clear on no unit; by default 0.6.
-#' @param similar Annotations with an ambiguity (see [crowdtruth()]) of at least this value, at most
-#'   1, count as ambiguous; by default 0.6.
-#' @param ... Not used; catches misspelt arguments.
-#' @return A [crowdtruth()] result, with the same version and options.
+#' @param into Annotations to merge: a named vector, `c("old label" = "new label")`. With
+#'   `c(a = "b", b = "c")` both `a` and `b` become `c`. By default `NULL`, see section *Default
+#'   merges*.
+#' @param other Name of the annotation that means "none of the others", into which vague annotations
+#'   are merged. With `NULL`, the default, they are not merged.
+#' @param frequent Share of the units, in \[0, 1\], from which an annotation counts as frequent; by
+#'   default 0.5.
+#' @param clear Clarity, in \[0, 1\], below which an annotation counts as unclear; by default 0.6.
+#' @param similar Ambiguity, at most 1, from which an annotation counts as ambiguous; by default
+#'   0.6.
+#' @return A [crowdtruth()] result, with the same version and settings.
 #' @family CrowdTruth
 #' @templateVar where Section 5.4
 #' @template ref-crowdtruth

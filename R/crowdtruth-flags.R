@@ -8,56 +8,55 @@ spam_sign <- c(
 
 #' Flag workers of low quality
 #'
-#' Flags likely spammers (workers who answer carelessly or at random) by a rule on the metrics of
-#' the workers.
+#' Flags workers (raters) who probably answer carelessly or at random, by a rule on their
+#' [crowdtruth()] metrics. There are three rules: a rule on deviations from the mean, a linear rule
+#' with given weights, and a linear rule fitted to workers of known quality.
 #'
-#' * Without `weights` and `known`, the **standard-deviation rule**: a metric of a worker is
-#'   suspicious if it is more than `sd` standard deviations from the mean over workers. Only high
-#'   disagreement, low quality and many annotations are suspicious. A worker with at least
-#'   `votes` suspicious metrics is flagged. The score is the number of suspicious metrics minus
-#'   `votes` plus one half. The rule loses power if there are many spammers, because they change the
-#'   mean and the standard deviation.
-#' * With `weights`, a **linear rule**: the score is the weighted sum of the metrics plus the weight
+#' @section Rules:
+#' * **Standard-deviation rule** (without `weights` and `known`): a metric of a worker is suspicious
+#'   if it is more than `sd` standard deviations from the mean over workers, in the direction of
+#'   high disagreement, low quality or many annotations. A worker with at least `votes` suspicious
+#'   metrics is flagged. The score is the number of suspicious metrics minus `votes` plus 0.5. With
+#'   many spammers the rule finds few of them, because they change the mean and the standard
+#'   deviation.
+#' * **Linear rule** (with `weights`): the score is the weighted sum of the metrics plus the weight
 #'   `(Intercept)`. A worker with a score above 0 is flagged.
-#' * With `known`, a linear rule **fitted** to workers of known quality, by logistic regression on
-#'   standardised metrics. Slopes have a weak normal prior (standard deviation 2.5), so that they
-#'   stay finite if a rule separates good and bad workers completely. Each known worker also gets a
-#'   held-out score from a rule that is fitted without the worker's fold (cross-validation). The
-#'   accuracy of the rule is estimated from the held-out scores.
+#' * **Fitted rule** (with `known`): a linear rule from a logistic regression of the known quality
+#'   on the standardised metrics. Slopes have a normal prior with standard deviation 2.5. The
+#'   accuracy of the rule is estimated by cross-validation: the *held-out* score of a known worker
+#'   is computed by a rule that was fitted without the worker's fold.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, for which the
-#'   metrics of version 2014 of [crowdtruth()] are computed first.
+#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, for which version
+#'   2014 of [crowdtruth()] is computed first.
 #' @param metrics Names of the metrics that the rule uses, columns of `x$workers`. By default
 #'   `NULL`: for version 2014 `unit_disagreement`, `worker_disagreement` and `annotations_per_unit`;
-#'   for version 2.0 `wwa` (agreement with other workers), `wua` (agreement with units) and
-#'   `annotations_per_unit`.
-#' @param weights `NULL` (the default), or a named numeric vector: the weight of each metric and,
-#'   optionally, of `(Intercept)`. Its names are the metrics, so that `metrics` is not needed.
-#' @param known `NULL` (the default), or a logical vector named by workers: `TRUE` for workers of
-#'   low quality, `FALSE` for others. It must contain at least two workers of each kind.
-#' @param folds Number of folds, by default 10, stratified by quality. If `folds` is at least the
-#'   number of known workers, one worker is left out at a time. Folds are drawn with R's random
-#'   number generator.
-#' @param sd,votes Settings of the standard-deviation rule, see Details. By default `sd` is 1, and
-#'   `votes` is 2, or 1 if there is a single metric.
+#'   for version 2.0 `wwa`, `wua` and `annotations_per_unit`.
+#' @param weights `NULL` (the default), or a numeric vector of weights named by metric. It may
+#'   include the weight `(Intercept)`.
+#' @param known `NULL` (the default), or a logical vector named by worker: `TRUE` for workers of low
+#'   quality, `FALSE` for others, at least two of each.
+#' @param folds Number of folds of the cross-validation, by default 10. If it is at least the number
+#'   of known workers, one worker is left out at a time. Folds are drawn at random, stratified by
+#'   quality.
+#' @param sd,votes Settings of the standard-deviation rule. By default `sd` is 1, and `votes` is 2,
+#'   or 1 if there is a single metric.
 #' @param min_cases Smallest number of units of a worker, by default 1. Workers with fewer units
 #'   have no score, and the rule is computed without them.
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `worker_flags`, a list with
-#'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
-#'     `known` was given, also `known` and `held_out` (the score by the rule fitted to the other
-#'     folds). The score is `NA` if a metric of the worker is `NA`, or if the worker has fewer than
-#'     `min_cases` units. `reason` is the cause of a missing score, and `NA` for all workers with a
-#'     score, flagged or not.
+#'   * `workers`: a tibble with a row per worker: `worker`; `units`, the number judged; the metrics;
+#'     `score`; `flagged`; `reason`, why the score is `NA`. If `known` was given, also `known` and
+#'     `held_out`, the held-out score.
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of linear rules),
 #'     `thresholds` (of the standard-deviation rule) and `folds`.
 #'
-#'   `tidy()` returns `workers`. `glance()` returns a tibble with one row: `rule`, `workers`,
-#'   `flagged` and `undefined` (the number of workers without a score). If quality is known, it also
-#'   has `known`, `low` (the number of workers of low quality) and statistics of the held-out
-#'   scores: `accuracy`, `precision`, `recall`; `auc`, the probability that a worker of low quality
-#'   has a higher score than another worker; `separation`, the difference of the mean scores of both
-#'   kinds, in pooled standard deviations.
+#'   `tidy()` returns `workers`. `glance()` returns a tibble with one row: `rule`; the numbers of
+#'   `workers`, of `flagged` workers and of workers without a score (`undefined`). If `known` was
+#'   given, it also has the numbers of `known` workers and of those of `low` quality, and statistics
+#'   of the held-out scores:
+#'   * `accuracy`, `precision` and `recall` of the flags that the held-out scores give.
+#'   * `auc`: the probability that a worker of low quality has a higher score than another worker.
+#'   * `separation`: the difference of the mean scores of both kinds, in pooled standard deviations.
 #' @family CrowdTruth
 #' @templateVar where Sections 4.1 and 5.2
 #' @template ref-crowdtruth

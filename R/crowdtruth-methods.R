@@ -1,38 +1,36 @@
 #' Tables and summaries of a CrowdTruth result
 #'
-#' Extracts the scores as a matrix, tables, and a one-row summary from a [crowdtruth()] result. That
-#' page defines units, workers and annotations.
+#' Extracts tables, a matrix of scores, and a one-row summary from a [crowdtruth()] result. That
+#' page defines units, workers, annotations and the metrics.
 #'
 #' @section Tables:
-#'   `tidy(x, what)` returns a table. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
-#'   `"convergence"` are described in [crowdtruth()].
+#' `tidy(x, what)` returns a tibble. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
+#' `"convergence"` are described in [crowdtruth()]. The other tables are:
 #'
-#'   `"similarity"`: a row per ordered pair of different annotations: `annotation`, `other`, and
-#'   `similarity`, the similarity of the first to the second (see [crowdtruth()]).
+#' * `"similarity"`: a row per ordered pair of different annotations, with the columns `annotation`,
+#'   `other`, and `similarity` of the first to the second.
+#' * `"labels"`: a row per unit, with the column `case` and a column for each annotation. The values
+#'   are shares of the votes of the unit, in version 2.0 weighted by the quality of the workers.
+#'   They sum to one. They are `NA` for a unit without labels, or if all its workers have quality 0.
+#' * `"kinds"`: a row per annotation, with the columns `annotation`, `kind`, `into`, `probability`,
+#'   `clarity`, `ambiguity` and `similar_to`. `kind` is `"vague"` (frequent, but with a clarity
+#'   below `clear`), `"useless"` (rare, with a clarity below `clear`), `"ambiguous"` (ambiguity of
+#'   at least `similar`) or `NA`. `into` is the annotation into which [merge_annotations()] would
+#'   merge it, or `NA`. `other`, `frequent`, `clear` and `similar` are arguments with the meaning
+#'   that they have in [merge_annotations()].
 #'
-#'   `"labels"`: soft labels, in the form of [ground_truth()]: `case`, then a column for each
-#'   annotation, with shares that sum to one on each unit. In version 2014 they are shares of votes.
-#'   In version 2.0 votes are weighted by the quality of the workers. They are not posterior
-#'   probabilities, since no true annotation is assumed. `NA` for a unit without labels, or if all
-#'   its workers have quality 0.
-#'
-#'   `"kinds"`: one row per annotation, with its kind and the annotation `into` which
-#'   [merge_annotations()] would merge it (`NA` if it would not be merged). The arguments `other`,
-#'   `frequent`, `clear` and `similar` are those of [merge_annotations()]. Columns: `annotation`,
-#'   `kind`, `into`, `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is `"vague"`
-#'   (frequent, but clear on no unit), `"useless"` (rare, and clear on no unit), `"ambiguous"` (on
-#'   most of its units, another annotation is given too) or `NA` (none of the three).
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `as.matrix()`: a matrix of the scores, units x annotations, numbers in \[0, 1\]; `NA` for
-#'   a unit without labels (version 2.0: without judgements).
+#' @return `as.matrix()`: a matrix of the scores, units x annotations, numbers in \[0, 1\]. It is
+#'   `NA` for a unit without labels (in version 2.0 without judgements).
 #'
-#'   `glance()`: a tibble with one row: `version`; the numbers of `units`, `workers`, `annotations`,
-#'   `judgements` and `labels` (total number given); the means `clarity`, `unit_disagreement` and
-#'   `worker_disagreement` (version 2014) or `uqs`, `wqs` and `aqs` (2.0), over values that are not
-#'   `NA`; `steps` and `converged` (2.0).
+#'   `glance()`: a tibble with one row:
+#'   * `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` given.
+#'   * In version 2014 the means `clarity` (over units), `unit_disagreement` and
+#'     `worker_disagreement`. In version 2.0 the means `uqs`, `wqs` and `aqs`, the number of
+#'     `steps`, and `converged`. Columns of the other version are `NA`.
 #'
-#'   `format()`: a string with one line.
+#'   `format()`: one line of text.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
@@ -166,28 +164,29 @@ as_crowdtruth <- function(x) if (inherits(x, "crowdtruth")) x else crowdtruth(as
 
 #' Simulated crowds with planted spammers
 #'
-#' Draws the judgements of a crowd in which a worker may give a unit several labels and some workers
-#' are spammers. A unit is a case, a worker a rater; see [crowdtruth()].
+#' Simulates the answers of workers (raters) who give one or two labels to each unit (case). Some
+#' workers are spammers, whose answers do not depend on the unit.
 #'
-#' Every unit has a main label and a clarity c, drawn uniformly between .3 and 1. A faithful worker
-#' gives the main label with probability c, its neighbour with probability (1 - c) / 2, and
-#' otherwise a label drawn at random from all labels. Labels 1 and 2 are neighbours, 3 and 4, and so
-#' on. With probability .15 a faithful worker adds a second label, the neighbour of the first.
-#' Workers are assigned to units at random, and all workers have about the same number of units.
+#' Every unit has a random main label and a clarity `c`, drawn uniformly between 0.3 and 1. Labels 1
+#' and 2 are neighbours of each other, 3 and 4 too, and so on. Workers are assigned to units at
+#' random, and all have about the same number of units.
 #'
-#' Spammers replace faithful workers:
-#' * `random`: a random label and, with probability .3, a second one, independent of the unit.
-#' * `constant`: always the same label, drawn for each constant worker.
-#' * `copy`: like `random`, but all copying workers give the same answer on a unit.
+#' The kinds of workers are:
+#' * `faithful`: the first label is the main label with probability `c`, its neighbour with
+#'   probability `(1 - c) / 2`, and otherwise a random label. With probability 0.15 there is a
+#'   second label, the neighbour of the first.
+#' * `random`: a random label and, with probability 0.3, a second random label.
+#' * `constant`: always the same label, drawn for each worker.
+#' * `copy`: like `random`, but all workers of this kind give the same answer on a unit.
 #'
-#' @param units,workers,per_unit Numbers of units, of workers, and of judgements per unit.
-#'   `per_unit` is at most `workers`.
-#' @param labels Number of labels, from 2 to 26; their names are capital letters.
-#' @param spammers Named vector: number of spammers of each kind.
+#' @param units,workers,per_unit Numbers of units, of workers, and of workers per unit; by default
+#'   60, 30 and 10. `per_unit` is at most `workers`.
+#' @param labels Number of labels, from 2 to 26, by default 6. Their names are capital letters.
+#' @param spammers Numbers of spammers of each kind, a vector with the names `random`, `constant`
+#'   and `copy`; by default 0. The other workers are faithful.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [ratings()] object with `repeats = "labels"` and the kinds of its workers:
-#'   `tidy(x, "workers")` is a tibble with `worker` and `kind`, which is `"faithful"`, `"random"`,
-#'   `"constant"` or `"copy"`.
+#' @return A [ratings()] object with `repeats = "labels"`. `tidy(x, "workers")` is a tibble with the
+#'   columns `worker` and `kind` (`"faithful"`, `"random"`, `"constant"` or `"copy"`).
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)

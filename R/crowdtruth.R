@@ -1,80 +1,82 @@
 #' Measure units, workers and annotations by their disagreement
 #'
-#' Measures the clarity of units, the quality of workers and the ambiguity of annotations. If
-#' several answers can be right, disagreement is not only error. It may come from an unclear unit, a
-#' careless worker, or annotations with nearly the same meaning. CrowdTruth measures all three from
-#' the same judgements. A *unit* is a case, a *worker* a rater, an *annotation* a label, and a
-#' *judgement* the answer of a worker on a unit.
+#' Computes the CrowdTruth metrics: the clarity of units, the quality of workers and the ambiguity
+#' of annotations. A *unit* is a case, a *worker* a rater, an *annotation* a label, and a
+#' *judgement* the answer of a worker on a unit, which may have several labels. If several answers
+#' can be right, disagreement is not only error. It may come from an unclear unit, a careless
+#' worker, or annotations with nearly the same meaning.
 #'
 #' @section Version 2014:
-#' An answer `w` is a vector with a 1 for each annotation that the worker gave and 0 for others. Let
-#' `V` be the votes of a unit, the sum of the answers of its workers.
-#' * The **unit-annotation score** is the cosine between `V` and the annotation: its votes divided
-#'   by the Euclidean length of `V`. The **clarity** of a unit is its largest score. The clarity of
-#'   an annotation is its largest score on any unit (0 if no worker used it). All are in \[0, 1\].
-#' * The **disagreement of a worker with units** is the mean of `1 - cos(V - w, w)` over the
-#'   worker's units, in \[0, 1\]. The worker's votes are subtracted from `V`.
-#' * The **disagreement of a worker with workers** is 1 minus the mean of Cohen's kappa with each
-#'   other worker who shares a unit. Each kappa is over the cells units x annotations of the common
-#'   units, and is weighted by the number of these units. The authors' programs use an overlap
-#'   instead of kappa: the share of the worker's annotations that the other worker gave too. Both
-#'   are returned.
-#' * The **similarity** of annotation i to j is `(p - q) / (1 - q)`, called causal power. Here p is
-#'   the share of units with j among units with i, and q the share among units without i.
-#'   **Ambiguity** is the largest similarity to another annotation. Similarity is at most 1 and can
-#'   be far below 0.
+#' The answer `w` of a worker on a unit is a vector with a 1 for each annotation that the worker
+#' gave and 0 for the others. The votes `V` of a unit are the sum of the answers of its workers.
+#' * **Unit-annotation score** (`score`): the votes of the annotation divided by the Euclidean
+#'   length of `V`, in \[0, 1\].
+#' * **Clarity** of a unit: its largest score. Clarity of an annotation: its largest score on any
+#'   unit.
+#' * **Disagreement of a worker with units** (`unit_disagreement`): the mean of `1 - cos(V - w, w)`
+#'   over the units of the worker, in \[0, 1\]. `cos` is the cosine of two vectors, and `V - w` are
+#'   the votes of the other workers.
+#' * **Disagreement of a worker with workers** (`worker_disagreement`): 1 minus the mean of Cohen's
+#'   kappa with each other worker who shares a unit. A kappa is computed from the 0 and 1 of both
+#'   workers for all annotations of their common units, and is weighted by the number of these
+#'   units.
+#' * **Overlap disagreement** (`overlap_disagreement`): the same, with an overlap in place of kappa,
+#'   as in the authors' programs. The overlap is the share of the worker's annotations that the
+#'   other worker gave too.
+#' * **Similarity** of annotation i to annotation j: `(p - q) / (1 - q)`. Here `p` is the share of
+#'   units with j among units with i, and `q` is this share among units without i. Similarity is at
+#'   most 1.
+#' * **Ambiguity** of an annotation: its largest similarity to another annotation.
 #'
 #' @section Version 2.0:
-#' Qualities are weighted means. Each kind of quality is a weight for the others.
-#' * Unit quality `uqs`: mean cosine between the answers of two workers on the unit.
-#' * Worker quality `wqs`: the product `wwa * wua`. `wwa` is the mean cosine between the answers of
-#'   the worker and of another worker. `wua` is the mean cosine between the worker's answer and the
-#'   votes of the other workers on the unit.
-#' * Annotation quality `aqs`: probability that a worker gives the annotation if another worker gave
-#'   it.
-#'
-#' All qualities start at 1. Each step computes all of them from the step before. The default
-#' tolerance, .001, is that of the authors' program: with 1e-12 there are some 60 steps, and
-#' qualities change by up to .002. A quality of 0 stays 0. Scores are in \[0, 1\]. All values agree
-#' with the authors' published results to 1e-12, except that `wua` of a worker of quality 0 is 1e-8
-#' there and 0 here.
+#' Qualities are weighted means, and each kind of quality is a weight for the others. They are
+#' computed in steps from the qualities of the step before, starting at 1.
+#' * Unit quality (`uqs`): mean cosine between the answers of two workers on the unit. The weight of
+#'   a pair is the product of their `wqs`.
+#' * Worker quality (`wqs`): the product `wwa * wua`.
+#' * Agreement with workers (`wwa`): mean cosine between the answers of the worker and of another
+#'   worker on the same unit. The weight is `uqs` of the unit times `wqs` of the other worker.
+#' * Agreement with units (`wua`): mean cosine between the worker's answer and the votes of the
+#'   other workers on the unit, weighted by their `wqs`. The weight of a unit is its `uqs`.
+#' * Annotation quality (`aqs`): the probability that a worker gives the annotation to a unit if
+#'   another worker gave it. Units are weighted by `uqs` and pairs of workers by the product of
+#'   their `wqs`. In all cosines, annotations are weighted by `aqs`.
+#' * Unit-annotation score (`score`): the share of workers who gave the annotation, weighted by
+#'   `wqs`.
 #'
 #' @section Undefined values:
-#' Undefined values are `NA`, and the column `reason` gives the reason. An example is the similarity
-#' of an annotation that is on no unit or on all units. Another is the disagreement of a worker who
-#' shares no unit or gives only empty answers. A mean disagreement leaves out units for which it is
-#' undefined. In version 2.0, as in the authors' program, denominators and annotation
-#' qualities are at least 1e-8; if this floor was reached, `reason` says so. A unit with only empty
-#' answers has a `uqs` of 0.
+#' Undefined values are `NA`, and column `reason` gives the reason. For example, the disagreement of
+#' a worker who shares no unit is undefined. In version 2.0, denominators and `aqs` are at least
+#' 1e-8, as in the authors' program; column `reason` reports where this limit was reached.
 #'
 #' @param x [ratings()], usually with `repeats = "labels"`. From counts, version 2014 measures units
 #'   and annotations but not workers.
-#' @param version `"2014"` (the default) or `"2.0"`.
+#' @param version Version of the metrics: `"2014"` (the default) or `"2.0"`.
 #' @param task For version 2.0: `"closed"` (the default) if workers choose among given annotations;
-#'   `"open"` if they write annotations. Then annotations have no quality (it is set to 1).
-#' @param tolerance,max_steps For version 2.0: stop when no quality changes by `tolerance` or more
-#'   in a step, or after `max_steps` steps, then with a warning of class
-#'   `fallible_warning_no_convergence`. By default 0.001 and 1000.
-#' @param ... Not used.
-#' @return An object of class `crowdtruth`, a list. Sections *Version 2014* and *Version 2.0* define
-#'   the quantities.
+#'   `"open"` if they write annotations. Annotation quality `aqs` is then `NA`, and counts as 1 in
+#'   the other qualities.
+#' @param tolerance,max_steps For version 2.0: stop when all qualities change by less than
+#'   `tolerance` in a step, by default 0.001, or after `max_steps` steps, by default 1000. In the
+#'   second case there is a warning of class `fallible_warning_no_convergence`.
+#' @param ... Not used; catches misspelt arguments.
+#' @return An object of class `crowdtruth`, a list of these elements. The first four are tibbles.
 #'   * `units`: `unit`; `workers`, the number of judgements; `votes`, the number of labels given;
-#'     `annotation`, the annotation with most votes (several joined by "|" if tied); `clarity` or
-#'     `uqs`; `reason`.
+#'     `annotation`, the annotation with most votes (tied annotations are joined by "|"); `clarity`
+#'     or, in version 2.0, `uqs`; `reason`.
 #'   * `workers`: `worker`; `units`, the number judged; `unit_disagreement`, `worker_disagreement`
-#'     (kappa) and `overlap_disagreement`, or `wqs`, `wwa` and `wua`; `annotations_per_unit`;
-#'     `reason`.
-#'   * `annotations`: `annotation`; `frequency`, the number of units with the annotation, and
-#'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation that
-#'     it is most similar to; in version 2.0 `aqs`; `reason`.
-#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit.
-#'     The score is the unit-annotation score. In version 2.0 it is the share of workers who gave
-#'     the annotation, weighted by `wqs`.
-#'   * `similarity`: a matrix, annotation i in rows, j in columns.
-#'   * `convergence` (version 2.0), a row per step: `step`, and the largest changes of the qualities
-#'     of `units`, `workers` and `annotations`.
-#'   * `converged` (version 2.0): did the qualities converge?
-#'   * `ratings`; `history`: previous filters and merges.
+#'     and `overlap_disagreement` or, in version 2.0, `wqs`, `wwa` and `wua`;
+#'     `annotations_per_unit`; `reason`.
+#'   * `annotations`: `annotation`; `frequency`, the number of units with the annotation;
+#'     `probability`, their share; `clarity` and `ambiguity`, in both versions as in version 2014;
+#'     `similar_to`, the annotation to which it is most similar; in version 2.0 `aqs`; `reason`.
+#'   * `scores`: `unit`, `annotation`, `votes` and `score`, a row for each annotation with votes on
+#'     a unit.
+#'   * `similarity`: a matrix with the similarity of annotation i (row) to annotation j (column).
+#'   * `converged` (version 2.0): did the qualities converge? `convergence` (version 2.0): a tibble
+#'     with a row per step, with the largest changes of the qualities of `units`, `workers` and
+#'     `annotations`.
+#'   * `ratings`: the ratings `x`. `history`: text on previous calls of [filter_crowd()] and
+#'     [merge_annotations()].
 #' @family CrowdTruth
 #' @templateVar where Section 4
 #' @template ref-crowdtruth

@@ -111,7 +111,7 @@ notes_of_checks <- function(parts) {
 #' words.
 #'
 #' @param object A [data_check()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... For `plot()`: `title` and `subtitle`, see [autoplot()].
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

@@ -1,52 +1,44 @@
 #' Check ratings before an analysis
 #'
-#' Reports properties of the data that weaken every result. Lists the questions that the ratings can
-#' answer, can answer under an assumption, or cannot answer without cases of known truth.
+#' Checks [ratings()] for properties that weaken every result. Lists the questions that the ratings
+#' can answer, can answer under an assumption, or cannot answer without cases of known truth.
 #'
 #' @section Checks:
-#' Each check has one of three results: no weakness, a doubt, or a problem.
-#' * *Cases*: the number of cases with two or more ratings (or votes of groups or of reruns, see
-#'   [rater_groups]), and the sampling error of a share that is estimated from them. Fewer than 50
-#'   cases are a problem, fewer than 200 a doubt. Lehner (2015) advises at least 200 cases if
-#'   agreement is weak.
-#' * *Raters*: fewer than three raters are a doubt, since two raters identify only the [k_model()].
-#'   The check also counts cases with a single rating, which do not contribute to agreement.
-#' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. At or below 0,
-#'   raters agree no better than by chance, given how often they use each category. Ratings then
-#'   contain little information on accuracy. Models in which all raters have the same error rates
-#'   are not identified if the share of agreeing pairs is at most 1 / number of categories.
-#' * *Constant raters*: raters who always choose the same category, more often than is probable by
-#'   chance. The method `"average"` of [estimate_accuracy()] and [ground_truth()] of ratings leave
-#'   them out.
-#' * *Duplicated raters or systems*: pairs that share at least 20 cases and differ in at most 1% of
-#'   them. Raters of one group (`rater_groups` of [ratings()]) are not compared with each other. The
-#'   check reports pairs whose similarity is improbable if errors are independent (p below .01 for
-#'   all pairs together). Error rates are estimated from the plurality of the other raters.
-#'   A reported pair may be a single source of answers. The whole panel may be a single source if
-#'   half of all pairs of raters agree in more than 95% of their cases.
-#' * *Categories*: categories that are unused, are rare (fewer than 5 ratings), or have more than
-#'   95% of the ratings. Also categories that are in no case the most frequent rating, although they
-#'   have 5 or more ratings in cases with several. Only dissenting raters use such a category, which
-#'   may be a code for a missing answer.
+#' Each check has the status `"ok"`, `"doubt"` or `"problem"`.
+#' * *Cases*: the number of cases with two or more ratings. Fewer than 50 are a problem, fewer than
+#'   200 a doubt. Lehner (2015) advises at least 200 cases if agreement is weak.
+#' * *Raters*: fewer than three raters are a doubt, because two raters identify only the model in
+#'   which all raters are equally accurate, [k_model()]. The check also counts cases with a single
+#'   rating.
+#' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt.
+#' * *Constant raters*: raters who always choose the same category, although this is improbable by
+#'   chance. [estimate_accuracy()] and [ground_truth()] leave them out by default.
+#' * *Duplicated raters or systems*: pairs that differ in at most 1% of at least 20 common cases,
+#'   although this is improbable if their errors are independent (p below .01 for all pairs
+#'   together). They may be one source of answers. Raters of the same group (`rater_groups` of
+#'   [ratings()]) are not compared.
+#' * *Categories*: categories that are unused, have fewer than 5 ratings, or have more than 95% of
+#'   the ratings. Also categories that are in no case the most frequent rating, which may be codes
+#'   of missing answers.
 #' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
 #' * *Systems*: whether every system has an answer for every case, and whether a system seems to be
-#'   made from the ratings, for example by majority vote. Such a system answers like the plurality
-#'   of the raters, even where the plurality leads by a single rating. A system with independent
-#'   errors follows it there about as often as a rater is right. The check reports systems that
-#'   follow it in at least 99% of at least 20 such cases, if this is improbable (p below .01).
+#'   made from the ratings, for example by majority vote. The check uses cases in which the most
+#'   frequent rating leads by one vote. A system is reported if it has this rating in at least 99%
+#'   of at least 20 such cases, and if this is improbable for independent errors (p below .01).
 #' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Intervals for language models
 #'   and programs are wider, because machines tend to make the same errors.
-#'
 #' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
-#'   ratings, with an element for each variable of a codebook.
+#'   ratings, with an element for each variable (question) that raters coded.
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `data_check`. `tidy()` returns a table with a row per check: `check`;
-#'   `status`, `"ok"`, `"doubt"` or `"problem"`; `found`, the finding in words; and `advice`, `NA`
-#'   if the status is `"ok"`. `tidy(what = "questions")` returns a table with a row per question:
-#'   `question`; `answer`, `"yes"`, `"assumption"` (only under an assumption), `"gold"` (only with
-#'   gold cases, that is, cases of known truth) or `"no"`; and `reason`. For a list of ratings, a
-#'   list of `data_check` objects; their tables have a column `variable`.
-#' @templateVar where Advice on numbers of cases
+#' @return An object of class `data_check`; for a list of ratings, a list of such objects. `tidy()`
+#'   returns a tibble with a row per check:
+#'   * `check`, its name; `status`, see section *Checks*; `found`, the finding in words; `advice`,
+#'     `NA` if the status is `"ok"`.
+#'
+#'   `tidy(x, "questions")` returns a tibble with a row per question:
+#'   * `question`; `answer`, which is `"yes"`, `"assumption"` (only under an assumption), `"gold"`
+#'     (only with cases of known truth) or `"no"`; `reason`.
+#' @templateVar where It gives advice on numbers of cases
 #' @template ref-lehner
 #' @family data
 #' @seealso [check_k_properties()] for tests of model assumptions, [plan_cases()] and [plan_gold()]

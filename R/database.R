@@ -11,43 +11,34 @@
 #' Ratings in a database
 #'
 #' [ratings()] accepts a lazy table of \pkg{dbplyr} (a table or query in a database) in place of a
-#' data frame, in all three layouts (wide, long, counts). The database counts the distinct rows.
-#' Only these are fetched, and all functions for ratings return the same numbers as in memory. The
-#' cases stay in the database.
+#' data frame, in the wide, long and counts layouts. The database counts equal rows, and only the
+#' different rows and their numbers are fetched. Results are the same as in memory. Packages
+#' \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver of the database must be installed.
 #'
-#' @section Counting:
-#' * **Wide** data and **counts** are grouped by the columns of raters (or categories) and systems.
-#' * **Long** data with at most 50 raters are first converted to a row per case (with SQL's `SUM`
-#'   and `MAX`), and then grouped. With more raters, grouping saves little, because few cases have
-#'   the same ratings. All rows are then fetched, a message reports it, and the ratings are in
-#'   memory.
-#' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
-#'   with columns `case`, `system` and `prediction`.
+#' @section Differences to data in memory:
+#' * **Long** data with more than 50 raters are fetched completely, with a message, because few
+#'   cases have equal ratings.
+#' * For long data, predictions of systems are a lazy table in the same database, with columns
+#'   `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
-#' * **Text** is compared byte by byte, as in R, even if the collation of a column ignores case,
-#'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB. In other databases, a
-#'   column of text whose collation ignores these differences is an error.
-#'
-#' \pkg{dbplyr} generates the SQL, which only reads. But `ground_truth()`, `predict()`, `augment()`
-#' and `collect()` write a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the driver
-#' package of the database must be installed.
+#' * **Text** is compared byte by byte, as in R, in SQLite, PostgreSQL and DuckDB. In other
+#'   databases, a column whose collation ignores case, accents or trailing blanks is an error.
+#' * `ground_truth()`, `predict()`, `augment()` and `collect()` write a temporary table. All other
+#'   functions only read.
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit return lazy tables with a row per case,
-#' which `dplyr::compute()` stores in the database. `dplyr::collect()` of the ratings fetches cases
-#' and returns ratings in memory. All functions that use single cases need this: `x[cases, ]`,
-#' `x$cases`, `as.data.frame()`, `by` and `cluster` of [estimate_accuracy()], known truths,
-#' comparisons of dependent agreement, and [crowdtruth()]. Without `dplyr::collect()` these
-#' functions raise an error of class `fallible_error_database`. For a group of cases, use
+#' which `dplyr::compute()` stores in the database. Functions that use single cases raise an error
+#' of class `fallible_error_database`: `x[cases, ]`, `as.data.frame()`, `by` and `cluster` of
+#' [estimate_accuracy()], known truths, comparisons of two panels by [compare_agreement()], and
+#' [crowdtruth()]. For these, fetch the ratings with `dplyr::collect(x)`. For a group of cases, use
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' There are three other reasons for an error of this class: a table changes between two queries,
-#' the connection is lost, or the number of ratings that the database counts differs from the number
-#' that it returns.
+#' There is an error of the same class if a table changes between two queries, or the connection is
+#' lost.
 #'
 #' @section Files larger than memory:
-#' DuckDB reads Parquet and compressed csv files without loading them, and works with \pkg{dbplyr}
-#' (packages \pkg{duckdb} and \pkg{arrow} are on CRAN):
+#' DuckDB reads Parquet and compressed csv files without loading them:
 #'
 #' ```r
 #' con <- DBI::dbConnect(duckdb::duckdb())
@@ -55,11 +46,8 @@
 #'   dplyr::tbl(con, dbplyr::sql("SELECT * FROM read_csv_auto('ratings/*.csv.gz')")),
 #'   case = case, rater = rater, rating = rating
 #' )
-#'
-#' # The same for Parquet: read_parquet('ratings/*.parquet'), or arrow::open_dataset() with
-#' # arrow::to_duckdb()
+#' # For Parquet files: read_parquet('ratings/*.parquet')
 #' ```
-#'
 #' @name ratings-database
 #' @aliases ratings_database
 #' @family data

@@ -1,19 +1,19 @@
 #' Simulated ratings
 #'
-#' Draws the answers of raters and systems to cases with known true categories. The random parts of
-#' the design, such as random base rates, are drawn again in each call, with R's random numbers.
-#'
+#' Draws the answers of raters and systems to cases with known true categories. Random parts of the
+#' design, such as random base rates, are drawn in each call. [set.seed()] makes the result
+#' reproducible.
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
 #' @param n Number of cases, at least 1; by default the design's.
-#' @param rater_kind Kind of the raters, such as `"expert"` or `"model"`, see [ratings()]. It
-#'   affects only the intervals of accuracies. `NULL`, the default: unknown.
+#' @param rater_kind Kind of the raters, such as `"expert"` or `"model"`, see [ratings()]. It does
+#'   not change the simulated answers. `NULL`, the default: unknown.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [ratings()] object that also contains its truth; see [truth()]. It has all categories
-#'   of the design, used or not. Cases are numbered from 1.
+#' @return A [ratings()] object that also contains its truth; see [truth()]. Cases are numbered from
+#'   1.
 #' @family simulation
-#' @templateVar where Performance and robustness
+#' @templateVar where Section "Performance and robustness"
 #' @template ref-lehner
 #' @examples
 #' set.seed(1)
@@ -69,9 +69,8 @@ check_design <- function(design) {
 #' `truth()` returns the true category of each case, `true_accuracy()` the true accuracy of each
 #' system.
 #'
-#' @param x A [simulate_ratings()] or [with_truth()] result, or [ratings()] with `truth`; or some of
-#'   its cases, as in `x[1:10, ]`.
-#' @param systems Names of systems; `NULL` for all.
+#' @param x A [simulate_ratings()] or [with_truth()] result, or [ratings()] with `truth`.
+#' @param systems Names of systems; `NULL`, the default, for all.
 #' @param ... Not used; catches misspelt arguments.
 #' @return `truth()`: a tibble with a row per case and columns `case` and `category`, a factor that
 #'   is `NA` if the truth is unknown.
@@ -79,8 +78,8 @@ check_design <- function(design) {
 #'   `true_accuracy()`: a tibble with a row per system.
 #'
 #'   * `system`: name of the system.
-#'   * `expected`: probability of a correct answer in the design of a simulation, if it is known;
-#'     otherwise `NA`. Answers that a system copies (`copying` in [rater_design()]) are included.
+#'   * `expected`: probability of a correct answer in the design of the simulation; `NA` if it is
+#'     not known. Copied answers (`copying` in [rater_design()]) are included.
 #'   * `sample`: share of correct answers among the cases of `x` with an answer and a known truth
 #'     (weighted, if cases have weights).
 #' @family simulation

@@ -1,71 +1,65 @@
 #' Designs of simulated panels
 #'
-#' Specifies how raters and systems answer, so that [simulate_ratings()] can draw ratings with known
-#' truth. A set of drawn ratings is called a panel. The printed design lists which assumptions of
-#' [k_model()] do not hold: equally accurate raters, equally likely errors, equally difficult cases.
+#' Specifies how raters and systems (classifiers) answer, so that [simulate_ratings()] can draw
+#' ratings with known truth. A set of drawn ratings and answers is called a panel.
 #'
 #' @param raters Probability of a correct answer for each of at least two raters, in \[0, 1\],
-#'   before `difficulty` and other properties change it. Names, if any, name the raters.
+#'   before `difficulty` and other arguments change it. Names, if any, name the raters.
 #' @param systems The same for systems, or `NULL` for no systems.
 #' @param categories Number of categories (at least 2), or their labels in order.
-#' @param n Number of cases that [simulate_ratings()] draws by default.
-#' @param base_rates Probabilities of the categories, which sum to one; or `"uniform"`, drawn for
-#'   each panel as uniform numbers divided by their sum; or `"dirichlet"`, drawn from a Dirichlet
-#'   distribution.
+#' @param n Number of cases that [simulate_ratings()] draws by default; 200 if it is not given.
+#' @param base_rates Probabilities of the categories, which sum to one. Or `"uniform"` (the
+#'   default): uniform random numbers divided by their sum, drawn for each panel. Or `"dirichlet"`:
+#'   drawn for each panel from a Dirichlet distribution.
 #' @param concentration Parameter of the Dirichlet distribution, above 0, the same for all
-#'   categories.
-#' @param dispersion,error_range Numbers that determine how errors are distributed over the wrong
-#'   categories, and how much this varies at random; see [confusion_matrix()]. The defaults 1 and 0
-#'   make all errors equally probable.
+#'   categories; by default 1.
+#' @param dispersion Factor by which an error is less probable with each further step from the true
+#'   category, in the order of categories. With 1, the default, all errors are equally probable.
+#' @param error_range A number `r` in \[0, 1\]: error probabilities are multiplied by random numbers
+#'   from `1 - r` to `1 + r`; see [confusion_matrix()]. The default is 0.
 #' @param difficulty Loss of accuracy on one third of the cases, and gain on another third, in
 #'   \[0, 1\]. Or a data frame with one row per stratum of cases: `shift`, which is added to
-#'   accuracies, in \[-1, 1\]; and `weight`, the probability of the stratum. Or a list:
+#'   accuracies, in \[-1, 1\]; and `weight`, the probability of the stratum. Or a list of settings:
 #'   * `value`: a number or a data frame as above.
 #'   * `strata`: `"drawn"`, the default: the stratum of each case is random. `"fixed"`: each stratum
-#'     has exactly its share of the cases, rounded, and strata follow one another.
-#'   * `redraw`: are the random factors of errors (see `error_range`) drawn again for each stratum?
-#'     By default `TRUE`.
-#'   * `shared`: effects on raters that also hold for systems, by default both of `"difficulty"` and
-#'     `"errors"` (`dispersion` and `error_range`).
-#'   * `loading`: numbers in (-1, 1) that correlate the errors of raters and systems; see Shared
-#'     errors. One number for all raters and systems, one for each (raters first), or some by name
-#'     (for the others it is 0).
+#'     has its share of the cases, and the cases of a stratum follow one another.
+#'   * `redraw`: `TRUE` (the default) if the random numbers of `error_range` are drawn for each
+#'     stratum; `FALSE` if they are the same in all strata.
+#'   * `shared`: which effects also hold for systems: `"difficulty"`, `"errors"` (`dispersion` and
+#'     `error_range`), or both (the default).
+#'   * `loading`: numbers in (-1, 1) that correlate the errors of raters and systems; see section
+#'     Shared errors. One number for all, one for each (raters first), or some by name (for the
+#'     others it is 0).
 #' @param missing Probability that a rating is missing, in \[0, 1): one number, one for each rater,
 #'   or some by name (for the others it is 0). Systems answer every case.
-#' @param copying A data frame with columns `from`, `to` and `probability`, in \[0, 1\]. With this
-#'   probability, `to` repeats the answer of `from` to a case; rows are applied in order. `from` and
-#'   `to` are names or numbers; systems are numbered after the raters. Raters copy only raters;
-#'   systems copy raters or systems.
-#' @param matrices A named list of confusion matrices, with true categories in rows, for raters or
-#'   systems whose matrix is not to be generated. Each element is a matrix for all cases, which
-#'   `difficulty` does not change, or a list of matrices, one for each stratum of `difficulty`. An
-#'   additional element `normalise`, `"expected"` or `"row"`, specifies how generated matrices are
-#'   normalised; see [confusion_matrix()].
+#' @param copying A data frame with columns `from`, `to` and `probability`. With this probability,
+#'   `to` repeats the answer of `from` to a case; rows are applied in order. `from` and `to` are
+#'   names or numbers; systems are numbered after the raters. Raters copy only raters; systems copy
+#'   raters or systems.
+#' @param matrices A named list of confusion matrices (probabilities of answers in columns, given
+#'   true categories in rows), for raters or systems whose matrix is given instead of their
+#'   accuracy. Each element is a matrix for all cases, or a list with a matrix for each stratum of
+#'   `difficulty`. An additional element `normalise` is the argument `normalise` of
+#'   [confusion_matrix()] for the other matrices.
 #' @param drift Increase of accuracy from the first case of a panel to the last, in (-1, 1);
-#'   negative for a decrease. One number, one for each rater and system, or some by name; see Order
-#'   of cases. Fixed strata are not allowed, because their cases follow one another.
-#' @param covariates A data frame with one row per kind of case. Columns: `weight`, the
-#'   probabilities of the kinds; covariates, which the ratings will have; and columns named after
-#'   raters and systems whose accuracy depends on the kind, in \[0, 1\]. These raters and systems
-#'   give the right answer with this probability for every true category, and their errors depend
-#'   only on `dispersion`. Their expected accuracy is the mean over kinds. `covariates` and
-#'   `difficulty` cannot both be given.
+#'   negative for a decrease. One number, one for each rater and system, or some by name. The
+#'   increase is linear, and `raters` and `systems` are the accuracies in the middle. It cannot be
+#'   combined with fixed strata.
+#' @param covariates A data frame with one row per kind of case. Columns: `weight`, the probability
+#'   of the kind; covariates, which the ratings will have; and columns named after raters and
+#'   systems whose accuracy depends on the kind. These columns contain their accuracies, which
+#'   replace those in `raters` and `systems`. It cannot be combined with `difficulty`.
 #' @param ... Not used; catches misspelt arguments.
-#' @section Shared errors: Each answer is drawn by a random number between 0 and 1. The interval
-#' from 0 to 1 is divided among the answers in proportion to their probabilities: first the right
-#' answer, then the wrong answers in the order of categories after the true one. Without loadings,
-#' the random numbers are independent. With loadings, they are normal probabilities of standard
-#' normal variables, which are correlated through one common factor, the effect of the case. The
-#' correlation of the normal variables of two raters or systems is the product of their loadings.
-#' Loadings do not change confusion matrices or expected accuracies.
+#' @section Shared errors: Judges (raters and systems) have shared errors if they are wrong on the
+#' same cases more often than by chance. Each answer is computed from a random number between 0 and
+#' 1: small numbers give the right answer, larger numbers the wrong answers, in the order of
+#' categories after the true one. Without loadings, these numbers are independent. With loadings,
+#' they are the normal probabilities of standard normal variables. The correlation of the variables
+#' of two judges is the product of their loadings. Loadings do not change accuracies.
 #'
-#' @section Order of cases: With drift, the confusion matrix gives the probability of the right
-#' answer in the middle of the panel. This probability is lower by half the drift at the first case,
-#' higher by half the drift at the last, linear in between, and limited to \[0, 1\]. Probabilities
-#' of wrong answers are rescaled in proportion.
-#'
-#' @return An object of class `rater_design`. Its `print()` method lists the assumptions that do not
-#'   hold.
+#' @return An object of class `rater_design`. Its `print()` method lists which assumptions of
+#'   [k_model()] do not hold: raters are equally accurate, errors equally probable, and cases
+#'   equally difficult.
 #' @family simulation
 #' @examples
 #' rater_design(raters = c(0.6, 0.6, 0.6), systems = 0.9)
@@ -145,21 +139,21 @@ is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 
 
 #' Simulation designs of Lehner (2015)
 #'
-#' Returns the design of the simulations in a figure of Lehner (2015): three raters, and systems
-#' that answer the same cases, with five categories.
+#' Returns the design of the simulations in a figure of Lehner (2015): three raters and one or more
+#' systems (classifiers), with five categories.
 #'
 #' @param figure Number of a figure, 1 to 14.
-#' @param system Probability of a correct answer of each system, in \[0, 1\], before `difficulty`
-#'   changes it; see [rater_design()]. If the vector has no names, systems have names such as
-#'   `"system 0.1"`.
+#' @param system Probability of a correct answer of each system, in \[0, 1\], by default the values
+#'   of the paper. If the vector has no names, systems have names such as `"system 0.1"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A [rater_design()]. In Figures 1 to 7, the K-properties hold. All raters have the same
-#'   accuracy (.6, .4, .6, .8, .4, .6, .8), and there are 5000, 200, 200, 200, 50, 50 and 50 cases.
+#' @return A [rater_design()]. In Figures 1 to 7, all raters have the same accuracy (.6, .4, .6, .8,
+#'   .4, .6, .8), all errors are equally probable, and all cases are equally difficult. There are
+#'   5000, 200, 200, 200, 50, 50 and 50 cases.
 #'
-#'   Figures 8 to 14 have the same numbers of cases, but violate the K-properties. The accuracies of
-#'   the three raters are .1 below, equal to, and .1 above these values. All accuracies are .2 lower
-#'   in one third of the cases, which are harder, and .2 higher in another third. The probability of
-#'   an error halves with each step from the true category, and is multiplied by a random number
+#'   Figures 8 to 14 have the same numbers of cases, but violate these assumptions. The accuracies
+#'   of the three raters are .1 below, equal to, and .1 above these values. All accuracies, also of
+#'   systems, are .2 lower in one third of the cases and .2 higher in another third. The probability
+#'   of an error halves with each step from the true category, and is multiplied by a random number
 #'   from 0 to 2.
 #' @family simulation
 #' @templateVar where Figures 1-14
@@ -338,23 +332,27 @@ check_kinds <- function(covariates, difficulty, judges, names_in_matrices) {
 
 #' Tables of models, designs and estimators
 #'
-#' Tables of the arguments of [rater_model()], [rater_design()] and [accuracy_estimator()].
-#' K-properties are the assumptions of [k_model()], see [check_k_properties()].
+#' Returns the arguments of a [rater_model()], a [rater_design()] or an [accuracy_estimator()] as
+#' tables.
 #'
 #' @return `tidy()` returns a tibble.
-#'   * For a [rater_model()]: one row per argument except `prior`. `property`, the argument;
-#'     `value`; and `holds`: does the model make the assumption of [k_model()] about it? `NA` for
-#'     `system`, and for `base_rates` that are a formula.
+#'   * For a [rater_model()]: one row per argument except `prior`. `property`: name of the argument;
+#'     `value`: its value; `holds`: `TRUE` if it is the value of [k_model()], the model of equally
+#'     accurate raters, equally probable errors and equally difficult cases (`NA` if the argument
+#'     does not concern these assumptions).
 #'   * For a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
 #'     `"system"`); and `accuracy`, `NA` if a confusion matrix is given.
 #'   * For an [accuracy_estimator()]: one row per option. `option` and `value`, a string.
 #'
-#'   `glance()` returns a tibble with one row. For a model: its arguments, with `prior` as `"weak"`,
-#'   `"none"`, `"pooled"` or `"own"` (any other prior). For a design: the numbers of `cases`,
-#'   `raters`, `systems` and `categories`; the distribution of its `base_rates` (`"fixed"`,
-#'   `"uniform"` or `"dirichlet"`); its `dispersion` and `error_range`; the largest change of an
-#'   accuracy by `difficulty`; the mean share of `missing` ratings; and `k_properties`, `TRUE` if
-#'   all K-properties hold. For an estimator: its options.
+#'   `glance()` returns a tibble with one row.
+#'   * For a model: its arguments. `prior` is `"weak"`, `"none"`, `"pooled"` or, for any other
+#'     prior, `"own"`.
+#'   * For a design: the numbers of `cases`, `raters`, `systems` and `categories`; the distribution
+#'     of its `base_rates` (`"fixed"`, `"uniform"` or `"dirichlet"`); its `dispersion` and
+#'     `error_range`; `difficulty`, the largest change of an accuracy by difficulty; `missing`, the
+#'     mean share of missing ratings; and `k_properties`, `TRUE` if all assumptions of [k_model()]
+#'     hold.
+#'   * For an estimator: its options.
 #'
 #'   `format()` returns one line of text.
 #' @name design_tables

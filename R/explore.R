@@ -1,22 +1,22 @@
 #' Interactive page for analyses without code
 #'
-#' Opens a page in the browser. Choose a file and its columns (or an example), and declare the kind
-#' of raters and known truths. The page shows checks of the ratings, agreement, accuracy,
-#' comparisons of systems, and the number of cases whose truth a study needs. You can download the
-#' list of cases to label, the report of [accuracy_report()], and R code for the same analysis.
+#' Opens a page in the browser. Choose a file (or an example) and its columns, and declare the kind
+#' of raters (people or machines) and known truths. The page shows checks of the ratings, agreement,
+#' accuracy, comparisons of systems, and the number of cases to label with their true category. You
+#' can download the list of these cases, the report of [accuracy_report()], and R code for the same
+#' analysis.
 #'
-#' The page is served only on this machine (127.0.0.1). Files are read as by [read_ratings()].
-#' Nothing in them is executed, nothing is written outside a temporary folder of the session, and
-#' only uploaded files are read. Files with more than 200 columns or `max_cells` cells are refused
-#' before they are read.
+#' The page is served only on this machine. Files are read as by [read_ratings()]. Nothing in them
+#' is executed, and nothing is written outside a temporary folder.
 #'
 #' @param x A [ratings()] object to start with; `NULL`, the default, to choose a file on the page.
 #' @param ... Not used; catches misspelt arguments.
 #' @param port Port of the server, a whole number; `NULL`, the default, for a free port.
-#' @param max_size Size of the largest file, in megabytes, by default 5. Larger files are refused,
-#'   and also files that unpack to more than twice this size.
-#' @param max_cells Largest number of cells of a file, by default 200000. For a table, cells are
-#'   rows times columns. For JSON, a field counts as one cell, and an object or array as ten.
+#' @param max_size Size of the largest file, in megabytes, by default 5. Compressed files may unpack
+#'   to at most twice this size.
+#' @param max_cells Largest number of cells of a file, by default 200000. For a table, it is the
+#'   number of rows times columns. For JSON, a field counts as one cell, and an object or array as
+#'   ten. Files with more than 200 columns are also refused.
 #' @return A Shiny app, which runs when it is printed. If \pkg{shiny}, \pkg{bslib} or \pkg{ggplot2}
 #'   is not installed, an error of class `fallible_error_package` is raised.
 #' @family systems

@@ -2,47 +2,46 @@
 
 #' User-defined latent class models
 #'
-#' Creates a user-defined family of latent class models: each case has one true category, and
+#' Creates a user-defined model for [fit_raters()]: each case has one unobserved true category, and
 #' ratings are independent given that category. The user writes the probability of each rating as a
-#' function of parameters. [fit_raters()] fits the model by maximum likelihood. Functions that
-#' accept a [fit_raters()] result also accept these fits.
+#' function of parameters. The parameters are estimated by maximum likelihood.
 #'
-#' @section Functions: The user's functions have these arguments: `judged` is a tibble with a row
-#' for each observed combination of a rater and [covariates][ratings()]. Its columns are `rater`, a
-#' factor; `system`, `TRUE` for a system that is fitted like a rater (its name is an additional
-#' level of `rater`); and the covariates. `categories` are the labels of the categories.
+#' @section Functions: The functions `start`, `law` and `gradient` have these arguments:
+#' * `parameters`: a vector of real numbers.
+#' * `judged`: a tibble with a row for each combination of a rater and covariates in the data. Its
+#'   columns are `rater`, a factor; `system`, `TRUE` if the rater is a system (see *Fits*); and the
+#'   covariates of the cases.
+#' * `categories`: the labels of the categories.
 #'
-#' * `start(judged, categories)` returns starting values, real numbers whose names describe the
-#'   parameters. Starting values should make the best raters better than chance. Otherwise the
-#'   estimates of different categories may be exchanged.
-#' * `law(parameters, judged, categories)` returns the probability of each rating: an array with
-#'   dimensions row of `judged`, true category and rating, whose sums over ratings are one. If
-#'   `strata` is given, the array has a fourth dimension, an unobserved stratum of the case, such as
-#'   its difficulty.
-#' * `gradient(parameters, judged, categories, counts)` is optional. It returns the derivatives of
-#'   `sum(counts * log(law))` with respect to the parameters, where `counts` has the dimensions of
-#'   the law. If it is not given, derivatives are computed by differences, which is slow if many
-#'   parameters affect all raters.
+#' The functions return:
+#' * `start(judged, categories)`: starting values of the parameters, a named vector. Starting values
+#'   should make the best raters better than chance. Otherwise the estimates of different categories
+#'   may be exchanged.
+#' * `law(parameters, judged, categories)`: the probability of each rating, an array with dimensions
+#'   row of `judged`, true category and rating. Sums over ratings are one. If `strata` is given, the
+#'   array has a fourth dimension, an unobserved class of the case (stratum), such as its
+#'   difficulty.
+#' * `gradient(parameters, judged, categories, counts)`: the derivatives of `sum(counts * log(p))`
+#'   with respect to the parameters. `p` is the array that `law` returns, and `counts` is an array
+#'   with the same dimensions. This function is optional. Without it, derivatives are computed by
+#'   differences, which can be slow.
 #'
 #' @section Fits:
-#' The likelihood is maximised by a quasi-Newton method, whose slopes are computed in the E-step of
-#' the EM algorithm (Fisher's identity). There are no priors. Standard errors are computed from the
-#' curvature of the likelihood. They are `NA` for more than 150 parameters, and for estimates on a
-#' boundary. With at most 150 parameters, the rank of the scores (derivatives of the log likelihood)
-#' of random answers shows whether ratings by the same raters can identify the parameters. If they
-#' cannot, fitting warns and the estimates are `NA`.
+#' Standard errors are computed from the curvature of the likelihood. They are `NA` for
+#' probabilities that are estimated as 0 or 1, and in models with more than 150 parameters. If the
+#' ratings cannot identify the parameters, there is a warning, and the estimates are `NA`.
 #'
 #' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
-#' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. In each
-#' bootstrap replicate, the parameters move by a Newton step towards the resampled cases, and
-#' posteriors are computed again.
+#' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Method
+#' `"joint"` fits a system (classifier) like a rater; its name is an additional level of `rater`.
 #'
 #' @param law,start,gradient Functions, see *Functions*.
 #' @param words Name of the model in printed results, a string.
 #' @param ... Not used.
 #' @param base_rates A formula of covariates of cases, for a multinomial logit model of the base
 #'   rates. The default `~ 1` is one set of base rates for all cases.
-#' @param strata Probabilities of the strata, which sum to one; by default 1, a single stratum.
+#' @param strata Probabilities of the strata (unobserved classes of cases, see *Functions*), which
+#'   sum to one; by default 1, a single stratum.
 #' @return An object of class `rater_model`.
 #' @family estimation
 #' @seealso [as_rater_fit()] for a model that is fitted by other software; the article

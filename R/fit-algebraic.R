@@ -154,25 +154,23 @@ draw_confidence <- function(fit, row, at, rater, right) {
 
 #' Fits of user-defined models from posterior probabilities
 #'
-#' Creates a fit from the posterior probabilities of a user-defined model. Functions that need only
-#' these probabilities accept it: [ground_truth()], [calibration()], [predict.rater_fit()] of its
-#' cases, [base_rates()], [confusion()], and [estimate_accuracy()] with the methods `"shared"` (the
-#' default for such a fit), `"binned"` and `"unbinned"`.
+#' Creates a fit from the posterior probabilities of a model that was fitted by other software. The
+#' following functions accept the fit: [ground_truth()], [calibration()],
+#' [predict()][predict.rater_fit] for its cases, [base_rates()], [confusion()], and
+#' [estimate_accuracy()] with the methods `"shared"` (the default for such a fit), `"binned"` and
+#' `"unbinned"`.
 #'
-#' Agreement and kappa are computed from the ratings. The accuracy of a rater is the mean posterior
-#' probability of its ratings. Row k of its confusion matrix contains the shares of its ratings,
-#' weighted by the posterior probability of category k. Intervals are from a bootstrap of cases (or
-#' clusters) with fixed posterior probabilities; they do not contain the uncertainty of the model.
-#' New cases, [simulate()][stats::simulate] and [update()][stats::update] need the model itself and
-#' raise an error.
+#' The accuracy of a rater is the mean posterior probability of its ratings. Row k of its confusion
+#' matrix contains the shares of its ratings, weighted by the posterior probability of category k.
+#' [estimate_accuracy()] computes intervals by a bootstrap of cases with fixed posterior
+#' probabilities. The intervals therefore do not contain the uncertainty of the model.
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param posterior Probabilities of the categories of each case, in \[0, 1\]; rows sum to one. It
-#'   is a matrix with a row per case of `x` and a column per category, or a data frame that also has
-#'   a column `case`, as [ground_truth()] returns. Row names of a matrix are the cases. Without row
-#'   names, rows are in the order of the cases. This needs ratings from data with a row per case,
-#'   with no case dropped or reordered. Columns are matched by name to the categories. Columns
-#'   without names are in the order of the categories.
+#' @param posterior Probabilities of the categories of each case, in \[0, 1\]; rows sum to one. A
+#'   matrix with a row per case of `x`, or a data frame with a column `case`, as [ground_truth()]
+#'   returns. Row names of a matrix are the cases. Without row names, rows must be in the order of
+#'   the cases, and `x` must be from data with a row per case. Columns are matched to the categories
+#'   by name; without names, they are in the order of the categories.
 #' @param base_rates Probabilities of the categories, which sum to one. The default is the mean of
 #'   `posterior` over cases.
 #' @param ... Not used.

@@ -2,36 +2,36 @@
 
 #' Posterior draws
 #'
-#' Returns the posterior draws of base rates and of raters' error rates, from a fit by
-#' `method = "bayes"` of [fit_raters()]. Package \pkg{posterior} also accepts the fit:
-#' `posterior::as_draws_df(fit)`. For \pkg{coda}, split the draws by chain:
-#' `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain), coda::mcmc))`, where `d` is `draws(fit)`.
+#' Returns the posterior draws of base rates and of the raters' error rates, from a fit by
+#' `method = "bayes"` of [fit_raters()].
+#'
+#' Package \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`. For package
+#' \pkg{coda}, split the draws by chain: `coda::mcmc.list(lapply(split(d[-(1:3)], d$.chain),
+#' coda::mcmc))`, where `d` is `draws(fit)`.
 #'
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit contains its ratings, prior, seed and
 #'   diagnostics
 #' @srrstats {BS6.0, BS6.4} print() and summary()
-#' @param x A [fit_raters()] result with `method = "bayes"`. User-defined models, such as
-#'   [rater_family()], have no posterior draws.
+#' @param x A [fit_raters()] result with `method = "bayes"`.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A tibble with a row per draw. Columns: `.chain`, number of the chain; `.iteration`,
-#'   number of the draw within its chain; `.draw`, number of the draw over all chains; and a column
-#'   per parameter:
-#'   * `base_rate[k]`: base rate (share of cases) of category k, or `base_rate[k,population]` if
-#'     base rates differ between populations (see [rater_model()]);
-#'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
-#'     second is positive;
+#' @return A tibble with a row per draw. Columns:
+#'   * `.chain`: number of the chain; `.iteration`: number of the draw within its chain; `.draw`:
+#'     number of the draw over all chains.
+#'   * `base_rate[k]`: base rate (share of cases) of category k. If populations have different base
+#'     rates (see [rater_model()]), the name is `base_rate[k,population]`.
+#'   * `sens[rater]`, `spec[rater]`: sensitivity and specificity, for two categories; the second
+#'     category is positive.
 #'   * `p[rater,truth,rating]`: probability of a rating given the true category, for more than two
-#'     categories;
-#'   * `right[rater]`: accuracy, in models in which all wrong categories are equally probable;
-#'   * `mu[truth,rating]` and `nu[truth]`: mean over raters of `p`, and the precision (Dirichlet
-#'     concentration) of the raters around it, with `others = "partial"` in [rater_prior()];
-#'   * `easy[k]` or `pair[a,b,k]`: parameters of correlated errors in models with `dependence`, see
-#'     [rater_model()];
+#'     categories.
+#'   * `right[rater]`: accuracy, in models in which all wrong categories are equally probable.
+#'   * `mu[truth,rating]`, `nu[truth]`: mean over raters of `p`, and the precision (Dirichlet
+#'     concentration) of the raters around it; only with `others = "partial"` in [rater_prior()].
+#'   * `easy[k]`, `pair[a,b,k]`: parameters of correlated errors in models with `dependence`; see
+#'     [rater_model()].
 #'   * `accuracy[system]`: share of the fitted cases in which the system's answer is correct. The
-#'     true categories are drawn given the ratings only, not the systems' answers (a cut
-#'     distribution).
+#'     true categories are drawn given the ratings only, not given the answers of systems.
 #'
-#'   Names of parameters do not contain the rater if all raters have the same parameters.
+#'   The rater is left out of a name if all raters have the same parameters.
 #' @family estimation
 #' @examples
 #' tests <- data.frame(

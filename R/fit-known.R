@@ -145,19 +145,18 @@ drawn_weight <- function(gold, rows) {
 #' Ratings with known truth
 #'
 #' Stores true categories of cases in a ratings object, for example from a user-defined simulation.
-#' [truth()] returns them, [true_accuracy()] computes the accuracy of systems from them, and
-#' [calibration()] compares estimated probabilities with them. Estimates do not use the stored
-#' truth, unless `known_truth = TRUE` of [fit_raters()] or [estimate_accuracy()] requests it.
+#' [truth()] returns them, [true_accuracy()] computes the accuracy of systems (classifiers) from
+#' them, and [calibration()] compares estimated probabilities with them. Estimates use the stored
+#' truth only if [fit_raters()] or [estimate_accuracy()] is called with `known_truth = TRUE`.
 #'
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param truth The true categories, which must be among the categories of `x`. The truth of a case
-#'   is unknown if the case is missing from `truth`, or if its value is `NA`.
-#'   * A vector of categories named by case.
-#'   * A data frame with columns `case` and `truth` (or `category`).
-#'   * A vector without names, in the order of the cases. The data given to [ratings()] must have
-#'     had a row per case, and `x` must still contain all cases in that order.
-#' @param expected Accuracies of systems in the population from which the cases are drawn, in
-#'   \[0, 1\]. They are known only in simulations. A vector named by system, or in the order of the
+#' @param truth The true categories, which must be among the categories of `x`. `NA`, and cases that
+#'   are missing from `truth`, have an unknown truth. One of:
+#'   * a vector of categories named by case;
+#'   * a data frame with columns `case` and `truth` (or `category`);
+#'   * a vector without names, in the order of the cases, if `x` is from data with a row per case.
+#' @param expected Accuracies of systems in the population from which the cases are drawn, in \[0,
+#'   1\]. They are known only in simulations. A vector named by system, or in the order of the
 #'   systems of `x`; `NA` for an unknown accuracy. `NULL`, the default, if all are unknown.
 #' @param ... Not used; catches misspelt arguments.
 #' @return `x`, with its truth. A truth that `x` contained before is replaced.

@@ -9,22 +9,24 @@
 #' @param object,x A [fit_raters()] result.
 #' @param newdata [ratings()] of other cases with the same categories and raters. If the model has
 #'   one accuracy for all raters, there may be other raters. `NULL`, the default, uses the cases of
-#'   the fit. Weights and answers of systems are ignored. If the model has a formula of base rates,
-#'   `newdata` of `predict()` may be a data frame of covariates; `predict()` then returns the same
-#'   table as [base_rates()].
+#'   the fit. For a model with a formula of base rates, `predict()` also accepts a data frame of
+#'   covariates, and then returns the same table as [base_rates()].
 #' @param type `"category"` for the most probable category of each case, or `"probability"` for the
 #'   probabilities of all categories, as in [ground_truth()].
 #' @param ... Not used.
-#' @return `predict()` with `"category"`: a tibble with `case`; `category`, the most probable
-#'   category, a factor (the first of tied categories); `probability`, its posterior probability;
-#'   and `tied`, the number of categories with this probability. With `"probability"`: a
-#'   [ground_truth()].
+#' @return `predict()` with `"category"`: a tibble with a row per case.
+#'   * `case`: the case.
+#'   * `category`: the most probable category, a factor. If several are equally probable, the first.
+#'   * `probability`: its posterior probability.
+#'   * `tied`: number of categories with this probability.
 #'
-#'   `augment()`: a tibble with a row per case: `case`; `.fitted`, the most probable category;
-#'   `.probability`, its posterior probability; `.tied`, as above; `.entropy` of the posterior in
-#'   bits, from 0 (one category is certain) to the binary logarithm of the number of categories (all
-#'   are equally probable); and, for each category, its posterior probability in a column such as
-#'   `.posterior_A`.
+#'   With `"probability"`: a [ground_truth()] result.
+#'
+#'   `augment()`: a tibble with a row per case.
+#'   * `case`, `.fitted`, `.probability`, `.tied`: as the four columns of `predict()`.
+#'   * `.entropy`: entropy of the posterior probabilities in bits, from 0 (one category is certain)
+#'     to the binary logarithm of the number of categories (all are equally probable).
+#'   * A column per category with its posterior probability, such as `.posterior_A`.
 #'
 #'   All values are `NA` if the fit is not identified.
 #' @family estimation
@@ -130,18 +132,18 @@ entropy <- function(probability) {
 
 #' Simulated ratings from a fitted model
 #'
-#' Simulates ratings from a fit, for example for a parametric bootstrap. True categories
-#' are drawn from the base rates, and then ratings from the confusion matrices. Each rater rates the
-#' same cases as in the data; missing ratings remain missing. Cases with known truth keep their true
-#' category. The simulated ratings have no systems, because a fit does not model them.
+#' Simulates ratings from a fit, for example for a parametric bootstrap. True categories are drawn
+#' from the base rates, and then ratings from the confusion matrices. Each rater rates the same
+#' cases as in the data. Cases with known truth keep their true category. Answers of systems
+#' (classifiers) are not simulated.
 #'
 #' @param object A [fit_raters()] result that is identified.
 #' @param nsim Number of simulated data sets, 1 by default.
-#' @param seed A number for [set.seed()] (the state of R's generator is restored afterwards), or
-#'   `NULL`.
+#' @param seed A number for [set.seed()], or `NULL`, the default, to use the current state of the
+#'   random number generator.
 #' @param ... Not used.
 #' @return A list of [ratings()] objects that contain their [truth()], with an attribute `seed` as
-#'   in [stats::simulate()]. For a case with weight n, n cases are simulated.
+#'   in [stats::simulate()]. A case with weight n is simulated as n cases.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -263,13 +265,11 @@ drawing_law.rater_fit <- function(fit) {
 #'
 #' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
-#' @section More ratings: The ratings in `new` are added to the ratings of the fit. The model is
-#' refitted to all ratings and starts from the previous estimates. If there are few new ratings, the
-#' refit takes much less time than the first fit. Cases and raters may be those of the fit or new;
-#' systems must be those of the fit. If `new` contains a new category, or the fit was not
-#' identified, the refit does not use the previous estimates. Ratings cannot be added if raters form
-#' groups, or if there are reruns, counts, weighted cases, covariates or a database: collect all
-#' ratings in `x` instead. A survey design is kept unless `x` or `new` is given.
+#' @section More ratings: The ratings in `new` are added to the ratings of the fit, and the model is
+#' fitted to all ratings. The fit starts from the previous estimates, which saves time if there are
+#' few new ratings. `new` may contain new cases and raters, but not new systems. Ratings cannot be
+#' added if raters form groups, or if there are reruns, counts, weighted cases, covariates or a
+#' database. Collect all ratings in `x` instead.
 #'
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters Arguments of [fit_raters()] to change. If the

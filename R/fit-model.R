@@ -1,15 +1,17 @@
 #' The K-model
 #'
 #' Returns the K-model of Lehner (2015), the simplest model of raters, for [fit_raters()]. It makes
-#' three assumptions, called *K-properties*: all raters have the same accuracy (equal rater
-#' accuracy), all wrong categories have the same probability (equal error probabilities), and
-#' accuracy is the same on all cases (equal problem difficulty). The K-model is implicitly assumed
-#' if agreement between raters is interpreted as accuracy.
+#' three assumptions, called *K-properties*:
+#' * equal rater accuracy: all raters have the same accuracy;
+#' * equal error probabilities: all wrong categories are equally probable;
+#' * equal problem difficulty: accuracy is the same on all cases.
+#'
+#' [rater_model()] relaxes these assumptions, and [check_k_properties()] tests them.
 #'
 #' @srrstats {UL4.1} a model without a fit
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `rater_model`, with a field per K-property: `accuracy`, `errors` and
-#'   `difficulty`. For models without these assumptions, see [rater_model()].
+#'   `difficulty`.
 #' @family estimation
 #' @templateVar where Theorem 1
 #' @template ref-lehner
@@ -23,141 +25,121 @@ k_model <- function(...) {
 
 #' Latent class models of raters
 #'
-#' Defines a latent class model of raters for [fit_raters()]. The arguments `accuracy`, `errors` and
-#' `difficulty` relax the three assumptions of [k_model()], called K-properties: equal rater
-#' accuracy, equal error probabilities and equal problem difficulty. Base rates may depend on
-#' covariates by a formula. `dawid_skene()` is the model of Dawid and Skene (1979), with a separate
-#' confusion matrix for every rater.
+#' Defines a latent class model of raters for [fit_raters()]. In such a model, the true category of
+#' a case is not observed, and raters err with probabilities that are estimated. The arguments
+#' `accuracy`, `errors` and `difficulty` relax the three assumptions of [k_model()]. `dawid_skene()`
+#' is the model of Dawid and Skene (1979), with a separate confusion matrix for every rater. A
+#' confusion matrix contains the probabilities of ratings (columns) given the true category (rows).
 #'
 #' @section Accuracy, errors and difficulty:
-#' * `accuracy` (equal rater accuracy): `"common"`, the same accuracy for all raters; or `"rater"`,
-#'   an accuracy per rater.
-#' * `errors` (equal error probabilities): `"uniform"`, all wrong categories are equally probable;
-#'   or `"distance"`, where each step away from the true category divides the probability of an
-#'   error by the same number, the dispersion; or `"ordinal"`, see *Ordinal errors*; or `"free"`.
-#'   With `"free"`, all entries of the confusion matrix (true category x rating) are parameters, for
-#'   all raters together or per rater (`accuracy = "rater"`).
-#' * `difficulty` (equal problem difficulty): `"none"`, all cases are equally difficult; or
-#'   `"strata"`, where accuracy is higher on a third of the cases, and lower on another third, by
-#'   the same difficulty shift. Shifted accuracies are clipped to \[0, 1\].
+#' `accuracy` is the probability of a correct rating, the same for all raters (`"common"`), or
+#' separate for each rater (`"rater"`).
+#'
+#' `errors` specifies the probabilities of wrong categories:
+#' * `"uniform"`: all wrong categories are equally probable;
+#' * `"distance"`: each further step away from the true category, in the order of the categories,
+#'   divides the probability of an error by the same number, the *dispersion*;
+#' * `"free"`: every entry of the confusion matrix is a parameter. All raters have the same matrix,
+#'   or each rater has a separate one if `accuracy = "rater"`;
+#' * `"ordinal"`: see *Ordinal errors*.
+#'
+#' With `difficulty = "none"`, all cases are equally difficult. With `"strata"`, there are three
+#' equally large groups of cases (strata). A number, the *difficulty shift*, is added to the
+#' accuracy in the first group and subtracted in the third, within \[0, 1\]. Which cases are in
+#' which group is not known.
 #'
 #' @section Ordinal errors:
-#' The model is cumulative probit. A case of the k-th of K categories gives a rater a signal. It is
-#' normal with variance 1 and mean `slope * (k - (K + 1) / 2)`. The thresholds divide
-#' the range of the signal into categories, and the answer is the category that contains the signal.
-#' With slope 0, answers are guesses; strict and mild raters have different
-#' thresholds. There are a slope and K - 1 thresholds for all raters, or for each rater
-#' (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered, and are
-#' treated as equally spaced. With two categories, the order is not needed, and the model is the
-#' same as with free errors. The fit is by maximum likelihood, without priors; `base_rates` may be a
-#' formula.
+#' The model is cumulative probit. A case of the k-th of K categories gives a rater a normal signal
+#' with variance 1 and mean `slope * (k - (K + 1) / 2)`. K - 1 thresholds divide the range of the
+#' signal into K intervals, and the rating is the interval that contains the signal.  Slope and
+#' thresholds are the same for all raters, or separate for each rater if `accuracy = "rater"`.
+#' Categories must be ordered ([ratings()] with `ordered = TRUE`), unless there are only two.
 #'
-#' @section Confidence: With `confidence = TRUE` a rating consists of the answer and its level of
-#' [confidence][ratings()]. Levels have one distribution for correct answers and another for wrong
-#' answers, the same for all raters and categories. The probability of a level for correct answers,
-#' divided by its probability for wrong answers, never decreases from one level to the next.
-#' [tidy()][tidy.rater_fit] returns these probabilities as `confidence_right[level]` and
-#' `confidence_wrong[level]`. If the level is missing, only the answer is used. Systems that are
-#' fitted together with the raters have no levels, so only their answers are used. The fit is by
-#' maximum likelihood, without priors. Strata of difficulty are not available. AIC cannot compare
-#' this model with models that ignore confidence, because its likelihood includes the levels. All
-#' other models ignore confidence.
+#' @section Confidence: With `confidence = TRUE`, a rating consists of a category and a level of
+#' confidence (argument `confidence` of [ratings()]). Correct ratings have one distribution over the
+#' levels, and wrong ratings have another. Both are the same for all raters and categories. The
+#' ratio of the two probabilities of a level (correct / wrong) never decreases from one level to the
+#' next, so that confidence is never a sign of an error. [tidy()][tidy.rater_fit] returns the
+#' probabilities as `confidence_right[level]` and `confidence_wrong[level]`. AIC cannot compare this
+#' model with models that ignore confidence.
 #'
-#' In simulated panels of 500 cases, four raters of accuracy .55 to .75 and three levels
-#' (bench/confidence.R), 89% of consensus labels are correct, and 83% if the model ignores
-#' confidence. The root mean squared error of a system's accuracy is .020 instead of .022. If one of
-#' the raters is always sure, there is no gain, and its accuracy is estimated as .64 instead of .55:
-#' set the confidence of such raters to `NA`.
+#' If a rater always gives the highest level, set the confidence of this rater to `NA`.
 #'
 #' @section Dependence:
-#' By default, raters err independently given the truth. Two models relax this assumption and need
-#' `method = "bayes"`. Both leave each rater's confusion matrix unchanged, so that priors keep their
-#' meaning.
-#' * `"easy"`: with probability `easy[k]`, a case of category k is rated correctly by all raters,
-#'   otherwise they err independently (Albert and Dodd, 2004). The prior of `easy[k]` is uniform, up
-#'   to the lowest probability of a correct rating.
-#' * `"pairs"`: two raters agree more often than their matrices imply. `pair[a,b,k]` is the position
-#'   between independence (0) and the largest dependence that the matrices allow (1) (Dendukuri and
-#'   Joseph, 2001). Its prior is uniform.
+#' By default, raters err independently given the truth. Two other models need `method = "bayes"` of
+#' [fit_raters()]. In both, confusion matrices have the same meaning as without dependence.
+#' * `"easy"`: with probability `easy[k]`, a case of category k is easy, and all raters rate it
+#'   correctly. Otherwise they err independently (Albert and Dodd, 2004).
+#' * `"pairs"`: for the given pairs of raters, `pair[a,b,k]` measures the dependence of raters a and
+#'   b on cases of category k. It is 0 if they err independently, and 1 for the largest dependence
+#'   that their matrices allow (Dendukuri and Joseph, 2001).
 #'
-#' This is a sensitivity analysis, not a correction: different models may fit the same ratings
-#' equally well and give different accuracies. If there are too few raters to identify the
-#' parameters, all raters must have priors. See [compare_models()].
+#' The priors of these parameters are uniform. Use the models as a sensitivity analysis: they may
+#' fit the ratings equally well and give different accuracies; see [compare_models()].
 #'
-#' @section Priors: If errors are free per rater, the default is `"pooled"`, see *Pooled matrices*.
-#' With `"weak"`, the fit maximises the posterior density of logits and logarithms of the parameters
-#' under weak priors. `"none"` is maximum likelihood, which is always used if the weights of cases
-#' are not counts. A list replaces some of the weak priors, by these names:
+#' @section Priors: The argument `prior` is:
+#' * `"none"`: maximum likelihood. It is also used if weights of cases are not whole numbers.
+#' * `"weak"`: the priors of the following table. Fits maximise the posterior density.
+#' * A list that replaces some of these priors, such as `list(difficulty = 0.1)`.
+#' * `"pooled"`: see *Pooled matrices*.
 #'
 #' | name | prior | default |
 #' |---|---|---|
 #' | `base_rates` | Dirichlet, the same parameter for all categories | 1 |
-#' | `accuracy` | Beta of the mean rater accuracy, a probability | 3, 2 |
+#' | `accuracy` | Beta of the mean rater accuracy | 3, 2 |
 #' | `spread` | standard deviation of the logits of accuracies around their mean | 0.6 |
 #' | `dispersion` | standard deviation of log dispersion around 0 | 0.7 |
-#' | `difficulty` | standard deviation of the half-normal shift of accuracy | 0.2 |
+#' | `difficulty` | standard deviation of the difficulty shift (half-normal) | 0.2 |
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
 #'
-#' @section Pooled matrices: With few ratings in each of its K (K - 1) cells, a separately
-#' estimated matrix is mostly noise. Under `prior = "pooled"`, row k of a rater's matrix has a
-#' Dirichlet distribution. Its mean is the mean row, and the sum of its parameters is `c`. In the
-#' mean row, the logit of the probability of a correct rating has two terms: the ease of category k
-#' and the skill of the rater. They are normal with standard deviations `ups` and `tau`. The
-#' distribution of the wrong ratings of a row over the other categories is common to the panel. It
-#' has a Dirichlet distribution whose mean has equal shares, and whose parameters sum to `a`. All
-#' four parameters are estimated, under priors that are equivalent to a few ratings;
-#' [glance()][tidy.rater_fit] returns them. The estimate of a cell thus uses the rater's other
-#' categories and the other raters. If the cell has many ratings, the estimate is determined by
-#' these ratings.
+#' @section Pooled matrices: The pooled prior shrinks the confusion matrices of raters towards each
+#' other, because matrices from few ratings are mostly noise. Row k of a rater's matrix has a
+#' Dirichlet distribution. Its parameters sum to `c`, and its mean has two parts:
+#' * The logit of the probability of a correct rating is the ease of category k plus the skill of
+#'   the rater. Ease and skill are normal with standard deviations `ups` and `tau`.
+#' * The shares of the other categories among wrong ratings of cases of category k are common to all
+#'   raters. Their prior is a symmetric Dirichlet distribution whose parameters sum to `a`.
 #'
-#' Base rates have a Dirichlet prior with parameter 2 for each category. For example, 2 positive
-#' cases of 200, rated by three good raters, give a base rate of .015 instead of .010. If the only
-#' rater has a known matrix, neither this prior nor the weak one is used. The fit is by EM with
-#' squared extrapolation. It starts from vote shares and, with at most ten raters, also from the
-#' ratings of each rater. Latent classes are matched to categories so that most ratings agree with
-#' them. Standard errors are conditional on the estimated mean rows. `logLik()` is the likelihood of
-#' the ratings at the estimate. `AIC` and `BIC` are `NA`; to compare models, use `prior = "none"`.
+#' `c`, `tau`, `ups` and `a` are estimated; [glance()][tidy.rater_fit] returns them. Base rates have
+#' a Dirichlet prior with all parameters 2. Standard errors ignore that these four parameters and
+#' the means are estimated. `AIC()` and `BIC()` are `NA`; to compare models, use `prior = "none"`.
 #'
 #' @section Formulas of covariates:
-#' With [covariates][ratings()] of cases, `base_rates` may be a formula such as `~ site + age`: a
-#' multinomial logit of the base rates. Covariates are factors, strings, logicals or numbers. Two
-#' raters and two populations are enough to identify a matrix per rater (Hui and Walter, 1980).
+#' With covariates of cases (argument `covariates` of [ratings()]), `base_rates` may be a formula
+#' such as `~ site + age`, a multinomial logit of the base rates. Two raters and two populations
+#' with different base rates identify a matrix per rater (Hui and Walter, 1980).
 #'
-#' With a formula, the default is maximum likelihood, without priors. If a prior of base rates is
-#' given, it is equivalent to additional cases, which are distributed over the populations like the
-#' data (Clogg et al., 1991). [coef()][stats::coef] returns coefficients in the units of the
-#' covariates, as `base_rate[category]:column`, for the logit of the category against the first one.
-#' In [tidy()][tidy.rater_fit], the terms `rater_accuracy` and `base_rate` are means over the cases
-#' of the fit. [base_rates()] with `newdata` returns the base rates of other cases; [regression] has
-#' robust standard errors, odds ratios and marginal differences. With `method = "bayes"` of
-#' [fit_raters()], each combination of factors is a population with separate base rates, and numeric
-#' covariates are an error.
+#' [coef()][stats::coef] returns the coefficients as `base_rate[category]:column`, for the logit of
+#' a category against the first one. [base_rates()] with `newdata` returns the base rates of other
+#' cases, and [regression] returns robust standard errors, odds ratios and marginal differences. A
+#' prior of base rates is equivalent to additional cases, distributed over the populations like the
+#' data (Clogg et al., 1991). With `method = "bayes"` of [fit_raters()], covariates must not be
+#' numeric, and each combination of their values is a population with separate base rates.
 #'
-#' An alternative is the argument `by` of [estimate_accuracy()], which fits each group of cases
-#' separately, so that each group must be large enough. A formula fits all cases at once: base rates
-#' differ between groups, accuracies of raters do not. If accuracies depend on covariates, use `by`,
-#' or a user-defined model ([rater_family()]).
+#' Accuracies do not depend on covariates. If they do, use the argument `by` of
+#' [estimate_accuracy()], or a [rater_family()].
 #'
-#' @param accuracy,errors,difficulty How far the model relaxes each K-property, see *Accuracy,
-#'   errors and difficulty*. The defaults are `"common"`, `"uniform"` and `"none"`.
-#' @param system For a system that is fitted together with the raters, as by method `"joint"` of
-#'   [estimate_accuracy()]: does it have the same dispersion and difficulty shift as the raters
-#'   (`"shared"`, the default), or separate ones (`"own"`)? The two terms are defined in *Accuracy,
-#'   errors and difficulty*.
-#' @param prior One of `"pooled"`, `"weak"`, `"none"`, or a list of some of the parameters in
-#'   *Priors*. `"pooled"` is only for models with free errors per rater, and is their default.
-#'   `"none"` is the default of models with a formula of base rates, and `"weak"` of all other
-#'   models. Models with ordinal errors or confidence have no priors.
-#' @param base_rates A formula of covariates, see *Formulas of covariates*. The default `~ 1` is one
+#' @param accuracy,errors,difficulty How far the model relaxes the assumptions of [k_model()]; see
+#'   *Accuracy, errors and difficulty*. The defaults are `"common"`, `"uniform"` and `"none"`.
+#' @param system For method `"joint"` of [estimate_accuracy()], which fits systems together with the
+#'   raters. `"shared"` (the default): systems have the same dispersion and difficulty shift as the
+#'   raters. `"own"`: systems have separate ones. Both terms are defined in *Accuracy, errors and
+#'   difficulty*.
+#' @param prior `"pooled"`, `"weak"`, `"none"` or a list; see *Priors*. The default `NULL` is
+#'   `"none"` for models with ordinal errors, confidence or a formula of base rates. It is
+#'   `"pooled"` for other models with free errors per rater and equally difficult cases, and
+#'   otherwise `"weak"`.
+#' @param base_rates A formula of covariates; see *Formulas of covariates*. The default `~ 1` is one
 #'   set of base rates for all cases.
-#' @param confidence `TRUE` or `FALSE` (the default): does the model use the raters' confidence? See
+#' @param confidence Does the model use the raters' confidence? `TRUE` or `FALSE` (the default); see
 #'   *Confidence*.
-#' @param dependence,pairs Dependence of errors given the truth, see *Dependence*: `"none"`,
-#'   `"easy"` or `"pairs"`. `pairs` is a list of pairs of raters, such as `list(c("a", "b"))`.
-#' @param abstain For ratings with abstentions (see [ratings()]): `"depends"` if the probability
-#'   that a rater answers depends on the truth; `"ignored"` if abstentions are missing ratings. The
-#'   default `NULL` uses `"depends"` if it predicts the answers better. Only for `prior = "pooled"`;
-#'   see *Abstentions* in [ground_truth()].
+#' @param dependence,pairs Dependence of errors given the truth: `"none"` (the default), `"easy"` or
+#'   `"pairs"`; see *Dependence*. For `"pairs"`, the argument `pairs` is a list of pairs of raters,
+#'   such as `list(c("a", "b"))`.
+#' @param abstain For ratings with abstentions (see [ratings()]) and `prior = "pooled"`.
+#'   `"depends"`: the probability that a rater answers depends on the true category. `"ignored"`:
+#'   abstentions are treated as missing ratings. The default `NULL` is `"depends"` if it predicts
+#'   the answers better; see *Abstentions* in [ground_truth()].
 #' @param ... Not used; catches misspelt arguments.
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation

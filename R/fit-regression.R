@@ -1,70 +1,64 @@
 #' Regression with a misclassified outcome
 #'
 #' Logistic regression of the true category of cases on covariates, if coders or a classifier
-#' assigned the categories with error. The regression is specified by the formula `base_rates` of
-#' [rater_model()]. Its dependent variable is the latent true category. The error rates of raters
-#' (coders, classifiers) are estimated together with the coefficients.
+#' assigned the categories with error. The model is a [rater_model()] with a formula `base_rates`,
+#' fitted by [fit_raters()] with `method = "likelihood"`. The error rates of the raters (coders or
+#' classifiers) are estimated together with the coefficients (Magder and Hughes, 1997; Carroll et
+#' al., 2006).
 #'
 #' @section Model: The log odds of category k against the first category are a linear function of
-#' the covariates of a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err
-#' independently: the probability of a rating depends only on the rater and the true category.
-#' Coefficients from majority labels, or from the answers of a classifier, are biased towards zero;
-#' coefficients of this model are not. The model is identified by three raters, by two raters if
-#' base rates differ (Hui and Walter, 1980, see [rater_model()]), or by gold cases or known raters.
-#' One coder or classifier needs gold cases or known errors: `known_truth` or `known_raters` of
-#' [fit_raters()]. Gold cases (cases with known truth) may be a simple random sample, or chosen with
-#' probabilities that depend on ratings and on covariates in the formula. The likelihood conditions
-#' on both, so no sampling weights are needed.
+#' the covariates: \eqn{\log(p_k / p_1) = x' \beta_k}. Here \eqn{p_k} is the base rate of category k
+#' for a case with covariates \eqn{x}, and \eqn{\beta_k} are the coefficients. Given the true
+#' category, raters err independently, and their errors do not depend on covariates. Coefficients
+#' from majority labels, or from the answers of a classifier, are biased towards zero (Bolck, Croon
+#' and Hagenaars, 2004); coefficients of this model are not.
 #'
-#' @section Standard errors: Standard errors are robust (sandwich). Let \eqn{q} be the posterior
-#' probabilities. The score of a case is \eqn{(q_k - p_k) x} for the coefficients of category k. For
-#' the log odds of the answer l to a case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})},
-#' summed over the answers r of a rater. Here \eqn{\pi_{kl}} is the probability of answer l.
-#' Information is observed information (Louis, 1982); the influence of a case is its score times the
-#' inverse of the information. Parameters on a boundary are treated as known. The sum of squares of
-#' influences is multiplied by n / (n - 1), where n is the number of cases. With `cluster`,
-#' influences are summed within clusters and n is the number of clusters; intervals use the t
-#' distribution with n - 1 degrees of freedom. With a survey design (`design` of [fit_raters()]),
-#' the covariance is that of `survey::svyrecvar()`. All fits by likelihood with a formula of base
-#' rates have these standard errors.
-#'
-#' @section Errors that depend on covariates: The regression assumes that raters' errors do not
-#' depend on covariates (non-differential errors). If coders are more lenient in one group, the
-#' difference enters the coefficients. With three raters, or gold cases or known raters,
-#' [fit_raters()] tests this for each rater and covariate. It is a likelihood ratio test against
-#' errors of this rater that differ between groups of cases. The groups are the levels of a factor,
-#' or cases below and above the median of a numeric covariate. If a p-value, adjusted by Holm's
-#' method, is below .05, there is a warning of class `fallible_warning_differential`. If the
-#' test would take long (patterns of ratings x raters x squared number of parameters above 1e8),
-#' only `tidy(fit, "differential")` runs it. The test does not detect errors that differ in the
-#' same way for all raters. It needs a fit without priors, and weights that are counts. In
-#' simulations of 500 cases, one rater's sensitivity differed by .2 between two equal groups. With
-#' three raters of equal accuracy, .75 to .85, the test detected this in 48% to 69% of panels; in
-#' panels without difference, it rejected in 4% to 6%. With four categories and a second
-#' covariate, it detected 19% and falsely rejected in 9%; with one rater and 100 gold cases, 43% and
-#' 8%.
+#' The model is identified by three raters, or by two raters if base rates differ between cases (Hui
+#' and Walter, 1980). One coder or classifier needs cases with known truth (gold cases) or known
+#' error rates: `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be sampled with
+#' probabilities that depend on ratings and on covariates in the formula.
 #'
 #' @section Tables:
 #' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` has a row
-#'   per coefficient: `term`; `category`, whose log odds are against the first category;
-#'   `estimate`, `std.error`, `conf.low`, `conf.high`, `statistic` and `p.value`. With
-#'   `exponentiate = TRUE`, estimates and intervals are odds ratios; standard errors remain those of
-#'   the log odds ratio.
+#'   per coefficient: `term`; `category`, whose log odds are against the first category; `estimate`,
+#'   `std.error`, `conf.low`, `conf.high`, `statistic` and `p.value`. With `exponentiate = TRUE`,
+#'   estimates and intervals are odds ratios; standard errors remain those of the log odds ratio.
 #' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` has average marginal differences of
-#'   the probability of each category, with the same columns and `contrast`. For a factor, the
+#'   the probability of each category, with a further column `contrast`. For a factor, the
 #'   difference is between the mean probabilities if all cases had a given level and if all had the
-#'   first level. For a number, it is for an increase by one. Standard errors are computed by the
-#'   delta method, given the covariates.
-#' * `tidy(fit, "differential")` has the test for each `rater` and covariate (`term`), with
-#'   `statistic`, `df`, `p.value`, `p.adjusted` and `reason`, why there is no test.
+#'   first level. For a number, it is the effect of an increase by one. Standard errors are computed
+#'   by the delta method, with fixed covariates.
+#' * `tidy(fit, "differential")` has a test for each `rater` and covariate (`term`), see *Errors
+#'   that depend on covariates*. Columns: `statistic`, `df`, `p.value`, `p.adjusted` and `reason`,
+#'   why there is no test.
 #'
 #' `vcov(fit, "regression", cluster = )` and `confint(fit, what = "regression", cluster = )` return
-#' covariances and intervals of the first table. (Without `"regression"` both are for all parameters
-#' of `tidy(fit)`, from the curvature of the likelihood.) `predict(fit, newdata)`, with a data frame
-#' of covariates, returns the base rates of such cases.
+#' covariances and intervals of the first table. `predict(fit, newdata)`, with a data frame of
+#' covariates, returns the base rates of such cases.
 #'
 #' `cluster` is the name of a covariate, a vector named by case, or a data frame with a column
-#' `case` and one other column, as in [estimate_accuracy()].
+#' `case` and one other column. Errors of cases in the same cluster may be dependent.
+#'
+#' @section Standard errors: Standard errors are robust (sandwich): the covariance of the
+#' coefficients is \eqn{n / (n - 1) \sum_i u_i u_i'}. Here \eqn{n} is the number of cases. The
+#' influence \eqn{u_i} of case i is the inverse of the observed information (Louis, 1982) times the
+#' score of the case (the derivative of its log likelihood). With `cluster`, influences are summed
+#' within clusters, \eqn{n} is the number of clusters, and intervals use the t distribution with
+#' \eqn{n - 1} degrees of freedom. With a survey design (`design` of [fit_raters()]), the covariance
+#' is computed by `survey::svyrecvar()`.
+#'
+#' @section Errors that depend on covariates: If raters' errors depend on covariates, for example
+#' because coders are more lenient in one group, the coefficients are biased. [fit_raters()] tests
+#' this for each rater and covariate, if there are three raters, gold cases or known raters. The
+#' alternative of the likelihood ratio test is that the errors of this rater differ between groups
+#' of cases. The groups are the levels of a factor, or cases below and above the median of a number.
+#' If a p-value, adjusted by Holm's method, is below .05, there is a warning of class
+#' `fallible_warning_differential`. In large fits, only `tidy(fit, "differential")` runs the tests.
+#' The tests need a fit without priors, which is the default with a formula.
+#'
+#' The tests do not detect errors that differ in the same way for all raters. Their power is
+#' limited: with 500 cases and three raters, a difference of .2 in one rater's sensitivity was
+#' detected in 48% to 69% of simulated data sets.
 #'
 #' @name regression
 #' @family estimation
@@ -74,6 +68,9 @@
 #'
 #'   Carroll, R. J., Ruppert, D., Stefanski, L. A. and Crainiceanu, C. M. (2006). *Measurement error
 #'   in nonlinear models*. Chapman & Hall, chapter 15.
+#'
+#'   Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
+#'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
 #'
 #'   Louis, T. A. (1982). Finding the observed information matrix when using the EM algorithm.
 #'   *Journal of the Royal Statistical Society B*, 44, 226-233.

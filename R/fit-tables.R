@@ -155,28 +155,30 @@ parameters_to_print <- function(x, ...) {
 #' Base rates and confusion matrices of raters
 #'
 #' `base_rates()` returns the estimated base rate of each category, the share of cases with this
-#' true category. `confusion()` returns the estimated confusion matrix of each rater.
+#' true category. `confusion()` returns the estimated confusion matrix of each rater: the
+#' probabilities of ratings given the true category.
 #'
-#' @param fit A [fit_raters()] result; or [ratings()], or an object that [as_ratings()] can convert,
-#'   to which [k_model()], the model with one accuracy for all raters, is fitted.
+#' @param fit A [fit_raters()] result. It may also be [ratings()], or an object that [as_ratings()]
+#'   can convert. They are fitted with [k_model()], in which all raters have the same accuracy.
 #' @param x A [fit_raters()] result.
 #' @param newdata A data frame of covariates, for a model in which base rates depend on covariates
 #'   (argument `base_rates` of [rater_model()]). `NULL`, the default, for the cases of the fit.
 #' @param ... Not used.
-#' @return `base_rates()`: a tibble with one row and a column of probabilities per category (means
-#'   over cases, if base rates depend on covariates). With `newdata`, there is a row per row of
-#'   `newdata`, and the columns of `newdata` come first.
+#' @return `base_rates()`: a tibble with one row and a column of probabilities per category. If base
+#'   rates depend on covariates, they are means over cases. With `newdata`, there is a row per row
+#'   of `newdata`, and the columns of `newdata` come first.
 #'
-#'   `confusion()`: a `rater_confusion`, a list of matrices named by rater. They have
-#'   the true category in rows and the rating in columns. Rows sum to one (Table 1 of Lehner, 2015).
-#'   `tidy()` returns a row per cell, `glance()` the numbers of `raters` and `categories`, and
-#'   `autoplot()` heat maps of the matrices, at most 12. If the model has one
-#'   accuracy for all raters, all matrices are equal, except those of known raters. If cases differ
-#'   in difficulty, the matrices are means over cases. If the model includes abstentions, each
-#'   matrix has a further column `(abstains)`, the probability that the rater abstains.
+#'   `confusion()`: a list of class `rater_confusion` with a matrix per rater. The true category is
+#'   in rows, the rating in columns, and rows sum to one. If cases differ in difficulty, the
+#'   matrices are means over cases. If the model includes abstentions, a further column `(abstains)`
+#'   contains the probability that the rater abstains.
 #'
-#'   For fits by `method = "bayes"`, values are posterior means, which sum to one. (`print()` and
-#'   `coef()` show medians, which need not.) All values are `NA` if the fit is not identified.
+#'   Methods for the result of `confusion()`: `tidy()` returns a row per cell (`rater`, `truth`,
+#'   `rating`, `probability`), `glance()` the numbers of `raters` and `categories`, and `autoplot()`
+#'   a heat map of each matrix, at most 12.
+#'
+#'   For fits by `method = "bayes"`, values are posterior means. All values are `NA` if the fit is
+#'   not identified.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -301,66 +303,66 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' `tidy()` and `confint()` return the parameters of a [fit_raters()] result with their intervals.
 #' `glance()` returns one row with statistics of the fit, such as agreement and log likelihood.
 #'
+#' @section Parameters:
+#' `tidy(x, conf_level = )` returns a tibble with a row per parameter, and `confint()` a matrix of
+#' the same intervals, by default of level 0.95. For fits by `method = "bayes"`, see *Parameters of
+#' Bayesian fits*.
+#' * `term`: name of the parameter.
+#' * `rater`: its rater, `NA` for base rates and for parameters that all raters share.
+#' * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
+#' * `n`: number of ratings by the rater; for parameters without a rater, number of cases.
+#'
+#' Intervals of probabilities are Wilson's, for a sample size `m` with
+#' `p (1 - p) / m = std.error^2`, where `p` is the estimate. Other intervals are normal. An estimate
+#' of 0 or 1 has an interval only if there are cases with known truth; `m` is then their number.
+#'
+#' Standard errors are `NA` for base rates if one of them is zero. They are `NA` for all parameters
+#' if raters agree perfectly, or if weights of cases are not whole numbers. Pooled priors (see
+#' [rater_model()]) are treated as known, and the standard error of an accuracy is then at least
+#' `sqrt(p (1 - p) / n)`, with `n` ratings by the rater. Priors shrink accuracies towards their
+#' mean: if some raters guess, use `prior = "none"` for intervals of single raters.
+#'
+#' If the model includes abstentions, rows `answered[rater: category]` contain the probability that
+#' a rater answers a case of a category, without standard errors. If base rates have a formula,
+#' `tidy(x, "regression")` returns regression coefficients; see [regression].
+#'
+#' @section Parameters of Bayesian fits: For fits by `method = "bayes"`, `tidy(x, conf_level = )`
+#' returns a row per parameter of [draws()].
+#' * `term`: name of the parameter.
+#' * `rater`, `truth`, `rating`, `population`: its rater, true category, rating and population, or
+#'   `NA`.
+#' * `estimate`, `std.error`, `mean`: posterior median, standard deviation and mean.
+#' * `conf.low`, `conf.high`: limits of the central interval of probability `conf_level`.
+#' * `mcse`, `rhat`, `ess_bulk`, `ess_tail`: Monte Carlo standard error of the mean, Rhat, and
+#'   effective sample sizes for the centre and the tails.
+#' * `contraction`: `1 - posterior variance / prior variance`. It is near 0 if the ratings contain
+#'   no information on the parameter, and near 1 if the prior does not matter.
+#' * `reason`: why a value is `NA`.
+#'
+#' @section Statistics of the fit: `glance()` returns a tibble with one row.
+#' * `agreement`: share of equal ratings among all pairs of ratings of a case by two raters.
+#' * `kappa`: Fleiss' kappa; `chance_kappa`: kappa for a chance agreement of 1 / number of
+#'   categories.
+#' * `rater_accuracy`: mean accuracy of raters.
+#' * `cases`, `raters`, `ratings`, `categories`: their numbers; `patterns`: number of different
+#'   combinations of ratings of a case.
+#' * `nobs`: number of cases with a rating.
+#' * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood; `AIC` and `BIC` also
+#'   for pooled priors. With a prior, `logLik` is below the maximum of the likelihood. To compare
+#'   models, use `prior = "none"`, or `loo::loo()` for posterior draws.
+#' * `c`, `tau`, `ups`, `a`: only for pooled priors, see *Pooled matrices* in [rater_model()].
+#' * `abstain`, `answers_logLik`, `answer_c`, `answer_spread`: only for pooled priors and ratings
+#'   with abstentions. They are the argument `abstain` of [rater_model()]; the log likelihood of the
+#'   answers, given which raters answered; and the size (a number of ratings) and spread of the
+#'   prior of the probabilities of answering.
+#' * `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, `switched`: only for Bayesian fits. They
+#'   are the numbers of draws and chains; the number of iterations per draw; the largest Rhat; the
+#'   smallest effective sample size; and the share of draws in which categories have exchanged
+#'   names.
+#'
 #' @param ... For `plot()`, passed on to `autoplot()`.
-#' @return `tidy()`: a tibble with a row per parameter.
-#'   * `term`: name of the parameter; `rater`: its rater, `NA` for base rates and common parameters.
-#'   * `estimate`, `std.error`; `conf.low`, `conf.high`: limits of the interval, whose nominal
-#'     coverage is `conf_level` in `tidy(x, conf_level = )`.
-#'   * `n`: number of ratings by the rater; for parameters without a rater, number of cases.
-#'
-#'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
-#'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
-#'   standard errors are conditional on the estimated prior. The standard error of an accuracy `p`
-#'   is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five simulated designs,
-#'   coverage of 90% intervals was 82% to 95%; for `rater_model("rater")` it was 90% and 91% in two
-#'   designs. The weak prior of this model shrinks accuracies towards their mean: for 20 guessers
-#'   among 80 raters, coverage was 73%, and 90% with `prior = "none"`. If some workers of a crowd
-#'   are spammers, use `prior = "none"` for intervals of single workers.
-#'
-#'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
-#'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
-#'   boundary (0 or 1) has an interval only if there are cases of known truth; `n` is then their
-#'   number. Other parameters have normal intervals.
-#'
-#'   `glance()`: a tibble with one row.
-#'   * `agreement`: share of pairs of raters who agree; `kappa`: Fleiss' kappa; `chance_kappa`:
-#'     kappa for a chance agreement of 1 / number of categories; `rater_accuracy`: mean accuracy of
-#'     raters.
-#'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns` (distinct combinations of
-#'     ratings of a case): their numbers.
-#'   * `nobs`: number of cases with a rating; `logLik`, `AIC`, `BIC`: `NA` for fits that do not
-#'     maximise a likelihood. `AIC` and `BIC` are also `NA` for pooled priors. With a weak prior,
-#'     `logLik` is below the maximum of the likelihood. To compare models, use `prior = "none"` or
-#'     `loo::loo()`.
-#'   * `c`, `tau`, `ups`, `a`, only for pooled priors: parameters of the prior, see *Pooled
-#'     matrices* in [rater_model()]. `a` is `NA` for two categories.
-#'   * `abstain`, only if ratings have abstentions: `"depends"` or `"ignored"`, see [rater_model()].
-#'   * `answers_logLik`: log likelihood of the answers given which raters answered. It can be
-#'     compared between `"depends"` and `"ignored"`.
-#'   * `answer_c`, `answer_spread`: size (equivalent number of ratings) and spread of the prior of
-#'     the probabilities of answering.
-#'
-#'   If abstentions are modelled, `logLik` is the log likelihood of answers and abstentions, and
-#'   `rater_accuracy` is the accuracy of answers. Rows `answered[rater: category]` of `tidy()`
-#'   contain the probability that a rater answers a case of a category. Standard errors are `NA`.
-#'
-#'   If base rates have a formula and the fit is by likelihood, `tidy(x, "regression")` returns
-#'   robust standard errors, odds ratios and intervals of the coefficients, see [regression].
-#'
-#'   For a fit by `"bayes"`, `tidy(x, conf_level = )` has a row per parameter of [draws()].
-#'   * `term`: name of the parameter; `rater`, `truth`, `rating`, `population`: rater, true
-#'     category, rating and population of the parameter.
-#'   * `estimate`, `std.error`, `mean`: posterior median, standard deviation and mean.
-#'   * `conf.low`, `conf.high`: limits of an interval of probability `conf_level`.
-#'   * `mcse`: Monte Carlo standard error of the mean; `rhat`; `ess_bulk`, `ess_tail`: effective
-#'     sample sizes.
-#'   * `contraction`: reduction of the variance from prior to posterior, 0 if ratings carry no
-#'     information and near 1 if the prior does not matter.
-#'   * `reason`: why a value is `NA`.
-#'
-#'   `glance()` then also has numbers of `draws` and `chains`; `thin`, sweeps per draw;
-#'   `worst_rhat` and `worst_ess`, the largest Rhat and the smallest effective sample size; and
-#'   `switched`, the share of draws in which categories have exchanged names. `format()`: a string.
+#' @return `tidy()` and `glance()`: tibbles. `confint()`: a matrix. Their columns are described in
+#'   the sections of this page.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

@@ -3,33 +3,27 @@
 #' Sensitivity, specificity and predictive values without a gold standard
 #'
 #' Computes sensitivity, specificity, predictive values and likelihood ratios of each rater (or
-#' test) for each category, from a latent class model fitted by [fit_raters()]. No gold standard is
-#' needed if the model holds. With more than two categories, the measures of a category compare it
-#' with all other categories together, which are weighted by the base rates of the fit.
+#' diagnostic test) for each category, from a latent class model fitted by [fit_raters()]. No gold
+#' standard is needed if the model holds (Hui and Walter, 1980). With more than two categories, the
+#' measures of a category compare it with all other categories together. The other categories are
+#' weighted by their base rates in the fit.
 #'
 #' @section Two tests: `combine` evaluates two tests as one test. In series, `"a and b"` is positive
-#' for a category if both tests give this category; in parallel, `"a or b"` is positive if at least
-#' one of them does. The joint probability of the two answers is computed from the fitted model. If
-#' tests err on the same cases, the combination is less accurate than for independent errors. Errors
-#' are independent given the truth, unless the model has `dependence` or strata of difficulty (see
-#' [rater_model()]).
+#' for a category if both tests give this category. In parallel, `"a or b"` is positive if at least
+#' one of them does. The joint probability of the two answers is computed from the fitted model.
+#' Errors are independent given the truth, unless the model has `dependence` or strata of
+#' difficulty; see [rater_model()].
 #'
-#' @section Intervals: For fits by `method = "bayes"`, each measure is computed in every posterior
-#' draw. The estimate is the median, the standard error is the standard deviation, and the limits
-#' are quantiles of these values. Standard errors of ratios (`lr_positive`, `lr_negative`, `dor`)
-#' are `NA`, because a few extreme draws would determine them. Sensitivities and specificities are
-#' the same as in [tidy.rater_fit]. With base rates by population, the predictive values of all
-#' cases use the mean of the populations' base rates in each draw, weighted by their numbers of
-#' cases.
+#' @section Intervals: For fits by `method = "bayes"`, estimates are medians of the posterior draws
+#' of a measure, standard errors are standard deviations, and limits are quantiles. Standard errors
+#' of `lr_positive`, `lr_negative` and `dor` are `NA`, because a few extreme draws would determine
+#' them.
 #'
-#' For fits by likelihood, intervals are computed by the delta method for log ratios and for log
-#' odds of probabilities, from the curvature of the likelihood at the estimate. If the prior is
-#' pooled, they treat its mean rows as known. With more than 500 parameters, standard errors are
-#' computed as if the expected true categories were known, and are too small if raters often
-#' disagree. Standard errors are `NA` if weights are not counts, and if an estimate is on a
-#' boundary (within 1e-6 of 0 or 1). Column `reason` contains the reason. With cases of known
-#' truth, a sensitivity or specificity on a boundary has Wilson's interval for the number of these
-#' cases.
+#' For fits by likelihood, intervals are computed by the delta method, on the log scale for ratios
+#' and on the logit scale for probabilities. With a pooled prior (see [rater_model()]), they ignore
+#' that the prior is estimated. With more than 500 parameters, standard errors ignore that the true
+#' categories are uncertain, and are too small if raters often disagree. Standard errors are `NA` if
+#' weights of cases are not whole numbers, or if the estimate is 0 or 1.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`. User-defined models,
 #'   such as [rater_family()], are not supported.
@@ -37,37 +31,37 @@
 #'   category or, with two categories, the probability of the second category. `NULL`, the default,
 #'   uses the base rates of the fit.
 #' @param combine Names of two raters that are also evaluated as one test, in series and in
-#'   parallel; `NULL`, the default, for none.
-#' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
-#' @param positive The category of positive results; `NULL`, the default, for a table of all
-#'   categories. With two categories, that table contains each number twice: the specificity of one
-#'   category is the sensitivity of the other.
+#'   parallel; `NULL`, the default, for none. See *Two tests*.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); the default is the level of the
+#'   fit, see [fallible-options].
+#' @param positive The category of positive results. `NULL`, the default, for a table of all
+#'   categories.
 #' @param ... Not used; catches misspelt arguments.
 #' @return A tibble with a row per rater, category and measure.
-#'   * `rater`, `category`, `measure`. Rows of `combine` come last.
-#'   * `estimate`, `std.error` (not on a log scale), `conf.low`, `conf.high`. With a pooled prior,
-#'     the standard error is at least the standard error with known truth, see [tidy.rater_fit].
-#'   * `note`: `"mostly prior"` if the rater has fewer ratings than the weight of the prior
-#'     (`print()` of the fit shows this weight), otherwise `NA`.
+#'   * `rater`, `category`, `measure`.
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
+#'   * `note`: `"mostly prior"` if the rater has fewer ratings than the prior is worth, a number
+#'     that `print()` of the fit shows; otherwise `NA`.
 #'   * `reason`: why there is no interval or no standard error.
 #'
 #'   Measures are:
 #'   * `sensitivity`, `specificity`;
 #'   * `ppv`, `npv`: positive and negative predictive values;
-#'   * `lr_positive`, `lr_negative`: likelihood ratios of an answer with the category and of any
-#'     other answer;
+#'   * `lr_positive`, `lr_negative`: likelihood ratios of a positive answer (the category) and of a
+#'     negative answer (any other category);
 #'   * `dor`: diagnostic odds ratio; `youden`: sensitivity + specificity - 1.
 #'
-#'   If the fit models abstentions (see [rater_model()]), these measures refer to determinate
-#'   results. With two categories there are further rows, without intervals:
+#'   If the fit models abstentions (indeterminate results, see [rater_model()]), these measures
+#'   refer to determinate results. With two categories, there are further measures without intervals
+#'   (Simel et al., 1987; Shinkins et al., 2013):
 #'   * `yield`: share of determinate results; `yield_positive`, `yield_negative`: this share in
 #'     cases of the category and in cases of the other category;
 #'   * `sensitivity_worst`, `specificity_worst`: values if all indeterminate results are wrong;
 #'     `sensitivity_best`, `specificity_best`: values if all of them are correct.
 #'
 #'   If base rates have a formula of factors and `prevalence` is `NULL`, the first columns are these
-#'   factors. There are further rows of `ppv` and `npv` for each population. The factors are `NA` in
-#'   rows about all cases.
+#'   factors, and there are further rows of `ppv` and `npv` for each combination of their levels.
+#'   The factors are `NA` in rows about all cases.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}

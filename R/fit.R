@@ -1,159 +1,138 @@
 #' Fit a latent class model to raters
 #'
-#' Estimates the accuracy of raters (their confusion matrices) and the base rates of the categories
-#' from the agreement between raters, without known truth. The answers of systems are not used.
+#' Estimates the accuracy of raters, their confusion matrices, and the base rates of the categories
+#' from the agreement between raters. The truth need not be known: in the model, the true category
+#' of a case is a latent (unobserved) class. A confusion matrix contains the probabilities of
+#' ratings (columns) given the true category (rows). A base rate is the share of cases with a given
+#' true category. Answers of systems, the classifiers to evaluate, are not used.
 #'
 #' @section Methods:
-#' With `method = "likelihood"` any [rater_model()] can be fitted. L-BFGS maximises the log
-#' posterior of the distinct rows of ratings. It starts from vote shares (after EM steps if errors
-#' are free). If cases differ in difficulty, it also starts from two other points, and the best
-#' result is kept. Standard errors are from the curvature at the maximum. Parameters on a boundary
-#' are treated as known, and have the standard error `NA`. The curvature is not computed with more
-#' than 2000 parameters, or if it would take more than about ten seconds. Each standard error is
-#' then computed separately, as if the posterior of the true categories were known. It is too small
-#' if raters often disagree, and covariances are `NA`. Two ratings of a case by a rater count as
-#' independent, unless they are reruns. Reruns, and the ratings by a declared group of raters, are
-#' replaced by one vote before fitting, with any method; see [rater_groups].
+#' * `"likelihood"` fits any [rater_model()]. It maximises the log likelihood plus the log density
+#'   of the model's prior (if any). Standard errors are computed from the curvature at the maximum.
+#'   A parameter on the boundary of its range, such as an accuracy of 1, has the standard error
+#'   `NA`. In large fits, such as those with more than 2000 parameters, standard errors are too
+#'   small if raters often disagree, and covariances are `NA`.
+#' * `"pairs"` fits the frequencies of all pairs of ratings of a case by two raters, by least
+#'   squares and without a prior (footnote 5 of Lehner, 2015). It needs a model with
+#'   `errors = "uniform"` or `"distance"`. Standard errors are sandwich estimates. Use this method
+#'   to check a fit by likelihood: if the two fits differ clearly, the model is wrong.
+#' * `"algebraic"` fits the [k_model()], in which all raters have the same accuracy `R`. Let `A` be
+#'   the share of equal pairs among all pairs of ratings of a case by two raters. Let `K` be the
+#'   number of categories, and `s` the share of a category among all ratings. `R` and the base rate
+#'   `b` of the category solve `A = R^2 + (1 - R)^2 / (K - 1)` and
+#'   `s = b R + (1 - b) (1 - R) / (K - 1)` (equations 2 and 5 of Lehner, 2015). Standard errors are
+#'   computed by the delta method. If the solution for a base rate is negative, it is set to zero,
+#'   with a warning, and the others are rescaled to sum to one.
+#' * `"bayes"` draws from the posterior distribution; see *Posterior draws*.
 #'
-#' * The number of raters times the squared number of categories can be at most ten million.
-#'   Otherwise there is an error that suggests an alternative.
-#' * A model is not identified if it has more parameters than the ratings can distinguish, for
-#'   example free errors with two raters, or errors by distance with two categories. There is then a
-#'   warning of class `fallible_warning_not_identified`, and results are `NA`. The criterion is the
-#'   rank of a matrix of scores (derivatives of the log likelihood) of random answers by raters who
-#'   rated together. It uses at most four categories. With more than 20 raters, it uses the raters
-#'   of the case with most ratings.
-#' * With free errors per rater, estimates of a rater who shares too few cases with others are `NA`,
-#'   or near the mean of the panel. The other raters are fitted if base rates and at least three
-#'   raters are identified.
-#' * `fallible_warning_no_convergence`: the maximum was not reached.
-#' * `fallible_warning_weakly_identified`, for free errors per rater: agreement is barely
-#'   distinguishable from chance, or base rates depend mostly on the prior. It is also given if
-#'   raters who use the labels in the opposite sense gave over a third of the ratings. Finally, it
-#'   is given if an interval from a calibration sample is wider than .5.
-#' * `fallible_warning_switched`, for other models: it is uncertain which latent class is which
-#'   category.
+#' Several ratings of a case by the same rater count as independent. Reruns of a rater, and the
+#' ratings by one of the `rater_groups` of [ratings()], are first replaced by their most frequent
+#' category; see [rater_groups].
 #'
-#' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
-#' least squares (footnote 5 of Lehner, 2015). The model must have uniform errors or errors by
-#' distance. The weight of a pair of raters is the number of their common cases. Priors are not
-#' used, and there is no likelihood. Standard errors are sandwich estimates. The method is a check
-#' of the fit by likelihood: if the two fits disagree, the model is wrong.
+#' @section Identification:
+#' A model is not identified if different values of its parameters explain the ratings equally well,
+#' for example if no case was rated by two raters. There is then a warning, and estimates are `NA`.
+#' Known cases or known raters can identify such a model.
+#' * *Two raters.* Free errors (`errors = "free"`) per rater are not identified, unless a formula of
+#'   base rates defines populations (groups of cases with different base rates). With two
+#'   categories, other models fit all possible ratings, so that they cannot be tested.
+#' * *Agreement at or below chance.* Models with one accuracy for all raters need an agreement above
+#'   1 / number of categories. (Otherwise `"algebraic"` sets their accuracy to this value.) Models
+#'   with an accuracy or a matrix per rater need raters who agree more often than by chance, given
+#'   how often each rater uses each category.
+#' * *Raters who always give the same answer* contain no information about the other raters. Models
+#'   with one accuracy for all raters overestimate the accuracy of such a rater if that answer is
+#'   frequent.
+#' * *Raters without a rating* have `NA` estimates, if the model has parameters per rater.
 #'
-#' With `method = "algebraic"`, agreement is the share of agreeing pairs among all pairs of ratings
-#' by different raters. Rater accuracy and base rates solve equations 2 and 5 of Lehner (2015).
-#' Standard errors are computed by the delta method over cases. Negative base rates are set to zero
-#' and the others rescaled to sum to one, with a warning of class `fallible_warning_boundary`. A
-#' category with base rate zero has probability zero in every case, even if all raters chose it.
+#' @section Known cases and raters: Cases with known truth (gold cases) also count in base rates, so
+#' they should be sampled like the other cases. The confusion matrix of a known rater is used as
+#' given; it should come from other cases. A single rater needs known cases or a known matrix.
+#' [ground_truth()] gives the true category of a known case probability one.
 #'
-#' @section Known cases and raters: Cases with known truth (gold cases) enter the likelihood like
-#' ratings by a rater who is never wrong. They also count in base rates, so they should be drawn
-#' like the other cases. For known raters, from a calibration on other cases, confusion matrices are
-#' used as given. Known cases and raters need `method = "likelihood"`, which is then the default, or
-#' `"bayes"`. They can identify models that agreement does not identify. A single rater needs known
-#' cases or a known matrix. [ground_truth()] gives a known case probability one at its truth, and
-#' [estimate_accuracy()] compares systems with that truth.
+#' @section Calibration samples: A calibration sample contains other cases with known truth that a
+#' rater has rated. Its counts are given in `known_raters`. With such a sample, base rates can be
+#' estimated from a single rater, or from a single group of raters. The fit assumes that the rater
+#' makes the same errors in the sample and in the cases of `x`.
 #'
-#' @section Calibration samples: A calibration sample is a matrix of counts from other cases, with
-#' the true category in rows and the rating in columns. If the only rater (or the vote of one of the
-#' [rater_groups]) has such a sample, no model of agreement is needed. The rater's errors are
-#' assumed to be the same in the sample and in the cases of `x`; the ratings cannot test this.
+#' With two categories, let `s` and `c` be the shares of correct ratings in the sample, for cases
+#' whose true category is the second (`s`) or the first (`c`). Let `a` be the share of ratings of
+#' the second category among the cases of `x`. The base rate of the second category is
+#' `(a + c - 1) / (s + c - 1)`, clipped to \[0, 1\] (Rogan and Gladen, 1978). For example, `a` =
+#' 60/200, `s` = 45/50 and `c` = 90/100 give .25. `confint()` returns the interval of Lang and
+#' Reiczigel (2014) in the form of Lee et al. (2025). For a base rate `b`, the estimate is most
+#' precise if the numbers of sampled cases (second category / first category) have the ratio
+#' `b sqrt(s (1 - s)) / ((1 - b) sqrt(c (1 - c)))`.
 #'
-#' * *Two categories.* Let `s` and `c` be the shares of correct ratings in the sample, for the
-#'   second and the first category. Let `a` be the share of ratings of the second category. The base
-#'   rate of the second category is `(a + c - 1) / (s + c - 1)`, clipped to \[0, 1\] (Rogan and
-#'   Gladen, 1978). For example, `a` = 60/200, `s` = 45/50 and `c` = 90/100 give .25. The standard
-#'   error is computed by the delta method. `confint()` of base rates returns the interval of Lang
-#'   and Reiczigel (2014), as printed by Lee et al. (2025). It uses the shares (correct + 1) /
-#'   (cases + 2), which are not used elsewhere. If the estimate is 0 or 1, the interval is extended
-#'   to the limit of the profile likelihood, if this makes it wider.
-#' * *More categories.* Base rates and confusion matrix are joint maximum likelihood estimates. They
-#'   are computed from the inverse of the matrix if this gives probabilities. `confint()` of base
-#'   rates returns percentiles of 1000 draws from Dirichlet distributions with parameters `counts +
-#'   1/2`. If an estimate is 0 or 1, its interval is extended as for two categories, with all other
-#'   categories joined.
-#' * All results are `NA`, with a reason, if a category has no case in the sample, or if the rater
-#'   is no better than chance in the sample. `fallible_warning_weakly_identified` means that an
-#'   interval (with the default `conf_level`) is wider than .5.
-#' * Suppose that the rater chooses the second category in 5 of 100 more cases in `x` than in the
-#'   sample, whatever their truth. The estimated base rate is then .05 / (s + c - 1) too high, as
-#'   `print()` shows.
-#' * For a base rate `p`, the best ratio of sample sizes of the two categories (second to first) is
-#'   `p sqrt(s (1 - s)) / ((1 - p) sqrt(c (1 - c)))`.
+#' With more categories, base rates and confusion matrix are joint maximum likelihood estimates.
+#' `confint()` of base rates returns percentiles of 1000 draws, in which each row of counts has a
+#' Dirichlet distribution with parameters `counts + 1/2`.
 #'
-#' Several raters with samples are assumed to err independently. Language models and programs do not
-#' (`fallible_warning_known_independent`). A simulation had three judges with correlated errors and
-#' 5000 calibration cases of each category. The estimate was .711, with an interval from .705 to
-#' .717; the true value was .800. Put such raters into one of the `rater_groups` and give the counts
-#' of its vote: `known_raters = list(panel = counts)`.
+#' Several raters with samples are assumed to err independently. Language models and programs do
+#' not. With three such raters, the estimated base rate in a simulation was .711, with an interval
+#' from .705 to .717, instead of .800. Put such raters into one of the [rater_groups] and give the
+#' counts of its vote: `known_raters = list(panel = counts)`.
 #'
-#' @section Posterior draws: With `method = "bayes"` the fit consists of draws from the posterior of
-#' the true categories of all cases, base rates, and accuracies or confusion matrices. Priors are
-#' from [rater_prior()]; the sampler is a Gibbs sampler on distinct rows of ratings. Errors are
-#' uniform or free, common to all raters or per rater, and cases are equally difficult. A formula of
-#' base rates defines populations with separate rates. A fit of two tests in one population only
-#' repeats its prior, and is an error without informative priors. Estimates are posterior medians;
-#' [draws()] returns the draws. Raters are assumed to err independently given the truth. The latent
-#' class is therefore the property on which raters agree: two antibody tests outvote a better test
-#' of another property. See also [test_accuracy()].
+#' @section Posterior draws: With `method = "bayes"`, a Gibbs sampler draws the true categories of
+#' all cases, the base rates, and the accuracies or confusion matrices. Estimates are posterior
+#' medians; [draws()] returns the draws. The model needs `errors = "uniform"` or `"free"`, and
+#' `difficulty = "none"`. A formula of base rates defines populations with separate base rates. Two
+#' raters in one population need priors for both raters. Unless the argument `dependence` of
+#' [rater_model()] is used, raters are assumed to err independently given the truth. The latent
+#' class is then the property on which raters agree: two antibody tests outvote a better test of
+#' another property. See also [check_fit()] and [test_accuracy()].
 #'
-#' @section Degenerate data:
-#' * *Two raters.* Free errors are never identified. Other models mostly are, because pairs of
-#'   categories carry more information than agreement. With two categories, no degree of freedom is
-#'   left.
-#' * *No common cases* (a single rating per case). Nothing is identified without gold cases or known
-#'   raters.
-#' * *Agreement at or below chance* (1 / number of categories). Models with one accuracy for all
-#'   raters are not identified; with `"algebraic"`, rater accuracy is set to chance. Models with
-#'   parameters per rater are not identified if raters agree no more than by chance, given how often
-#'   each uses each category. A single rater below chance among better raters is fitted without
-#'   correction.
-#' * *Perfect agreement.* Accuracy is at its upper limit: 1 without priors, less with priors.
-#'   Standard errors and the dispersion of errors are `NA`.
-#' * *A category that no rater used* has base rate 0, or slightly more with a prior.
-#' * *A rater who always gives the same answer* has no information about the other raters, if the
-#'   model has parameters per rater. A model with one accuracy for all answers overestimates that
-#'   rater's accuracy if the category is frequent, and may overestimate its base rate. Leave the
-#'   rater out, or choose free errors.
-#' * *A rater without a rating* has `NA` estimates if the model has parameters per rater, and no
-#'   effect otherwise.
+#' @section Warnings:
+#' * `fallible_warning_not_identified`: see *Identification*.
+#' * `fallible_warning_no_convergence`: the maximum was not reached, or the chains of draws do not
+#'   agree.
+#' * `fallible_warning_weakly_identified`: the ratings contain little information on the model, for
+#'   a reason in the message.
+#' * `fallible_warning_switched`: it is uncertain which latent class is which category.
+#' * `fallible_warning_boundary`: `"algebraic"` set negative base rates to zero. A category with
+#'   base rate zero has probability zero in every case.
+#' * `fallible_warning_known_independent`: language models or programs with calibration samples are
+#'   assumed to err independently.
 #'
 #' @section Errors:
-#' Unsuitable arguments raise an error of class `fallible_error_argument`; see [conditions].
+#' Unsuitable arguments raise an error of class `fallible_error_argument`. All classes are listed in
+#' [conditions].
 #'
 #' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; a single sampler
 #' @srrstats {UL1.4, UL1.4a, UL2.0} assumptions; warnings if a fit is not identified
 #' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
-#' @param model A model: [k_model()], [rater_model()] or a user-defined [rater_family()]. The
-#'   default is [dawid_skene()] if `known_raters` contains counts, and [k_model()] otherwise.
-#' @param method `"algebraic"`, for the [k_model()] only; `"likelihood"`; `"pairs"`; or `"bayes"`,
-#'   see *Posterior draws*. The default `NULL` is `"algebraic"` for the [k_model()], and
-#'   `"likelihood"` for other models and if cases or raters are known.
+#' @param model A model: [k_model()] (all raters have the same accuracy), [rater_model()] or a
+#'   user-defined [rater_family()]. The default is [dawid_skene()] if `known_raters` contains
+#'   counts, and [k_model()] otherwise.
+#' @param method `"algebraic"`, `"likelihood"`, `"pairs"` or `"bayes"`; see *Methods*. The default
+#'   `NULL` is `"algebraic"` for the [k_model()] without known cases and raters, and `"likelihood"`
+#'   otherwise.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
-#'   `truth` (or `category`), or a vector of categories named by case. Cases that are missing, or
-#'   `NA`, are not known.
-#' @param known_raters Raters whose confusion matrix is known: a list named by rater. An element is
-#'   a matrix of probabilities with the true category in rows, as [confusion()] returns; or the
-#'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
-#'   counts from a calibration sample, with the true category in rows. The size of the sample is
-#'   then taken into account; see *Calibration samples*.
-#' @param prior For `"bayes"`: a [rater_prior()]; `NULL` is `rater_prior()`. The prior of `model` is
-#'   not used.
+#'   `truth` (or `category`), or a vector of categories named by case. Other cases, and `NA`, are
+#'   not known. Needs `method = "likelihood"` or `"bayes"`.
+#' @param known_raters Raters whose confusion matrix is known: a list named by rater. Needs
+#'   `method = "likelihood"` or `"bayes"`. Each element has one of these forms:
+#'   * a matrix of probabilities, with the true category in rows;
+#'   * the probability of a correct rating, in \[0, 1\], with equally probable wrong ratings;
+#'   * for [dawid_skene()], a matrix of counts with the true category in rows; see *Calibration
+#'     samples*.
+#' @param prior For `"bayes"`: a [rater_prior()]. The default `NULL` is `rater_prior()`. It replaces
+#'   the prior of `model`.
 #' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
-#'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
-#'   number of sweeps per draw; only the last sweep is kept. By default it is 1. It is increased by
-#'   powers of 2 if the effective sample size of a parameter is below 1000 or, if this is less, half
-#'   of the number of draws. `threads`: number of threads.
-#' @param design A `survey::svydesign()` with a row per case and a column `case`. Without this
-#'   column, rows must be in the order of the cases of `x`, and `x` must be from data with a row per
-#'   case. The log likelihood of each case is multiplied by its weight, scaled to the number of
-#'   cases. Standard errors of the [regression] use strata and clusters. Only for models with a
-#'   formula of base rates.
+#'   `chains`: number of chains (4). `warmup`: number of discarded iterations per chain (1000).
+#'   `thin`: every `thin`-th iteration is kept; by default 1, or more if draws are strongly
+#'   autocorrelated. `threads`: number of threads.
+#' @param design A `survey::svydesign()` with a row per case, for models with a formula of base
+#'   rates (argument `base_rates` of [rater_model()]). A column `case` names the cases; without it,
+#'   rows are in the order of the cases of `x`. The log likelihood of a case is multiplied by its
+#'   sampling weight. Standard errors of the [regression] of base rates allow for strata and
+#'   clusters.
 #' @param ... Not used.
-#' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
-#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
-#'   [simulate.rater_fit()], [update.rater_fit()], [tidy.rater_fit()] and [autoplot.rater_fit()],
-#'   and for the functions [base_rates()], [confusion()] and [ground_truth()].
+#' @return An object of class `rater_fit`. [base_rates()], [confusion()] and [ground_truth()] return
+#'   its main results, and [tidy()][tidy.rater_fit] its parameters with intervals. It also has
+#'   methods for `print()`, `summary()`, `coef()`, `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`,
+#'   [predict()][predict.rater_fit], [simulate()][simulate.rater_fit], [update()][update.rater_fit]
+#'   and [autoplot()][autoplot.rater_fit].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner

@@ -1,53 +1,54 @@
 #' Decide whether systems pass a threshold
 #'
-#' Compares the confidence intervals of accuracies, pass rates (shares of an application's answers
-#' that are right) or differences with a threshold. A system passes if the lower limit of its
-#' interval is at or above the threshold, and fails if the upper limit is below it. Otherwise it is
-#' undecided. The result contains an exit status for scripts, as in continuous integration.
+#' Compares confidence intervals with a threshold. The intervals are of accuracies, of pass rates
+#' (shares of an application's answers that are right) or of differences between systems. A system
+#' passes if the lower limit of its interval is at or above the threshold, and fails if the upper
+#' limit is below it. Otherwise it is undecided. Scripts, such as continuous integration, can use
+#' the exit status in the result.
 #'
 #' @section Exit status:
-#' `gate(...)$status` is 0 if all systems pass, 2 if one fails, and 3 if none fails and some are
-#' undecided. R exits with status 1 after an error, such as a refused estimate. In a shell:
+#' `gate(...)$status` is 0 if all systems pass, 2 if at least one fails, and 3 if none fails and
+#' some are undecided. R itself exits with status 1 after an error. In a shell:
 #'
 #' ```sh
 #' Rscript -e 'print(g <- fallible::gate(readRDS("estimate.rds"), 0.7)); quit(status = g$status)'
 #' ```
 #'
-#' @section Error rates: A system whose accuracy is exactly `at_least` should pass with probability
-#' (1 - `conf_level`) / 2: 5% with 90% intervals. In simulations (20 to 200 gold cases, which are
-#' cases with known truth; six different raters, one in each setting; 20 000 data sets per setting)
-#' this rate was .02 to .05 on average. In the worst setting it was .11. If `gate()` used the
-#' estimate instead of the interval, half of such systems would pass.
+#' @section Error rates:
+#' A system whose accuracy is exactly `at_least` should pass with probability (1 - `conf_level`) /
+#' 2, which is .05 with 90% intervals. In simulations with 20 to 200 gold cases (cases with known
+#' truth), this probability was .02 to .05 on average, and at most .11. If estimates were compared
+#' with the threshold, without intervals, it would be .5.
 #'
-#' These rates are for one test. If gold cases are added until the system passes, a system at the
-#' threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
-#' beforehand, or estimate with `interval = "anytime"`.
+#' These rates are for a single test. If gold cases are added until the system passes, a system at
+#' the threshold passes far more often (.12 to .17 after eight tests). Fix the number of gold cases
+#' beforehand, or estimate with `interval = "anytime"`, see [estimate_accuracy()].
 #'
-#' For pass rates, gold cases are valid only for the answers that were labelled. If the system
-#' changes, its answers are new and need new labels.
+#' If an application changes, its answers are new, and gold cases of the old answers are not valid
+#' for them.
 #'
-#' @param x A result of [estimate_accuracy()] or [compare_systems()], also for several groups or
-#'   variables. If all raters are declared as language models or programs, an estimate needs gold
-#'   cases or a value of `common`. Otherwise there is an error, because the agreement of machines is
-#'   little evidence of accuracy.
+#' @param x A result of [estimate_accuracy()] or [compare_systems()], also with several groups of
+#'   cases. If all raters are declared as machines (language models or programs, `rater_kind` of
+#'   [ratings()]), an estimate needs gold cases, or argument `common` of [estimate_accuracy()] set
+#'   to `"none"`, `"all"` or a number. Otherwise there is an error, because the agreement of
+#'   machines is little evidence of accuracy.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
-#'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority). The compared
-#'   metric must be one of which high values are better.
+#'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority), of a metric
+#'   of which high values are good.
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `gate` with the field `status`. `tidy()` returns a tibble with a row
-#'   per system, or per pair of systems for a comparison:
-#'
-#'   * `group` or `variable`: only if the result has several groups or variables.
-#'   * `system`: name of the system, or both names.
+#' @return An object of class `gate` with the field `status` (see *Exit status*). `tidy()` returns a
+#'   tibble with a row per system, or per pair of systems for a comparison:
+#'   * `group`: only if `x` has several groups of cases. For results by variable of a codebook, the
+#'     column is `variable`.
+#'   * `system`: name of the system, or both names of a pair.
 #'   * `estimate`, `conf.low`, `conf.high`: estimate, and limits of its interval.
 #'   * `at_least`: the threshold; `decision`: `"pass"`, `"fail"` or `"undecided"`.
-#'   * `needed`: number of further gold cases (cases with known truth) for a decision, if the
-#'     estimate and the precision per gold case do not change. It is 0 if there is a decision. It is
-#'     `NA` if even gold labels of all cases would not lead to a decision. It is also `NA` for
-#'     comparisons, anytime intervals, posterior draws and estimates without gold cases.
+#'   * `needed`: number of further gold cases for a decision, if the estimate and the precision per
+#'     gold case do not change; 0 if there is a decision. `NA` if even the truth of all cases would
+#'     not decide, and for results for which it is not computed, such as comparisons.
 #'   * `reason`: why the interval or `needed` is missing.
 #'
-#'   `glance()`: one row with `status`, `at_least` and the numbers `passed`, `failed` and
+#'   `glance()`: a tibble with one row: `status`, `at_least`, and the numbers `passed`, `failed` and
 #'   `undecided`. `format()`: the decisions in one line.
 #' @family estimation
 #' @seealso [plan_gold()] for the number of labels needed for a given precision.

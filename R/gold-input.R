@@ -2,35 +2,36 @@
 
 #' Gold cases: cases with known truth
 #'
-#' Combines the true categories of some cases (gold cases) with information on how these cases were
-#' sampled. The result can be used as `known_truth` in [estimate_accuracy()] and other functions.
+#' Combines the true categories of some cases (*gold cases*) with information on how these cases
+#' were sampled, for argument `known_truth` of [estimate_accuracy()] and other functions.
 #'
-#' @param truth The true categories. Cases with a missing truth (`NA`) are not gold cases.
+#' @param truth The true categories; cases with `NA` are not gold cases.
 #'   * A vector of categories named by case.
-#'   * A data frame with columns `case` and `truth` (or `category`), such as the completed table
-#'     that `augment()` returns for a [plan_gold()]. If there are no other columns, the column of
-#'     cases may have any name.
-#'   * `TRUE` to use the column that was given to [ratings()] as `truth`.
+#'   * A data frame with columns `case` and `truth` (or `category`). It may be the completed table
+#'     of cases that [plan_gold()] selected for labelling.
+#'   * `TRUE` for the truth that is in the ratings (argument `truth` of [ratings()]).
 #' @param sample How the cases were chosen.
 #'   * `"random"`: a simple random sample.
 #'   * The probability with which each case was chosen, in (0, 1]: a vector named by case, a data
-#'     frame with columns `case` and `probability`, or the name of a column of `truth`. If `truth`
-#'     has a column `probability`, it is used by default. A vector without names must be in the
-#'     order of the cases. It is accepted only if the data given to [ratings()] had a row per case,
-#'     and the ratings still contain all cases in that order.
-#'   * `"given"`: chosen by hand. The default, `NULL`, is treated in the same way, with a warning.
-#' @param target The accuracy that intervals are computed for: accuracy in the `"population"` from
-#'   which all cases of the ratings are a sample (the default), or accuracy on exactly these
-#'   `"cases"`. Intervals for `"cases"` are narrower.
+#'     frame with columns `case` and `probability`, or the name of a column of `truth`. A column
+#'     `probability` of `truth` is used by default.
+#'   * `"given"`: chosen by hand. Such cases do not measure accuracy; they only improve the model of
+#'     the raters. The default, `NULL`, is treated in the same way, with a warning.
+#' @param target What intervals are computed for: accuracy in the `"population"` of which all cases
+#'   of the ratings are a sample (the default), or accuracy on exactly the `"cases"` of the ratings.
+#'   Intervals for `"cases"` are narrower.
 #' @param widen Used only for `interval = "combined"` of [estimate_accuracy()], which combines gold
-#'   cases with a prior computed from the ratings. The prior is widened as the number of gold cases
-#'   grows. `NULL` (the default): it is widened automatically, and not used if gold cases contradict
-#'   it. A number of at least 0: its variance is multiplied by a factor that rises from 1 to
-#'   `1 + widen`, and it is always used.
+#'   cases with a prior computed from the ratings. `NULL`, the default: the variance of the prior
+#'   increases with the number of gold cases, and the prior is not used if gold cases contradict it.
+#'   A number of at least 0: the prior is always used, and its variance is multiplied by a factor
+#'   that rises from 1 (few gold cases) to `1 + widen` (many).
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
-#'   `truth`. `glance()`: one row: the number of `cases`, `gold_sample`, `target` and `widen`.
-#'   `format()`: a string with these values.
+#' @return An object of class `gold_cases`.
+#'   * `tidy()`: a tibble with a row per gold case: `case` and `truth`. It has no rows if `truth` is
+#'     `TRUE`.
+#'   * `glance()`: a tibble with one row: `cases`, the number of gold cases; `gold_sample`, how they
+#'     were chosen; `target`; `widen`.
+#'   * `format()`: a string with these values.
 #' @family estimation
 #' @examples
 #' set.seed(1)

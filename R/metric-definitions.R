@@ -243,44 +243,42 @@ built_in_metrics <- by_id(list(
 #'
 #' `measures()` returns a table of the measures of agreement that [agreement()] computes, such as
 #' kappa. `measures("metric")` returns a table of the metrics of systems that [estimate_metrics()]
-#' estimates, such as recall (see [system_metrics]). `register_measure()` adds a user-defined
-#' measure or metric for the rest of the session, with standard errors and intervals.
+#' estimates, such as recall. `register_measure()` adds a user-defined measure or metric for the
+#' rest of the session; it gets standard errors and intervals like any other.
 #'
 #' @section Kernels:
-#' A kernel is the function that computes a measure or a metric. Its arguments depend on `form`. For
-#' measures of agreement, cases with the same ratings are one row, and `weights` is the number of
-#' cases in each row, which may be zero:
-#' * `"counts"`, the default: `kernel(counts, weights)`. `counts` is a matrix of numbers of ratings,
-#'   with a row per distinct case and a column per category. Raters are not distinguished.
+#' A kernel is the function that computes a measure or a metric. Its arguments depend on `form`, and
+#' are passed by position. It returns `NA` or `NaN` if the value is undefined.
+#'
+#' A kernel of a measure of agreement gets the ratings of all cases. Cases with the same ratings are
+#' one row, and `weights` contains the number of cases of each row. For bootstrap replicates,
+#' `weights` may be 0.
+#' * `"counts"`, the default: `kernel(counts, weights)`. `counts` is a matrix with a row per
+#'   distinct case and a column per category. It contains numbers of ratings.
 #' * `"ratings"`: `kernel(ratings, weights)`. `ratings` is a matrix of category numbers, with a row
 #'   per distinct case and a column per rater; `NA` if a rating is missing.
 #' * `"table"`: `kernel(table)`. `table` contains the numbers of cases by the ratings of two raters
 #'   (categories x categories), over the cases that both rated.
 #'
-#' For metrics, a kernel gets probabilities that sum to one:
+#' A kernel of a metric gets probabilities that sum to one. It should be differentiable, because
+#' standard errors may be computed by the delta method.
 #' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, with the true positives, false negatives,
 #'   false positives and true negatives of one category against the rest. They are vectors with an
 #'   element per table, and the kernel returns a vector of the same length. Averages over categories
-#'   are computed from it.
-#' * `"table"`: `kernel(table)`, with the joint table of truth and answer, true categories in rows.
-#'
-#' Arguments are passed by position; further arguments of the kernel need defaults. The kernel
-#' returns `NA` or `NaN` if the value is undefined. For standard errors it is called again without
-#' each case (jackknife) or with other weights (bootstrap). Standard errors of metrics by the delta
-#' method need a kernel that is a differentiable function of its arguments.
+#'   are computed from its values.
+#' * `"table"`: `kernel(table)`, with the joint table of truth (rows) and answer (columns).
 #'
 #' @param kind `"agreement"` (the default) for measures of raters, or `"metric"` for metrics of
 #'   systems.
-#' @param id Name of the measure or metric, a string, by which [agreement()] or
-#'   [estimate_metrics()] selects it.
+#' @param id Name of the measure or metric, a string, by which [agreement()] or [estimate_metrics()]
+#'   selects it.
 #' @param title Title of the measure or metric in tables, a string.
-#' @param kernel A function that computes the value of the measure or metric; for its arguments, see
-#'   section Kernels. `NULL` removes the registered measure or metric.
+#' @param kernel A function that computes the value of the measure or metric; see section Kernels.
+#'   `NULL` removes the registered measure or metric.
 #' @param form Input of the kernel, a string; see section Kernels. The default is `"counts"` for
 #'   measures and `"category"` for metrics.
-#' @param range Smallest and largest value, two numbers. Limits of intervals outside the range are
-#'   set to these values. The default is -1 and 1 for measures, 0 and 1 for metrics. The range of a
-#'   metric must be finite.
+#' @param range Smallest and largest value, two numbers, by default -1 and 1 for measures, 0 and 1
+#'   for metrics. They limit the intervals. The range of a metric must be finite.
 #' @param raters For a measure of agreement, the number of raters that it compares: `2`, or `Inf`
 #'   for two or more. The default is `2` if `form` is `"table"`, otherwise `Inf`.
 #' @param better For a metric, which values are better: `"high"` (the default) or `"low"`.
@@ -289,25 +287,25 @@ built_in_metrics <- by_id(list(
 #' @return `measures()`: a tibble with a row per measure.
 #'
 #'   * `id`, `title`: name and title of the measure.
-#'   * `range`: smallest and largest value, as text. With `scale_weights`, or if some cases have a
-#'     single rating, values may be below -1 although `range` begins at -1.
+#'   * `range`: smallest and largest value, as text.
 #'   * `scale`: scale of the categories, `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for
 #'     measures of two categories, `"binary"`.
-#'   * `raters`: `"2"` or `"2 or more"`.
-#'   * `weights`: can the argument `scale_weights` of [agreement()] be used?
+#'   * `raters`: number of raters that the measure compares, `"2"` or `"2 or more"`.
+#'   * `weights`: `TRUE` if the argument `scale_weights` of [agreement()] can be used.
 #'   * `same_as`: another measure with the same values, or `NA`.
 #'   * `reference`: the publication that defines the measure.
 #'
 #'   `measures("metric")`: a tibble with a row per metric. Columns `id`, `title`, `range`, `same_as`
-#'   and `reference` are as for measures; `form` is the input of the kernel.
+#'   and `reference` are as for measures; `form` is the input of the kernel (see section Kernels).
 #'
 #'   * `better`: better values, `"high"` or `"low"`; `""` if neither is better.
 #'   * `settings`: arguments of [estimate_metrics()] that change the metric.
 #'   * `needs`: `"table"`, the joint table of truth and answer; `"answered"`, the same table with
 #'     abstentions as wrong answers; or `"scores"`, see [score_metrics].
-#'   * `default`: does [estimate_metrics()] report the metric by default?
+#'   * `default`: `TRUE` if [estimate_metrics()] reports the metric by default.
 #'
 #'   `register_measure()`: the `id`, invisibly.
+#' @seealso [agreement_measures] and [system_metrics] for definitions.
 #' @family agreement
 #' @examples
 #' measures()

@@ -5,78 +5,57 @@
 
 #' ROC area, Brier score and calibration without known truth
 #'
-#' Defines metrics of systems (classifiers) that give scores to categories, if the true categories
-#' of cases are not known. Scores are probabilities, or numbers that only order the cases. To
-#' estimate the metrics, pass `scores` to [ratings()] and call [estimate_metrics()].
+#' Defines metrics of the scores that systems (classifiers) give to categories. Scores are
+#' probabilities, or numbers that only order the cases. To estimate the metrics, give `scores` to
+#' [ratings()] and call [estimate_metrics()]. If all truths are known, all metrics except `ece` and
+#' `ece_plugin` equal those of the R package yardstick.
 #'
-#' If all truths are known, these metrics equal those of the R package yardstick:
+#' @section Definitions:
+#' * `roc_auc`: area under the ROC curve of a category. It is the probability that a case of the
+#'   category has a higher score for it than a case of another category. Ties count half. With more
+#'   than two categories, also the mean over pairs of categories (`average` is `"hand_till"`; Hand
+#'   and Till 2001).
+#' * `pr_auc`: area under the curve of precision against recall, for each category, with linear
+#'   interpolation. `average_precision`: the same area without interpolation.
+#' * `brier_class`: half the mean over cases of the squared distance between the scores of all
+#'   categories and the truth (1 for the true category, 0 for others).
+#' * `mn_log_loss`: mean of minus the logarithm of the score of the true category.
+#' * `ece`: expected calibration error. Cases are grouped by their highest score into `bins` of
+#'   equal width from 0 to 1; `bins` is an argument of [estimate_metrics()]. The gap of a bin is the
+#'   mean score minus the share of cases in which the category with the highest score is true. `ece`
+#'   is the mean of absolute gaps, weighted by the number of cases. Sampling makes gaps larger on
+#'   average. An estimate of this increase is subtracted (Kumar, Liang and Ma 2019).
+#' * `ece_plugin`: the same without subtraction (Guo et al. 2017).
 #'
-#' * `roc_auc`: area under the ROC curve of a category: the probability that a case of the category
-#'   has a higher score for it than a case of another category. Ties count half. With more than two
-#'   categories, also the mean over pairs of categories (`average` is `"hand_till"`). It depends
-#'   only on the order of scores.
-#' * `pr_auc`: area under the curve of precision against recall for each category, by trapezoids.
-#'   `average_precision`: the same area by steps, without interpolation. Both depend only on the
-#'   order of scores.
-#' * `brier_class`: half the mean squared distance between scores and truth. `mn_log_loss`: mean of
-#'   minus the logarithm of the score of the true category.
-#' * `ece`: expected calibration error of the highest score of each case. Scores are grouped into
-#'   `bins` of equal width from 0 to 1 (limits belong to the lower bin). The error is the mean over
-#'   cases of the absolute difference (gap) between the share of correct answers and the mean score
-#'   of the bin. Chance causes gaps even if scores are calibrated. The expected size of gaps by
-#'   chance is subtracted as in Kumar, Liang and Ma (2019). If a bin is calibrated, about half of
-#'   its gap remains. `ece_plugin`: the same without subtraction, which is too high on average. If
-#'   all truths are known, `ece_plugin` is the usual estimate.
+#' All except `roc_auc`, `pr_auc` and `average_precision` need scores that are probabilities.
 #'
-#' @section Replacing the truth: Metrics are computed with estimated probabilities of the true
-#' category of each case. For [fit_scores()] results these are computed from ratings and scores.
-#' Otherwise they are computed from ratings only, without scores and answers of systems, so that no
-#' system evaluates itself. The model of raters is the model of the [estimate_accuracy()] result. If
-#' that result averages over models, one model is chosen. It is [dawid_skene()] if models whose
-#' errors depend on the category have more than half of the weight. Otherwise it is a model with an
-#' accuracy for each rater. The argument `method` of [estimate_accuracy()] defines how the
-#' probabilities are used:
+#' @section Estimates without known truth: The truth of a case is replaced by a weight for each
+#' category. Weights are computed from the posterior probabilities of the categories given the
+#' ratings. Scores and answers of systems are not used for these probabilities, so that no system
+#' evaluates itself. (The joint model of [fit_scores()] also uses scores.) The argument `method` of
+#' [estimate_accuracy()] defines the weights:
 #'
-#' * Method `"shared"` weights each case by these probabilities. This is valid if a score contains
-#'   no information about the truth that is not in the ratings. Otherwise every metric is biased
-#'   towards its value for an uninformative system.
+#' * Method `"shared"`: the weights are the posterior probabilities. This is valid if, given the
+#'   ratings, a score contains no further information about the truth. Otherwise every metric is
+#'   biased towards its value for an uninformative system.
 #' * Methods `"joint"` and `"average"` assume that scores and ratings are independent given the
-#'   truth, and correct the weights for wrong categories. Let `p` be the vector of probabilities of
-#'   a case, `M` the mean over cases of the matrix `p p'`, and `D` the diagonal matrix of base
-#'   rates. The weights are `D M^-1 p`, which may be below 0 or above 1. Metrics are `NA` if raters
-#'   hardly separate the categories: if the smallest eigenvalue of `M`, scaled to 1 for certainty,
-#'   is below .01.
-#' * The argument `common` of [estimate_accuracy()] is an assumption on the share of errors that a
-#'   system has in common with the raters. If it is a number, the weights move from those of
-#'   `"joint"` towards those of `"shared"`. If it is `"typical"`, they do not move, because it is an
-#'   assumption on equal wrong answers, and wrong scores are hardly ever equal.
-#' * Cases with known truth have weight 1 for it, and 0 for other categories.
+#'   truth. For each case, let `p` be the vector of posterior probabilities. Let `M` be the mean
+#'   over cases of the matrix `p p'` (`p'` is the transpose), and `D` the diagonal matrix of base
+#'   rates (the mean of `p`). The weights are `D M^-1 p` (Natarajan et al. 2013), which may be below
+#'   0 or above 1. Metrics are `NA` if ratings hardly distinguish the categories.
+#' * If the argument `common` of [estimate_accuracy()] is a number from 0 to 1, the weights are
+#'   between those of `"joint"` (0) and those of `"shared"` (1).
+#' * A case with known truth has weight 1 for its true category, and 0 for others.
 #'
-#' @section Intervals:
-#' The kind of interval is the argument `interval` of [estimate_metrics()]. Cases, or clusters, are
-#' resampled, and the model of raters is fitted again to each replicate. It is not fitted again if
-#' the number of ratings in patterns (distinct sets of ratings of a case) times the number of
-#' categories is above 1e5.
+#' @section Intervals: The argument `interval` of [estimate_metrics()] is the kind of interval.
+#' Cases are resampled, and the model of raters is fitted again to each bootstrap replicate (except
+#' if there are very many ratings).
 #'
-#' * `"bootstrap"` intervals are percentiles of replicates.
-#' * `"robust"` intervals add an allowance for errors that systems share with raters, and for errors
-#'   that raters share with each other, as for other metrics. The weight of dependence
-#'   (`dependence_weight` in [tidy.accuracy_estimate]) is set to 1, because independent errors of
-#'   answers are no evidence of independent errors of scores. These intervals are too wide if scores
-#'   do not share the raters' errors, which is not identified from ratings.
-#' * `"combined"` and `"corrected"` intervals use gold cases (cases with known truth). They are
-#'   computed from the influence of each gold case on the metric, given its truth, and from the
-#'   influence that is predicted from ratings. The influence is the derivative of the metric with
-#'   respect to the weight of the case.
-#'
-#' Replicates of `ece` are shifted so that their median is the estimate, because gaps are larger in
-#' replicates than in the data. For the lower limit, the contribution of chance is subtracted that
-#' is expected if scores are calibrated.
-#'
-#' In simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered
-#' .84 to .87 with method `"joint"`, and .87 to .88 with [fit_scores()]. Biases were at most .004.
-#' The bias of method `"shared"` was -.09 to -.13.
-#'
+#' * `"bootstrap"` intervals are percentiles over replicates.
+#' * `"robust"` intervals also allow for errors that systems share with raters, and that raters
+#'   share with each other. They are too wide if scores do not depend on the raters' errors.
+#' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
+#'   known truth). Gold cases correct the estimate from ratings, as in [estimate_accuracy()].
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
 #'
@@ -86,7 +65,7 @@
 #'   Kumar, A., Liang, P. and Ma, T. (2019). Verified uncertainty calibration. *NeurIPS*.
 #'
 #'   Natarajan, N., Dhillon, I. S., Ravikumar, P. and Tewari, A. (2013). Learning with noisy labels.
-#'   *NeurIPS*. (Weights that undo a mixing of labels.)
+#'   *NeurIPS*.
 #' @return This page documents metrics, not a function; see [estimate_metrics()].
 #' @family estimation
 #' @examples

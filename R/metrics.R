@@ -8,41 +8,44 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' Definitions of metrics for systems
 #'
 #' Defines the metrics of a system (a classifier) that [estimate_metrics()] estimates.
-#' `measures("metric")` lists them, and [register_measure()] adds a user-defined metric.
+#' `measures("metric")` lists them, and [register_measure()] adds a user-defined metric. Metrics
+#' that are also in the R package yardstick have the same names and definitions.
 #'
-#' Metrics that are also in the R package yardstick have the same names and definitions. The names
-#' `"sensitivity"` and `"specificity"` are also accepted. Let `tp`, `fn`, `fp` and `tn` be the
-#' probabilities of true positives, false negatives, false positives and true negatives of one
-#' category against the rest:
+#' @section Metrics of one category: Let `tp`, `fn`, `fp` and `tn` be the probabilities of true
+#' positives, false negatives, false positives and true negatives of one category against the rest.
 #'
-#' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `precision`: `tp / (tp + fp)`;
-#'   `bal_accuracy`: `(sens + spec) / 2`; `j_index`: `sens + spec - 1`.
-#' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
-#'   sensitivity and specificity. Both are `NA` if sensitivity or specificity is undefined.
-#' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
-#' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
-#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. Averages over categories are not computed. A
-#'   ratio `v` is estimated as `v / (1 + v)`, which is between 0 and 1, and transformed at the end.
-#'   Intervals are symmetric for the logarithm. If sensitivity or specificity is near 1,
-#'   intervals are wide, and can contain 1 although the interval of `j_index` excludes 0. To test
-#'   whether a system is better than chance, use `j_index`. If the denominator is 0, the estimate is
-#'   `Inf`. Estimates of 0 and `Inf` have neither a standard error nor an interval.
+#' * `recall` and `sens` (or `"sensitivity"`): `tp / (tp + fn)`.
+#' * `spec` (or `"specificity"`): `tn / (tn + fp)`.
+#' * `precision` and `ppv`: `tp / (tp + fp)`; `npv`: `tn / (tn + fn)`. `ppv` and `npv` are also `NA`
+#'   if `sens` or `spec` is undefined.
+#' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, or 0 if precision and
+#'   recall are 0; `beta` is an argument of [estimate_metrics()].
+#' * `bal_accuracy`: `(sens + spec) / 2`; `j_index`, Youden's J: `sens + spec - 1`.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
+#' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
+#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages over categories. Their
+#'   intervals are symmetric for the logarithm, unless they are percentiles. Estimates of 0 and
+#'   `Inf` have no interval.
 #'
-#' Let `p` be the joint table of truth (rows) and answer (columns), with probabilities that sum to
-#' 1:
+#' @section Metrics of all categories: Let `p` be the joint table of truth (rows) and answer
+#' (columns), with probabilities that sum to 1.
 #'
-#' * `accuracy`: `sum(diag(p))`. `accuracy_all`: the accuracy times the share of cases that the
-#'   system answered, so that its abstentions (`abstain` of [ratings()]) count as wrong.
-#' * `kap`: Cohen's kappa of truth and answer. `mcc`: Matthews' correlation, in Gorodkin's
-#'   definition for more than two categories. `loss`: `sum(cost * p)`.
-#' * `kap_linear`, `kap_quadratic`: kappa with weights by the number of steps from answer to truth
-#'   in the order of categories, and by its square. `mae`: mean number of steps. `within_one`: share
-#'   of answers at most one step from the truth. These four metrics need ordered categories
-#'   (`ordered` of [ratings()]) or two categories, and are otherwise `NA`.
+#' * `accuracy`: `sum(diag(p))`.
+#' * `accuracy_all`: the accuracy times the share of cases that the system answered. Abstentions
+#'   (`abstain` of [ratings()]) count as wrong.
+#' * `kap`: Cohen's kappa of truth and answer.
+#' * `mcc`: Matthews' correlation, for more than two categories in Gorodkin's definition.
+#' * `loss`: mean cost, `sum(cost * p)`, where `cost` is an argument of [estimate_metrics()].
+#' * `kap_linear`, `kap_quadratic`: weighted kappa. The cost of an error is the number of steps
+#'   between answer and truth in the order of categories, or its square.
+#' * `mae`: mean number of steps between answer and truth.
+#' * `within_one`: share of answers that are at most one step from the truth.
 #'
-#' If answers have several labels, [single_label()] selects one label.
+#' The last four metrics need ordered categories (`ordered` of [ratings()]) or two categories;
+#' otherwise they are `NA`.
 #'
+#' @references Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation
+#'   coefficient. *Computational Biology and Chemistry*, 28, 367-374.
 #' @name system_metrics
 #' @family estimation
 #' @examples
@@ -113,103 +116,86 @@ check_cost_matrix <- function(cost, categories) {
 
 #' Recall, precision and other metrics without known truth
 #'
-#' Estimates recall, precision, F measure, Matthews' correlation, costs and other metrics of systems
-#' (classifiers) if the true categories of cases are not known. Metrics are computed from the joint
-#' table of truth and answer. This table is estimated by the methods of [estimate_accuracy()], with
-#' the same arguments for known truths, groups, clusters and shared errors. (Shared errors are
-#' errors that systems and raters make on the same cases.)
+#' Estimates recall, precision, F measure, Matthews' correlation, mean cost and other metrics of
+#' systems (classifiers) if the true categories of cases are not known. It uses the methods of
+#' [estimate_accuracy()], which estimates only the accuracy. [system_metrics] and [score_metrics]
+#' define the metrics.
 #'
-#' @section Joint table: Each case is counted in every row of the table (true category), weighted by
-#' the posterior probability of the category. Cases with known truth are counted only in the row of
-#' their true category. The assumption on shared errors (the argument `common` of
-#' [estimate_accuracy()]) is applied to each case. If a method estimates accuracy only, other
-#' metrics are `NA` with a reason. The metric `accuracy` is
-#' equal to the estimate of [estimate_accuracy()]. Micro averages are computed from the table and
-#' can differ from this estimate by the weight of one or two cases.
+#' @section Joint table: All metrics of answers are computed from the joint table of truth and
+#' answer of a system. A case with unknown truth is counted in the row of every category, weighted
+#' by the posterior probability of the category, which the method of [estimate_accuracy()] computes.
+#' A case with known truth is counted only in the row of its true category. The argument `common` of
+#' [estimate_accuracy()] (how many of the raters' errors a system is assumed to share) also applies
+#' to this table. The metric `accuracy` is equal to the estimate of [estimate_accuracy()].
 #'
-#' Metrics that are 0 / 0 are `NA` with a reason. Macro averages of recall, precision and F measure
-#' are means over the categories with cases. If the system never gives one of these categories as
-#' answer, precision and F measure are undefined and count as 0, as in scikit-learn. Averages of
-#' other metrics are computed as in yardstick: categories for which the metric is undefined are left
-#' out, or the average is undefined.
+#' Methods `"binned"` and `"unbinned"`, and methods that are functions, estimate only the accuracy;
+#' other metrics are then `NA`. A metric of a category is also `NA` if its denominator is 0. Macro
+#' averages of recall, precision and F measure leave out categories without cases. Precision and F
+#' measure of a category that the system never gives as answer count as 0 in them, as in
+#' scikit-learn.
 #'
-#' @section Intervals: By default, the kind of interval is the same as for the accuracy in
-#' [estimate_accuracy()].
-#' * `"robust"`: the delta method, with an allowance for shared errors. The sampling error is
-#'   computed from derivatives of the metric with respect to the cells of the table. Covariances of
-#'   the cells are from a bootstrap of cases (or clusters). If the accuracy varies less in the
-#'   bootstrap than its standard error due to sampling, the errors of all metrics are increased in
-#'   proportion. The allowance combines two standard deviations. For human raters, one is half the
-#'   distance between the metrics with shared and with independent errors. The other is due to
-#'   errors that raters share with each other: the share of correct answers among the cases with the
-#'   same answer may be higher or lower than estimated. This error has a component that is equal for
-#'   all answers. For human raters it also has separate components with three times the variance,
-#'   larger for answers to cases with many wrong ratings. The recall of a rare category is therefore
-#'   very uncertain.
-#'
-#'   Let `1 / k` be the largest change of the metric by one case, relative to its range. Intervals
-#'   are Wilson's for a share of `k` cases, with the rest of the error added on both sides. They
-#'   also contain Wilson's interval for the number of cases that gives the total error, if this
-#'   number is at least 2.7. The sampling error is at least that of a share of `k` cases if `k` is
-#'   below 2.7, or if fewer than half of one of `k` cases is right, or wrong. (A 90% interval from
-#'   fewer than 2.7 cases contains nearly all shares.)
-#' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
-#' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases (a sample of cases with known
-#'   truth): gold cases correct the joint table, and the metric is computed from it. The standard
-#'   error is computed from the derivatives of the metric by the weight of each case. Gold cases
-#'   estimate their mean like an accuracy. Cells of [confusion()] are estimated in the same way.
-#'   Precision is estimated as the accuracy on the cases to which the system gave the category. A
-#'   metric of a category needs gold cases with the category as truth and gold cases with the
-#'   category as answer. Recall needs only the former, precision only the latter. Otherwise the
-#'   metric, and averages over categories that include it, are computed from ratings only, without
-#'   an interval. The same is true of kappa and Matthews' correlation if all gold cases are of one
-#'   category. If the metric has its smallest or largest possible value on gold cases, intervals
-#'   extend to this value (unless the estimate from ratings excludes it in `"combined"` intervals).
-#'   If the metric depends on few gold cases, intervals are at least as wide as for a share of `k`
-#'   gold cases, with `k` as above.
-#' * `"profile"` is available for accuracy only.
+#' @section Intervals: By default, the kind of interval is the same as for the accuracy; see
+#' [estimate_accuracy()]. For metrics of the joint table:
+#' * `"robust"` intervals allow for sampling error and for shared errors, which are errors that
+#'   judges (raters and systems) make on the same cases. The sampling error is computed by the delta
+#'   method, with covariances of the cells of the table from a bootstrap of cases. For human raters,
+#'   the allowance for shared errors is large for the recall of a rare category.
+#' * `"bootstrap"` intervals are percentiles over bootstrap replicates. They allow only for sampling
+#'   error.
+#' * `"combined"`, `"corrected"` and `"anytime"` intervals use a sample of gold cases (cases with
+#'   known truth) to correct the joint table. A metric of a category needs gold cases with this true
+#'   category and gold cases with this answer. Recall needs only the former, precision only the
+#'   latter. Without them, the metric is estimated from ratings only, and has no interval. The same
+#'   is true of averages that include the category, and of kappa and Matthews' correlation if all
+#'   gold cases have the same true category.
+#' * `"profile"` intervals exist only for the accuracy.
 #'
 #' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
-#' @param metrics Names of metrics, see [system_metrics] and [score_metrics]. The default, `NULL`,
-#'   is the metrics for which column `default` of `measures("metric")` is `TRUE`; metrics of scores
-#'   only if there are scores. If there are two categories and `positive` is given, the default is
-#'   accuracy, sensitivity, specificity, `ppv`, `npv` and the metrics of scores.
-#' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
-#'   `"macro_weighted"`, the mean weighted by the share of cases of each category; and `"micro"`,
-#'   computed from counts summed over categories (not for scores). `NULL` for no averages.
-#' @param positive The category of positive answers, a string. Metrics of one category against the
-#'   rest are then returned for this category only, and without averages. With `NULL`, the default,
-#'   they are returned for all categories. With two categories, many of them have the same value,
-#'   which `print()` shows once.
+#' @param metrics Names of metrics. The default, `NULL`, selects the metrics for which column
+#'   `default` of `measures("metric")` is `TRUE`; metrics of scores are included only if `x` has
+#'   scores. If `positive` is given and there are two categories, the default is accuracy,
+#'   sensitivity, specificity, `ppv`, `npv` and the metrics of scores.
+#' @param average Averages over categories of the metrics that are defined for one category: one or
+#'   more of `"macro"`, the mean (the default); `"macro_weighted"`, the mean weighted by the share
+#'   of cases of each category; and `"micro"`, computed from counts summed over categories (not for
+#'   scores). `NULL` for no averages.
+#' @param positive The category of positive answers, a string. Metrics of one category are then
+#'   returned for this category only, and without averages. The default, `NULL`, returns them for
+#'   all categories.
 #' @param beta Weight of recall against precision in `f_meas`, above 0; by default 1.
-#' @param cost For `loss`: a matrix of costs, true categories in rows and answers in columns. Row
-#'   and column names are categories; without names, rows and columns must be in the order of the
-#'   categories. By default `NULL`, no costs.
-#' @param bins For `ece`: number of bins of equal width from 0 to 1, by default 10; see
+#' @param cost For the metric `loss`: a matrix of costs, true categories in rows and answers in
+#'   columns. Without row and column names, both must be in the order of the categories. The default
+#'   is `NULL`.
+#' @param bins For the metrics `ece` and `ece_plugin`: number of bins, by default 10; see
 #'   [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
-#'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases (cases with known truth),
-#'   one of `r list_ids(gold_intervals)`.
+#'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases, one of
+#'   `r list_ids(gold_intervals)`.
 #' @param conf_level Confidence level, in (0, 1); by default `NULL`, the level of the estimate.
 #' @param systems Names of the systems; by default `NULL`, all systems.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
 #'   `interval`, `common`, `by`, `resampling` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system, metric,
-#'   and category or average over categories.
+#'   and category or average.
 #'
-#'   * `group` (only if `by` was given), `system`, `metric`.
-#'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or `"hand_till"`; otherwise `NA`.
-#'   * `category`: `NA` for averages and for metrics of the whole table.
+#'   * `group` (only if groups were given by the argument `by` of [estimate_accuracy()]), `system`,
+#'     `metric`: names.
+#'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or, for `roc_auc`, `"hand_till"`;
+#'     otherwise `NA`.
+#'   * `category`: the category, for metrics of one category; otherwise `NA`.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
-#'   * `n`: number of cases with a rating that the system answered; `method`; `reason`: why a value
-#'     is `NA`.
+#'   * `n`: number of cases that have a rating and an answer of the system.
+#'   * `method`: the method of [estimate_accuracy()].
+#'   * `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a
-#'   string with one line. `augment()`: a tibble with a row per case, system and true category:
-#'   `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior
-#'   probability of `truth` times the weight of the case. Cases without an answer or a rating are
-#'   left out.
+#'   string with one line.
+#'
+#'   `augment()`: a tibble with a row per case, system and possible true category: `group`, `case`,
+#'   `system`, `truth`, `prediction` (the system's answer), and `weight`, the posterior probability
+#'   of `truth` times the weight of the case (the number of cases that it represents). Cases without
+#'   an answer or a rating are left out.
 #' @family estimation
 #' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples

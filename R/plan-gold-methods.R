@@ -7,45 +7,47 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system and kind of interval.
 #'   * `system`: name of the system; both names for a difference.
-#'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`; see *Intervals* in [plan_gold()].
-#'   * `gold`: total number of gold cases needed for the half-width if `worth` is as estimated; `NA`
-#'     if no number up to `cases` is enough.
-#'   * `lowest`: this number if `worth` is `worth_highest`. `highest`: this number in the worst
-#'     case: `worth` is `worth_lowest`, the estimate from ratings is not used as a prior, and the
-#'     accuracy is the possible value nearest to 0.5 (see *Intervals* in [plan_gold()]). Both are
-#'     `NA` if `x` was computed from an estimate with gold cases (a pilot).
-#'   * `labelled`: number of gold cases in the data. `more`: number of cases still to label for
-#'     `highest` (for `gold` if `highest` is `NA`).
+#'   * `interval`: kind of interval, `"corrected"`, `"combined"` or, from gold cases without
+#'     ratings, `"gold alone"`; see [plan_gold()].
+#'   * `gold`: total number of gold cases needed for the half-width; `NA` if no number up to `cases`
+#'     is enough. For a difference, it includes cases with equal answers, which need no label.
+#'   * `lowest`, `highest`: range of this number, from the highest worth to the worst case; see
+#'     section Assumptions of [plan_gold()]. Both are `NA` if the plan was computed from gold cases
+#'     (a pilot).
+#'   * `labelled`: number of gold cases in the data.
+#'   * `more`: number of cases still to label, for `highest` gold cases (or, if it is `NA`, for
+#'     `gold`).
 #'   * `half_width`: half-width of the interval with `gold` gold cases.
 #'   * `worth`: number of gold cases without ratings that are as informative as one gold case with
-#'     ratings; `worth_lowest`, `worth_highest`: its range. It is computed for a small share of gold
-#'     cases; if many cases are gold, ratings save fewer.
+#'     ratings, if few of the cases are gold; `worth_lowest`, `worth_highest`: its range.
 #'   * `cases`: number of cases from which gold cases can be chosen.
 #'   * `reason`: why `gold` is `NA`.
 #'
 #'   `tidy(x, "curve")`: a tibble with a row per system, kind of interval and number of gold cases:
 #'   `system`, `interval`, `gold` and `half_width`.
 #'
-#'   `tidy(x, "costs")`: a tibble that compares the costs of more gold cases and of more raters.
-#'   Columns: `raters`, the compared alternative; `gold` and `ratings`, the numbers of cases to
-#'   label and of ratings to collect; and `cost`. `"as they are"`: only more gold cases.
-#'   `"one more"`: another rater for every case, and gold cases. `"split"` (only for an accuracy):
-#'   the cheapest numbers of both if nothing is labelled or rated yet. There are no rows if `cost`
-#'   of [plan_gold()] was not given.
+#'   `tidy(x, "costs")`: a tibble with a row per alternative; it has no rows if `cost` of
+#'   [plan_gold()] was not given. Column `raters` is the alternative: `"as they are"`, only more
+#'   gold cases; `"one more"`, another rater for every case, and fewer gold cases; `"split"` (only
+#'   for an accuracy), the cheapest numbers of gold cases and ratings if nothing is labelled or
+#'   rated yet. Columns `gold`, `ratings` and `cost` are the numbers of cases to label and of
+#'   ratings to collect, and their cost.
 #'
 #'   `tidy(x, "labelled")`: the gold cases of the pilot, with the columns of `augment()`.
 #'
-#'   `glance()`: a tibble with one row: the columns of `tidy()` for the system that needs most gold
-#'   cases (without `system`, `lowest`, `highest` and `reason`), and the arguments `of`, `target`,
-#'   `choice` and `conf_level` of [plan_gold()]. Here `gold` is the number in the worst case
-#'   (`highest`, unless it is `NA`).
+#'   `glance()`: a tibble with one row for the system that needs most gold cases: columns of
+#'   `tidy()`, and the arguments `of`, `target`, `choice` and `conf_level` of [plan_gold()]. Here
+#'   `gold` is the number for the worst case, `highest` of `tidy()` (unless it is `NA`);
+#'   `half_width` still belongs to `gold` of `tidy()`.
 #'
-#'   `augment()`: a tibble with a row per case to label: `case`; `stratum` (the higher, the less
-#'   certain the true category is from the ratings); `probability` that the case is chosen, in the
-#'   pilot or now; and `truth`, which is `NA` and has to be filled in. The probability is `NA` if
-#'   cases of the same stratum had unequal probabilities in the pilot.
+#'   `augment()`: a tibble with a row per case to label.
+#'   * `case`: name of the case.
+#'   * `stratum`: the higher, the less certain is the true category from the ratings.
+#'   * `probability`: probability that the case is drawn, in the pilot or now; `NA` if cases of the
+#'     stratum had unequal probabilities in the pilot.
+#'   * `truth`: the true category, to be filled in.
 #'
-#'   `format()`: the total number of gold cases, as one line.
+#'   `format()`: a string with the total number of gold cases.
 #' @family estimation
 #' @examples
 #' set.seed(1)

@@ -1,128 +1,108 @@
 #' Number and choice of gold cases
 #'
 #' Computes how many cases must be labelled with their true category ("gold cases") for an interval
-#' of a system's accuracy with a given half-width. It compares intervals that use the ratings of
-#' other cases with intervals that do not. It also draws the cases to label.
+#' of a given half-width for the accuracy of a system, and draws these cases. Ratings predict the
+#' truth of the other cases, so that fewer labels are needed; the plan shows how many fewer.
 #'
-#' @section Assumptions: The ratings of each case predict the probability that an answer is correct.
-#' Let `r` be the correlation between these predictions and the correctness of answers. With
-#' ratings, the required number of gold cases is `1 - r^2` times the number without ratings, if gold
-#' cases are a small share of all cases. If they are a large share, ratings save fewer labels,
-#' because they do not reduce the sampling error of the cases. Without gold cases, `r` is known only
-#' roughly: `r^2` is set to the square of `v / (m (1 - m))`, at most .9, where `m` and `v` are the
-#' mean and the variance of the predictions. In real data sets, the error of this `r^2` had a
-#' standard deviation of .20, from which a range for the number of gold cases is computed. Such a
-#' plan is a first guess: label a pilot of 30 random cases, and plan again.
+#' @section Assumptions:
+#' Ratings predict, for each case, the probability that the system's answer is correct. Let `r` be
+#' the correlation between this prediction and correctness (1 or 0). If gold cases are a small share
+#' of all cases, the number of gold cases that is needed with ratings is `1 - r^2` times the number
+#' that is needed without ratings. The *worth* of ratings is `1 / (1 - r^2)`: the number of labels
+#' without ratings that one label with ratings replaces. If gold cases are a large share of all
+#' cases, ratings save fewer labels.
+#'
+#' Without gold cases, `r` is known only roughly, and the plan gives a range for the number of gold
+#' cases. Such a plan is a first guess: label a pilot of 30 random cases, and plan again. The cases
+#' that are drawn are enough for the worst case, column `highest` of `tidy()`. It combines the
+#' lowest worth and the accuracy that needs most cases. This is the estimate, or the accuracy if the
+#' system shares all or none of the raters' errors.
 #'
 #' @section Pilot with gold cases: `x` may be an estimate with gold cases that are a random sample
-#' (a pilot). A plan for an accuracy then uses the accuracy and the worth of ratings measured in the
-#' pilot, and its numbers have no range. The *worth* of ratings is the number of gold labels without
-#' ratings that one gold label with ratings replaces, if gold cases are a small share of all cases.
-#' Gold cases of the pilot are included in the total number and not drawn again, and the plan
-#' reports how many more are needed. Because measured values are estimates, one round reaches the
-#' half-width in a share of .52 to .83 of simulated studies. Plan again after each round: in
-#' simulations with pilots of 25 to 50 cases, 1.3 to 1.8 rounds were needed on average, and 90%
-#' intervals covered .89 to .93. If the gold cases contradict the estimate from ratings, the plan
-#' has no combined interval (see *Intervals*).
+#' (a pilot). A plan for an accuracy then uses the accuracy and the worth that were measured in the
+#' pilot, and its numbers have no range. Gold cases of the pilot count towards the total number.
+#' Measured values are estimates, so plan again after each round. In simulations with pilots of 25
+#' to 50 cases, 1.3 to 1.8 rounds were needed on average.
 #'
-#' Let `new` be `augment(plan)` with its column `truth` filled in. If the pilot and the new cases
-#' are both random samples, their union is a random sample, too. Then `update(estimate, known_truth
-#' = new[c("case", "truth")])` adds the new cases to the estimate. Otherwise, or if the pilot has a
-#' column `probability`, estimate again with `known_truth = rbind(tidy(plan, "labelled"), new)`. The
-#' column `probability` of this table is the probability that a case is drawn in either round. After
-#' a pilot of `m0` random cases out of `N` it is `1 - (1 - m0 / N) (1 - p)`, where `p` is the
-#' probability with which the plan draws the case.
+#' Fill in column `truth` of `new <- augment(plan)`. If the pilot and the new cases are both random
+#' samples, `update(estimate, known_truth = new[c("case", "truth")])` adds the new cases to the
+#' estimate. Otherwise, estimate again with `known_truth = rbind(tidy(plan, "labelled"), new)`.
+#' Column `probability` of this table is the probability that a case is drawn in either round.
 #'
-#' @section One rater:
-#' The accuracy of a single rater is not identified without gold cases. The plan then assumes that a
-#' label with a rating is worth one label without ratings. The accuracy is assumed to be the share
-#' of ratings that are equal to the answer of the system. In 139 combinations of a rater and a real
-#' data set, a label with a rating was worth 1.58 labels (median; quartiles 1.06 and 4.29). Cases
-#' are drawn at random unless `choice` is given.
-#'
-#' A single judge that is no more accurate than the system saves at most half of the labels (Dorner,
-#' Nastl and Hardt 2025). Several judges with independent errors may save more: in simulations of
-#' judges with an accuracy of .9, a label with ratings by 1, 3 and 5 judges was worth 1.6, 5.7 and
-#' 18 labels without ratings. In real data raters share errors and save far fewer labels: the median
-#' worth was 1.66.
+#' @section One rater: The accuracy of a single rater is not identified without gold cases. Until
+#' there is a pilot, the plan assumes that ratings do not reduce the number of labels (worth 1). The
+#' accuracy is assumed to be the share of ratings that are equal to the system's answer. A single
+#' rater who is no more accurate than the system saves at most half of the labels (Dorner, Nastl and
+#' Hardt 2025).
 #'
 #' @section Intervals:
 #' * `"corrected"` intervals are computed from gold cases and from predictions by ratings. They are
-#'   valid for any amount of shared errors.
+#'   valid for any amount of shared errors, which are errors that systems and raters make on the
+#'   same cases.
 #' * `"combined"` intervals also use the estimate from ratings as a prior, unless gold cases
-#'   contradict it. They are planned with at least `r min_contradicting` gold cases, which are
-#'   enough to contradict it.
-#' * `"gold alone"` intervals are Wilson's intervals, computed from gold cases without ratings.
+#'   contradict it. They are planned with at least 20 gold cases, which are enough to contradict it.
+#' * `"gold alone"` intervals are Wilson's intervals, computed from gold cases without ratings, for
+#'   comparison.
 #'
-#' The required number of gold cases depends on the accuracy and on the worth of ratings. Both are
-#' uncertain because of shared errors. The number of cases drawn is therefore the upper end of the
-#' range, column `highest` of [tidy()][tidy.gold_plan]. It is computed from the lower limit of the
-#' worth, without the estimate from ratings as a prior. It is for the accuracy that needs most
-#' cases: the estimate, the accuracy if the system's errors are independent of the raters' errors,
-#' or the accuracy if all are shared. For `target = "population"`, the interval cannot be narrower
-#' than if all cases of `x` were gold cases.
+#' For `target = "population"`, the interval cannot be narrower than if all cases of `x` were gold
+#' cases.
 #'
 #' @section Choice of cases:
-#' * `choice = "stratified"`: cases are divided into four strata by uncertainty, the standard
-#'   deviation of the label given the ratings. More cases are drawn from uncertain strata (Neyman's
-#'   allocation). The uncertainty of each stratum is set to at least .3 of the mean uncertainty,
-#'   because raters may agree and be wrong. On real data, random sampling needed 17% more labels
-#'   than stratified sampling for intervals of the same width. In the worst data set it needed 6%
-#'   fewer.
-#' * `choice = "active"`: cases are drawn with probabilities that increase with uncertainty. Cases
-#'   with the same ratings have the same probability.
-#' * `choice = "random"`: all cases have the same probability.
+#' * `"stratified"`: cases are divided into four strata by uncertainty, which is the standard
+#'   deviation of the label predicted from the ratings. More cases are drawn from uncertain strata
+#'   (Neyman 1934). On real data, random sampling needed 17% more labels for intervals of the same
+#'   width.
+#' * `"active"`: cases are drawn with probabilities that increase with uncertainty.
+#' * `"random"`: all cases have the same probability.
 #'
-#' `augment()` returns the cases to label. Fill in its column `truth`, and give it to
-#' [estimate_accuracy()] as `known_truth`. Keep its column `probability`; without this column the
-#' estimate is biased. If weights are counts, a row represents several cases, and its label counts
-#' for all of them. The number of rows is then lower than the planned number of gold cases. If the
-#' label of a row is given once for all of its cases, also give the row as cluster to
-#' [estimate_accuracy()], whose section on gold cases shows how. Otherwise intervals are too narrow.
-#' If the pilot has clusters, half-widths are for labels of whole clusters of the same kind.
-#' Cases cannot be drawn from a database; use `dplyr::collect()` first. For a difference, only cases
-#' with different answers are drawn; for precision, only cases with the answer `category`. These
-#' cases cannot be used to estimate the accuracy of a system.
+#' `augment()` returns the cases to label. Fill in its column `truth`, keep its column
+#' `probability`, and give the table to [estimate_accuracy()] as `known_truth`. Without the
+#' probabilities the estimate is biased.
+#'
+#' For a difference, only cases with different answers are drawn; for precision, only cases with the
+#' answer `category`. These cases cannot be used to estimate the accuracy of a system. If cases have
+#' weights that are counts, a label counts for all cases of its row; see [estimate_accuracy()].
+#' Cases cannot be drawn from a database; use `dplyr::collect()` first.
 #'
 #' @section Groups:
-#' For the result of [estimate_accuracy()] with `by`, and for ratings with `by`, the result has a
-#' plan per group. With `of = "difference"`, each group is planned with `half_width / sqrt(2)`. The
-#' interval of the difference of two groups (see [compare_systems()]) then has `half_width`. It is
-#' narrower if both groups have the same clusters, because these are then compared in pairs.
+#' For ratings with `by`, and for the result of [estimate_accuracy()] with `by`, the result is a
+#' list with a plan per group. With `of = "difference"`, each group is planned with half-width
+#' `half_width / sqrt(2)`. The interval of the difference of two groups (see [compare_systems()])
+#' then has `half_width`, or less if groups have cases from the same clusters.
 #'
 #' @section Power:
-#' The interval of a difference of 1.51 `half_width` excludes 0 with probability .8 if `conf_level`
-#' is .9 (1.43 if it is .95). To detect a difference of 10 points, use `half_width = 0.1 / 1.51`.
+#' A true difference of `1.51 half_width` is detected (its interval excludes 0) with probability .8
+#' if `conf_level` is .9. To detect a difference of .1, use `half_width = 0.1 / 1.51`. For
+#' `conf_level = 0.95`, the factor is 1.43.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()], preferably
 #'   with some gold cases (a pilot).
 #' @param half_width Half the width of the interval, in (0, 0.5); by default 0.05.
 #' @param of Quantity to measure: the `"accuracy"` of each system (the default), the `"difference"`
-#'   of the accuracies of two systems (or of groups, see *Groups*), or the `"recall"` or
+#'   of the accuracies of two systems (or of groups, see section Groups), or the `"recall"` or
 #'   `"precision"` of each system for one `category`.
 #' @param systems Names of systems. The default, `NULL`, is all systems (the first two for a
 #'   difference). The same cases are labelled for all systems.
 #' @param category The category of `"recall"` or `"precision"`, a string.
-#' @param gold Total number of gold cases, including those of a pilot. Give it if the number is
-#'   fixed. The plan then reports the resulting half-width. By default `NULL`: the number is
-#'   computed from `half_width`.
-#' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see *Intervals*. By
-#'   default `NULL`, the kind of the estimate `x` if it is one of the two; otherwise `"combined"`.
-#'   If `of` is not `"accuracy"`, it is always `"corrected"`. If the interval of the estimate `x`
-#'   allows only for sampling error, there is no combined interval.
+#' @param gold Total number of gold cases, including those of a pilot, if it is fixed. The plan then
+#'   reports the resulting half-width. By default `NULL`: the number is computed from `half_width`.
+#' @param interval Kind of interval to plan for, `"combined"` or `"corrected"`; see section
+#'   Intervals. By default `NULL`, the kind of the estimate `x` if it is one of the two; otherwise
+#'   `"combined"`. If `of` is not `"accuracy"`, it is always `"corrected"`.
 #' @param target Quantity that the interval is for: the value in the `"population"` of which the
 #'   cases of `x` are a sample, or the value on exactly these `"cases"`. The default is the target
 #'   of the gold cases in `x`, or `"population"` if `x` has no gold cases.
-#' @param conf_level Coverage probability of the interval, in (0, 1); by default the level of
-#'   the estimate `x`, or for ratings the option described in [fallible-options].
-#' @param choice How cases are drawn: `"stratified"`, the default for several raters, `"active"`, or
-#'   `"random"`, the default for one rater. See *Choice of cases*.
+#' @param conf_level Confidence level of the interval, in (0, 1); by default the level of the
+#'   estimate `x`, or for ratings the option described in [fallible-options].
+#' @param choice How cases are drawn: `"stratified"` (the default for several raters), `"active"`,
+#'   or `"random"` (the default for one rater). See section Choice of cases.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`; by default
 #'   `NULL`, no costs. The plan then reports whether one more rater for every case costs less than
 #'   the labels that it saves. For an accuracy, it also reports the cheapest numbers of labels and
-#'   ratings (Angelopoulos et al. 2025).
-#' @param ... `by`: groups of cases, as in [estimate_accuracy()], if `x` is ratings. See *Groups*.
-#' @return An object of class `gold_plan`, or a list of them (see *Groups*).
+#'   ratings if there are none yet (Angelopoulos et al. 2025).
+#' @param ... `by`: groups of cases, as in [estimate_accuracy()], if `x` is ratings. See section
+#'   Groups.
+#' @return An object of class `gold_plan`, or a list of them (see section Groups).
 #'   [tidy()][tidy.gold_plan] returns a row per system and kind of interval, with `gold` (total
 #'   number of gold cases), `more` (number still to label) and `half_width`.
 #'   [glance()][tidy.gold_plan] returns these numbers for the system that needs most gold cases, and

@@ -2,33 +2,38 @@
 #'
 #' Returns the results of [plan_cases()] as tables and a plot: for each number of raters, the number
 #' of cases that a study needs, and its cost. `update()` computes the plan again with other
-#' arguments.
+#' arguments. The *required half-width* and `conf_level` are the arguments `half_width` and
+#' `conf_level` of [plan_cases()].
 #'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
 #' @return `tidy()`: a tibble with a row per number of raters.
 #'   * `raters`: number of raters.
 #'   * `cases`: smallest number of cases for which estimates of accuracy are within the required
-#'     half-width of the truth with probability `conf_level`; `NA` if no number is enough. If the
-#'     argument `cases` of [plan_cases()] is one number, it is this number. `std.error`: Monte Carlo
-#'     standard error of `cases`.
+#'     half-width of the truth with probability `conf_level`; `NA` if no number is enough. If
+#'     [plan_cases()] was called with a fixed number of cases, it is this number. `std.error`: its
+#'     Monte Carlo standard error.
 #'   * `probability`: probability that an estimate is within the required half-width with this
-#'     number of cases (if `cases` is `NA`, the highest probability that was simulated).
-#'   * `lowest`: lowest probability of a system (`probability` is the mean over systems).
-#'   * `half_width`: estimates are this near to the true accuracy with probability `conf_level`.
+#'     number of cases, mean over systems (if `cases` is `NA`, the highest probability that was
+#'     simulated). `lowest`: the probability for the system for which it is lowest.
+#'   * `half_width`: distance from the truth that estimates do not exceed with probability
+#'     `conf_level`.
 #'   * `bias`: mean error of the estimates for the system with the largest bias.
 #'   * `ratings` and `cost`: number of ratings, and total cost.
 #'   * `cheapest`: `TRUE` if the cost is the lowest among rows without a `reason`.
 #'   * `reason`: why the required half-width is not reached, or `NA`.
 #'
-#'   Columns with names that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`: the
-#'   same columns for all simulated combinations of numbers of raters and cases, with `runs` (number
-#'   of simulated panels) and `missing` (share of estimates that are `NA`).
+#'   Columns with names that end in `_mcse` are Monte Carlo standard errors of the columns that they
+#'   name. For the plan of a measure of agreement, `tidy()` has one row with columns `measure`,
+#'   `cases`, `std.error`, `half_width` and `reason`.
+#'
+#'   `tidy(x, "curve")`: the results for all simulated numbers of raters and cases, also with
+#'   `runs`, the number of simulated panels (sets of ratings and answers), and `missing`, the share
+#'   of estimates that are `NA`.
 #'
 #'   `glance()`: a tibble with one row: `raters` and `cases` of the cheapest row, its `probability`,
 #'   `ratings` and `cost` (`NA` if no row is enough), and the settings `half_width`, `conf_level`,
-#'   `rater_accuracy` (mean) and `chance_kappa` (both `NA` if `design` is a function), `categories`
-#'   (number), `estimator` and `runs`.
+#'   `rater_accuracy` (mean), `chance_kappa`, `categories` (number), `estimator` and `runs`.
 #'
 #'   `format()`: a string with the cheapest numbers of cases and raters. `update()`: a new plan.
 #' @family simulation

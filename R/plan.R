@@ -2,58 +2,46 @@
 #'
 #' Computes by simulation the smallest number of cases with which the estimated accuracy of a system
 #' is within `half_width` of its true accuracy with probability `conf_level`. It compares several
-#' numbers of raters, and their costs. The interval of [estimate_accuracy()] also
-#' contains shared errors, which more cases do not reduce; for a narrower interval, use
-#' [plan_gold()].
+#' numbers of raters, and their costs. The interval of [estimate_accuracy()] is wider: it also
+#' allows for unknown shared errors (errors that systems and raters make on the same cases), which
+#' more cases do not reduce. For a narrower interval, use [plan_gold()].
 #'
-#' @section Assumptions: A [rater_design()] specifies how raters and systems answer: the number of
-#' categories and their base rates, missing ratings, and violations of the K-properties (raters are
-#' equally accurate, errors equally probable, and cases equally difficult). If `design` is `NULL`,
-#' there are five categories, base rates are `"uniform"`, and the K-properties hold. Other arguments
-#' replace properties of the design.
+#' @section Assumptions: If `design` is `NULL`, there are five categories with random base rates,
+#' raters are equally accurate, all errors equally probable, and all cases equally difficult. The
+#' arguments `rater_accuracy`, `chance_kappa` and `system_accuracy` replace accuracies in the
+#' design. If the number of raters differs from the number of given accuracies, evenly spaced
+#' quantiles of the given accuracies are used. With several systems, probabilities are means over
+#' systems.
 #'
-#' Raters are described by their accuracy, or by a kappa, for example from a pilot. A kappa is
-#' converted to the accuracy of equally accurate raters with the other properties of the design. If
-#' the number of raters differs from the number of given accuracies, evenly spaced quantiles of the
-#' given accuracies are used. If raters copy or have given confusion matrices, their number cannot
-#' be changed. With several systems, probabilities are means over systems.
+#' `design` may also be a function of the number of cases that returns ratings with their truth, as
+#' in [simulation_study()]. It should draw one case after the other, so that a panel with more cases
+#' begins with the cases of a panel with fewer. It defines raters and systems, so the arguments for
+#' their number and accuracy cannot be given.
 #'
-#' Instead of a [rater_design()], `design` may be a function of the number of cases that returns
-#' ratings with their truth, as in [simulation_study()]. It defines raters and systems, so arguments
-#' about their number and accuracy cannot be given. Such a function should draw one case after the
-#' other. Otherwise simulated ratings of many cases do not begin with the ratings of fewer cases,
-#' and comparisons of numbers of cases are less precise.
+#' @section Pilot: If `design` is ratings, a fit or an estimate, the design is estimated from it:
+#' numbers of raters and categories, base rates, share of missing ratings, and accuracies of raters
+#' and systems. Raters have different accuracies if there are at least three raters and at least
+#' half of the ratings are present; otherwise they are equally accurate. If more than half are
+#' missing, the number of raters is the mean number of ratings per case. To use the `dispersion` or
+#' `difficulty` of a pilot, give a fit of a model with these parameters. The estimated design has no
+#' shared errors.
 #'
-#' @section Simulation: A panel is a set of simulated ratings and answers. Panels are simulated for
-#' a few numbers of cases, as by [simulation_study()]; a panel with more cases begins with the cases
-#' of the panel with fewer. The probability that an estimate is within `half_width` increases with
-#' the number of cases. Its probit is modelled as linear in the square root of the number of cases.
-#' For an unbiased estimate with normal errors this is nearly true. The line is fitted near the
-#' required probability `conf_level`, and the result is the smallest number of cases at which the
-#' line reaches `conf_level`. The standard error of this number treats panels as independent. An
-#' estimate that is `NA` counts as outside the half-width. If no number of cases is enough, usually
-#' because the estimate is biased, the result is `NA`, with the reason and the highest simulated
-#' probability.
+#' @section Simulation: A panel is a set of simulated ratings and answers of systems. Panels are
+#' simulated for a few numbers of cases `n`. The probit of the probability that an estimate is
+#' within `half_width` is modelled as linear in the square root of `n`, which is nearly true for
+#' unbiased estimates with normal errors. The result is the smallest `n` at which the line reaches
+#' `conf_level`. It is `NA` if no number of cases is enough, usually because the estimate is biased.
+#' Estimates that are `NA` count as not within `half_width`.
 #'
-#' @section Advice of Lehner (2015): Lehner gives advice for three raters, five categories, a
-#' half-width of .1 and probability .9: at least 200 cases if kappa is around .3, and 100 cases if
-#' it is around .55. If the settings are the same (with kappa from .25 to .35 or from .5 to .6),
-#' `print()` repeats this advice, with the simulated probability for this number of cases.
+#' @section Advice of Lehner (2015): For three raters, five categories, `half_width = 0.1` and
+#' `conf_level = 0.9`, Lehner advises at least 200 cases if kappa is around .3, and 100 cases if it
+#' is around .55. For these settings, `print()` shows this advice and the simulated probability.
 #'
-#' @section Plans for a measure of agreement:
-#' With the argument `agreement`, the plan is for the interval of a measure of agreement. The cases
-#' of the ratings are resampled, `runs` times for each of several numbers of cases. The half-width
-#' is the standard deviation of the measure over resamples, times the quantile of Student's t
-#' distribution that [agreement()] uses. The logarithm of the half-width is modelled as linear in
-#' the logarithm of the number of cases, with slope -1/2.
-#'
-#' @section Pilot: If `design` is ratings of a pilot, a fit or an estimate, the design is estimated:
-#' numbers of raters and categories, share of missing ratings, base rates, and accuracies of raters
-#' and systems. The model has an accuracy for each rater if at least three raters are named and at
-#' least half of the ratings are present, otherwise it is the K-model ([k_model()]). To use the
-#' `dispersion` and `difficulty` of a pilot, give a fit of a model with these parameters. If more
-#' than half of the ratings are missing, the simulated number of raters is the mean number of
-#' ratings per case. The estimated design has no shared errors.
+#' @section Plans for a measure of agreement: With the argument `agreement`, the plan is for the
+#' interval of a measure of agreement between raters. `design` must be ratings. Their cases are
+#' resampled, for several numbers of cases `n`. The half-width is the standard deviation of the
+#' measure over resamples, times a quantile of Student's t distribution. It is modelled as
+#' proportional to `1 / sqrt(n)`.
 #'
 #' @param design A [rater_design()] (its number of cases is ignored); a function of the number of
 #'   cases; or a pilot: [ratings()], a [fit_raters()] result or an [estimate_accuracy()] result. By
@@ -61,40 +49,42 @@
 #' @param half_width Required half-width: the largest distance between an estimate and the true
 #'   accuracy, in (0, 1), that is not exceeded with probability `conf_level`. By default 0.1. With
 #'   `agreement`, half the width of the interval.
-#' @param conf_level Probability that an estimate is within `half_width`, in (0, 1); by
-#'   default the level of `design`, if it is an estimate, see [fallible-options].
+#' @param conf_level Probability that an estimate is within `half_width`, in (0, 1). By default the
+#'   level of `design` if it is an estimate; otherwise 0.9, or option `fallible.conf_level` (see
+#'   [fallible-options]).
 #' @param raters Number of raters for each case, at least 2; or several numbers to compare. By
-#'   default `NULL`, the number of raters of the design, or 3.
-#' @param rater_accuracy Probability that a rating is correct, above 1 / number of categories; or a
-#'   vector with a probability for each rater.
+#'   default `NULL`, the number of raters of the design or the length of `rater_accuracy`; otherwise
+#'   3.
+#' @param rater_accuracy Probability that a rating is correct, or a vector with a probability for
+#'   each rater. Their mean must be above 1 / number of categories.
 #' @param chance_kappa Agreement of raters beyond chance, in (0, 1\], as an alternative to
-#'   `rater_accuracy`. Chance agreement is 1 / number of categories. This is the kappa of Lehner
-#'   (2015), not Fleiss' kappa.
+#'   `rater_accuracy`. It is (agreement - chance) / (1 - chance), where agreement is the share of
+#'   equal pairs of ratings and chance is 1 / number of categories (Lehner 2015). This is not
+#'   Fleiss' kappa.
 #' @param system_accuracy Accuracy of the system, in \[0, 1\], or a vector with the accuracies of
 #'   several systems. By default `NULL`, the accuracies of the design's systems, or .1, .3, .5, .7
 #'   and .9 as in Lehner (2015).
 #' @param cases The smallest and the largest number of cases to try, by default 2 and 20000. Or one
 #'   number, if the number of cases is fixed: the plan then reports which numbers of raters are
 #'   enough.
-#' @param cost Cost of a case without its ratings, and of a rating: `c(case = , rating = )`. One of
-#'   them may be left out; defaults are 0 and 1, so that the total cost is the number of ratings.
+#' @param cost Cost of a case without its ratings, and of a rating, by default
+#'   `c(case = 0, rating = 1)`, so that the total cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], by default `"joint"`; an
 #'   [accuracy_estimator()]; or a function of ratings, as in [simulation_study()]. `"average"`, the
-#'   default of [estimate_accuracy()], may need many more cases, because it is corrected for errors
-#'   that systems and raters share. Its simulation takes minutes.
-#' @param runs Number of simulated panels (sets of ratings and answers) for each number of cases, at
-#'   least 20, by default 500. All systems are evaluated on the same panels.
+#'   default of [estimate_accuracy()], is corrected for shared errors; it may need many more cases,
+#'   and its simulation takes minutes.
+#' @param runs Number of simulated panels for each number of cases, at least 20, by default 500.
+#'   With `agreement`, number of resamples.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @param ... `of`: `"accuracy"` (the default), or `"difference"` for the difference of accuracies
-#'   between the first system and each other system on the same cases. For groups of different
-#'   cases, use [plan_gold()]. `agreement`: the name of a measure of [measures()], such as
-#'   `"krippendorff_alpha"`. The plan then reports the number of cases for which the interval of
-#'   this measure has the given `half_width`. `design` must be ratings, and the only other arguments
-#'   used are `conf_level`, `cases` and `runs`. See *Plans for a measure of agreement*.
+#'   between the first system and each other system on the same cases. `agreement`: the name of a
+#'   measure of [measures()], such as `"krippendorff_alpha"`, to plan for its interval; the only
+#'   other arguments are then `design`, `half_width`, `conf_level`, `cases` and `runs`. See section
+#'   Plans for a measure of agreement.
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
 #' @family simulation
-#' @templateVar where Recommended use
+#' @templateVar where Section "Recommended use"
 #' @template ref-lehner
 #' @examples
 #' # Raters with different accuracies, and cases with different difficulty

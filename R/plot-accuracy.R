@@ -1,21 +1,24 @@
 #' Plots of estimated accuracy
 #'
-#' Draws the accuracies of systems (classifiers) that [estimate_accuracy()] estimated, and how they
-#' depend on errors that systems and raters share.
+#' Draws the accuracies of systems (classifiers) that [estimate_accuracy()] estimated, or how they
+#' depend on shared errors, which are errors that systems and raters make on the same cases.
 #'
 #' @param object An [estimate_accuracy()] result.
-#' @param type `"systems"` (the default): estimates with intervals, and the accuracy of a rater.
-#'   `"bins"`, for method `"binned"`: one point for each bin of cases. It shows how often the system
-#'   gives the most probable category of a case. A dashed curve shows the values expected at the
-#'   estimated accuracy. `"sensitivity"`: for each system, accuracy against the assumed share of
-#'   shared errors, with a band for sampling error only. The share is 0 if errors are independent
-#'   and 1 if the system shares all errors of the raters. Marks show the shares that the argument
-#'   `common` of [estimate_accuracy()] accepts by name, and a bar shows the interval of the
-#'   estimate. If a method does not use an assumed share, a dashed line shows the estimate.
-#'   `"gold"`: for each system, three estimates: from gold cases (cases with known truth) only, from
-#'   ratings only, and from both. `"roc"`, `"reliability"`: curves of scores, see [score_curves].
-#' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves]. For `plot()`, arguments
-#'   that it passes on to `autoplot()`.
+#' @param type Kind of plot:
+#'   * `"systems"` (the default): estimates with intervals. A dashed line shows the accuracy of a
+#'     rater, if raters err independently of each other.
+#'   * `"bins"`, for method `"binned"`: for each bin of cases, the share of cases in which the
+#'     system gives the most probable category, against the mean probability of this category. A
+#'     dashed curve shows the values expected at the estimated accuracy.
+#'   * `"sensitivity"`: for each system, accuracy against the assumed share of shared errors, from 0
+#'     (errors are independent) to 1 (the system shares all errors of the raters), with a band for
+#'     sampling error. Marks show the shares `"none"`, `"typical"` and `"all"` (argument `common` of
+#'     [estimate_accuracy()]), and a bar shows the interval of the estimate.
+#'   * `"gold"`: for each system, three estimates: from gold cases (cases with known truth) only,
+#'     from ratings only, and from both.
+#'   * `"roc"`, `"reliability"`: curves of scores, see [score_curves].
+#' @param ... For `"roc"` and `"reliability"`, arguments of [score_curves], such as `category`.
+#'   `plot()` passes its arguments on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -173,12 +176,11 @@ truth_subtitle <- function(estimates, intervals = NULL) {
 
 #' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
-#' @param ... Not used.
 #' @param type `"differences"` (the default): the difference of each pair of systems with its
 #'   interval. Two systems differ if the interval excludes zero. If there are more than 40 pairs,
 #'   the 40 pairs that `print()` shows first are drawn. `"ranks"`: a heat map with the probability
 #'   of each rank of each system.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... Not used.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(comparison)
@@ -248,10 +250,8 @@ plot_ranks <- function(object) {
 
 #' @rdname metric_estimate
 #' @param object An `estimate_metrics()` result.
-#' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines). It has a panel for
-#'   each metric of categories, with a row per category and average, and a panel for metrics of the
-#'   whole table. Likelihood ratios and odds ratios have a logarithmic axis if no other metrics are
-#'   drawn.
+#' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines), with a panel for each
+#'   metric of categories and a panel for metrics of the whole table.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(estimates)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)

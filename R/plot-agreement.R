@@ -4,14 +4,15 @@
 #' from an [agreement()] result.
 #'
 #' @param object An [agreement()] result.
-#' @param type `"measures"` (the default): estimates with intervals. Results by category are in one
-#'   panel per measure. `"pairs"` (the default for a pairwise result): a heat map of all pairs of
-#'   raters. `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle for each
-#'   category. The width of the rectangle is the number of cases to which the second rater gave the
-#'   category, and the height is the number for the first rater. A dark square within the rectangle
-#'   shows the cases to which both raters gave the category. If rectangles leave the dashed
-#'   diagonal, one rater uses some categories more often than the other. The dark share of the area
-#'   of all rectangles is Bangdiwala's B.
+#' @param type Kind of plot:
+#'   * `"measures"` (the default): estimates with intervals. Results by category are in one panel
+#'     per measure.
+#'   * `"pairs"` (the default for a pairwise result): a heat map of all pairs of raters.
+#'   * `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle for each category.
+#'     Its width is the number of cases to which the second rater gave the category, its height the
+#'     number for the first rater. A dark square shows the cases to which both gave the category. If
+#'     rectangles leave the dashed diagonal, one rater uses some categories more often than the
+#'     other. Bangdiwala's B is the dark share of the area of all rectangles.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -167,7 +168,7 @@ plot_chart <- function(about) {
 
 #' @rdname agreement_tests
 #' @param object A [compare_agreement()] result.
-#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @param ... For `plot()`: `title` and `subtitle`, see [autoplot()].
 #' @return `autoplot()`: a ggplot. For a test, it shows the estimates and a dashed line at the
 #'   tested value. For a comparison, it shows differences with intervals and a dashed line at zero.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

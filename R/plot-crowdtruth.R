@@ -1,18 +1,21 @@
 #' Plots of CrowdTruth metrics
 #'
-#' Draws scores of units (cases), similarity of annotations (categories), or metrics of workers
-#' (raters), from a [crowdtruth()] result. For a [flag_workers()] result, draws a scatter plot of
-#' the first two metrics of its rule, with flagged workers in another colour. It is an error if the
-#' rule uses only one metric.
+#' Draws metrics of units (cases), annotations (categories) and workers (raters) from a
+#' [crowdtruth()] result, or flagged workers from a [flag_workers()] result.
 #'
-#' @param object A [crowdtruth()] or [flag_workers()] result.
-#' @param type For a [crowdtruth()] result. `"scores"` (the default): a heat map of units and
-#'   annotations, shaded by unit-annotation score. The numbers in its cells are numbers of workers,
-#'   as in Figure 2 of Aroyo and Welty (2014). For version 2.0 of the metrics, the numbers are the
-#'   scores. `"similarity"`: a heat map of the similarity of annotations. `"workers"`: a scatter
-#'   plot of two metrics of the workers, with flagged workers in another colour.
+#' @param object A [crowdtruth()] or [flag_workers()] result. For a [flag_workers()] result, the
+#'   plot is a scatter plot of the first two metrics by which workers were flagged, with flagged
+#'   workers in another colour. It is an error if only one metric was used.
+#' @param type Kind of plot of a [crowdtruth()] result:
+#'   * `"scores"` (the default): a heat map of units and annotations, shaded by the unit-annotation
+#'     score (0 to 1: how clearly workers see the annotation in the unit). Its numbers are numbers
+#'     of workers, as in Figure 2 of Aroyo and Welty (2014), or the scores for version 2.0 of the
+#'     metrics.
+#'   * `"similarity"`: a heat map of pairs of annotations: how much one of them increases the
+#'     probability of the other.
+#'   * `"workers"`: the plot of `flags`.
 #' @param flags For `type = "workers"`, a [flag_workers()] result. `NULL`, the default, uses
-#'   `flag_workers(object)`, which has the standard-deviation rule.
+#'   `flag_workers(object)`.
 #' @param max_units Largest number of units to draw, by default 25. If there are more, an evenly
 #'   spaced selection of them is drawn.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.

@@ -1,11 +1,9 @@
 #' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
-#' @param type `"parameters"` (the default): estimates of parameters, with intervals computed from
-#'   standard errors. The parameters are the accuracies of the raters, the base rates of the
-#'   categories and, for models of confidence, the shares of confidence levels. A dashed line shows
-#'   the accuracy by chance. `"confusion"`: a heat map of the confusion matrix ([confusion()]) of
-#'   each rater, or of the only matrix if the model has one for all raters.
+#' @param type `"parameters"` (the default): estimates of parameters with their intervals; a dashed
+#'   line shows the accuracy by chance. `"confusion"`: a heat map of the confusion matrix
+#'   ([confusion()]) of each rater, or of the common matrix of all raters.
 #' @param max_raters Largest number of raters to draw: by default 30, or 12 confusion matrices. If
 #'   there are more raters, those with the most ratings are drawn.
 #' @return `autoplot()`: a ggplot.
@@ -108,13 +106,15 @@ draw_matrices <- function(matrices, words, reason = "the fit is not identified")
 #'
 #' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
-#' @param type `"density"` (the default): the posterior density of each parameter; a dashed line
-#'   shows the density of its prior. `"trace"`: the draws of each chain in their order. `"rank"`: a
-#'   histogram, for each chain, of the ranks of its draws among the draws of all chains. The
-#'   histograms are level if the chains have mixed. `"prior"`: median and interval of each
-#'   parameter in the prior and in the posterior.
-#' @param terms Names of parameters, as in [draws()]. `NULL`, the default, for the first twelve of
-#'   the base rates and the accuracies of raters.
+#' @param type Kind of plot:
+#'   * `"density"` (the default): the posterior density of each parameter. A dashed line shows the
+#'     density of its prior.
+#'   * `"trace"`: the draws of each chain in their order.
+#'   * `"rank"`: for each chain, a histogram of the ranks of its draws among the draws of all
+#'     chains. The histograms are level if the chains have mixed.
+#'   * `"prior"`: median and interval of each parameter in the prior and in the posterior.
+#' @param terms Names of parameters, as in [draws()]. `NULL`, the default, selects the base rates
+#'   and the accuracies of raters, at most twelve.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -276,11 +276,11 @@ plot_medians <- function(table, terms, colours, width) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
-#' @param type `"pairs"` (the default): the posterior predictive check. Points show the observed
-#'   share of agreement of each pair of raters. Bars show the middle 90% of this share in ratings
-#'   that are simulated from the posterior. At most 20 pairs are drawn, those with the lowest
-#'   p-values. `"prior"`: median and interval of each parameter in the prior and in the posterior.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @param type `"pairs"` (the default): observed agreement of each pair of raters (points), and the
+#'   middle 90% of the agreement in simulated ratings (bars). At most 20 pairs are drawn, those with
+#'   the lowest p-values. `"prior"`: median and interval of each parameter in the prior and in the
+#'   posterior.
+#' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -302,6 +302,8 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
 
 #' @rdname compare_models
 #' @param object A `compare_models()` result.
+#' @return `autoplot()`: a ggplot with the posterior medians and intervals of the first 20
+#'   parameters in each model.
 #' @rawNamespace S3method(ggplot2::autoplot,model_comparison)
 autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -318,9 +320,6 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
 #' @param object A [ground_truth()] result.
 #' @param max_cases Largest number of cases to draw, by default 150. If there are more, an evenly
 #'   spaced selection of them is drawn.
-#' @return `autoplot()`: a ggplot with one column per case, filled by the probabilities of its
-#'   categories. Cases are grouped by their most probable category and ordered by its probability,
-#'   the most certain first.
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
 autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -357,10 +356,9 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @rdname calibration
 #' @order 2
 #' @param object A `calibration()` result.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#' @param ... For `plot()`, passed on to `autoplot()`; otherwise not used.
 #' @return `autoplot()`: a ggplot with a point and an interval per bin. Points are on the diagonal
-#'   if probabilities equal the observed shares. The area of a point is proportional to `n`, the
-#'   number of probabilities in the bin.
+#'   if probabilities equal the observed shares. The area of a point is proportional to `n`.
 #' @rawNamespace S3method(ggplot2::autoplot,calibration)
 autoplot.calibration <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

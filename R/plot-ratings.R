@@ -3,13 +3,14 @@
 #' Draws which rater gave which category to which case, or how often raters agree.
 #'
 #' @param object,x A [ratings()] object.
-#' @param type `"ratings"` (the default): one tile per rating, with cases in columns and raters and
-#'   systems in rows. If raters are not identified, a stacked bar shows the ratings of each case.
-#'   `"agreement"`: a heat map of the share of cases on which two raters, or a rater and a system,
-#'   agree.
+#' @param type Kind of plot:
+#'   * `"ratings"` (the default): one tile per rating, with cases in columns and raters and systems
+#'     in rows. If raters are not identified, a stacked bar shows the ratings of each case.
+#'   * `"agreement"`: a heat map of the share of cases on which two raters, or a rater and a system,
+#'     agree.
 #' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
-#'   If there are more cases, an evenly spaced selection of them is drawn. If there are more raters,
-#'   those with the most ratings are drawn. The subtitle gives the numbers.
+#'   If there are more, an evenly spaced selection of cases is drawn, and the raters with the most
+#'   ratings.
 #' @param ... Arguments that `plot()` passes on to `autoplot()`.
 #' @return `autoplot()`: a ggplot. `plot()` draws this plot and returns it invisibly. Both
 #'   need \pkg{ggplot2}.

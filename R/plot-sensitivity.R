@@ -158,9 +158,6 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.shared_errors
 #' @param object A [shared_errors()] result.
-#' @return `autoplot()`: a ggplot. If the truth of some cases is known, it is a heat map of the
-#'   correlations of errors, for each pair of raters. Otherwise it shows the possible range of each
-#'   correlation.
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

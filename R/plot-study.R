@@ -1,10 +1,9 @@
 #' @rdname summary.simulation_study
 #' @param estimators Names of estimators to draw; `NULL`, the default, for all.
 #' @param type `"estimates"` (the default): estimated against true accuracy, with a facet for each
-#'   design. Each simulated panel of raters has up to two points per system: one at the expected
-#'   accuracy of the system, one at its accuracy in the simulated cases. `"performance"`: bias, root
-#'   mean squared error (RMSE) and coverage of each estimator, with the expected accuracy as truth.
-#'   Lines extend two Monte Carlo standard errors to either side.
+#'   design. Each panel has up to two points per system, one for each true accuracy.
+#'   `"performance"`: bias, root mean squared error (RMSE) and coverage of each estimator, with the
+#'   expected accuracy as truth. Lines extend two Monte Carlo standard errors to either side.
 #' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.
@@ -115,9 +114,9 @@ stack_truth_measures <- function(runs) {
 
 #' @rdname tidy.case_plan
 #' @param type Quantity to plot against the number of cases. `"probability"` (the default):
-#'   probability that an estimate is within `half_width` of the truth. `"half_width"`:
-#'   largest distance from the truth of a share `conf_level` of estimates. A grey dashed line shows
-#'   the target. Bands are plus and minus two Monte Carlo standard errors.
+#'   probability that an estimate is within the required half-width of the truth. `"half_width"`:
+#'   distance from the truth that estimates do not exceed with probability `conf_level`. A grey
+#'   dashed line shows the required value. Bands are plus and minus two Monte Carlo standard errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
@@ -230,13 +229,12 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
-#' @param ... Not used.
 #' @param type `"tests"` (the default): the adjusted p-value of each test; the area below the
 #'   significance level `alpha` is shaded. `"pairs"`: observed against expected agreement of each
-#'   pair of raters. Pairs above the line agree more often than expected from their accuracies.
-#'   `"disagreements"`: for each pair of different categories, the observed number of disagreeing
-#'   pairs of ratings against the number that is expected if all errors are equally probable.
-#' @param ... Arguments that `plot()` passes on to `autoplot()`.
+#'   pair of raters. Points above the line are pairs that agree more often than expected.
+#'   `"disagreements"`: observed against expected number of disagreements of each pair of
+#'   categories.
+#' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(checks)

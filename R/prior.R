@@ -1,71 +1,68 @@
 #' Priors for raters and base rates
 #'
-#' Specifies prior distributions of the accuracy of raters (or tests) and of base rates, for
-#' [fit_raters()] with `method = "bayes"`. For example, if a published study reports a sensitivity
-#' of about 90%, and almost certainly above 80%, write `list(mode = 0.9, at_least = 0.8)`.
+#' Specifies prior distributions of the accuracy of raters (or diagnostic tests) and of base rates,
+#' for [fit_raters()] with `method = "bayes"`. For example, `list(mode = 0.9, at_least = 0.8)` is
+#' the prior of a sensitivity that is about 90%, and almost certainly above 80%.
 #'
 #' @section Prior of a probability:
 #' The prior of a probability is a Beta distribution, in one of these forms:
-#' * `list(a, b)` or `c(a, b)`: its parameters. They are the parameters of a flat prior that was
-#'   updated with a - 1 correct and b - 1 wrong answers.
+#' * `list(a, b)` or `c(a, b)`: its two parameters. They are equivalent to a flat prior and a - 1
+#'   correct and b - 1 wrong answers.
 #' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower bound that is
-#'   exceeded with probability `sure`. With `at_most` instead of `at_least` it is an upper bound,
-#'   for modes near 0. The bound must be more informative than the flat prior: `at_least` above
-#'   `1 - sure`, or `at_most` below `sure`.
-#' * `list(range = c(lower, upper))`: the mean is the middle of the range and the standard deviation
-#'   is a quarter of its width, as in Joseph, Gyorkos and Coupal (1995).
+#'   exceeded with probability `sure`. For modes near 0, give an upper bound `at_most` instead of
+#'   `at_least`.
+#' * `list(range = c(lower, upper))`: the mean is the middle of the range, and the standard
+#'   deviation is a quarter of its width (Joseph, Gyorkos and Coupal, 1995).
 #'
 #' @section Prior of a rater:
 #' The prior of a rater has one of these forms:
-#' * `list(sens =, spec =)`: priors of sensitivity and specificity, for two categories of which the
-#'   second is positive. If one of them is left out, it has the prior `others` (the vague prior, if
-#'   `others` is `"partial"`).
+#' * `list(sens =, spec =)`: priors of sensitivity and specificity, for two categories. The second
+#'   category is positive. If `sens` or `spec` is left out, it has the prior `others` (the vague
+#'   prior if `others` is `"partial"`).
 #' * `list(right =)`: prior of the probability of a correct rating, the same for all true
-#'   categories. It is the only form for models with uniform errors (see `errors` of
-#'   [rater_model()]). In models with free errors, wrong ratings have equal shares, or shares
-#'   proportional to `wrong`, a positive number per category: `list(right =, wrong =)`.
-#' * A matrix of Dirichlet parameters, with the true category in rows. The row `c(8, 2, 2)` is a
-#'   flat prior updated with seven correct answers and one answer of each wrong category.
+#'   categories. Wrong categories have equal shares of the wrong ratings. Other shares can be given
+#'   by `wrong`, a positive number per category. Models with uniform errors (argument `errors` of
+#'   [rater_model()]) need the form `list(right =)`.
+#' * A matrix of Dirichlet parameters, with the true category in rows and the rating in columns. The
+#'   row `c(8, 2, 2)` is equivalent to a flat prior, seven correct answers and one answer of each
+#'   wrong category.
 #'
-#' If all raters have the same accuracy or matrix in the model, a prior of one rater is used for all
-#' raters.
-#'
-#' @section Prior of other raters:
-#' The argument `others` is one of:
-#' * `"vague"`: equivalent to four ratings of each true category, 70% of them correct: Beta(2.8,
-#'   1.2), with equal shares of wrong ratings. It is equivalent to four ratings for any number of
-#'   categories.
-#' * `"flat"`: Dirichlet distributions with all parameters 1, so that all confusion matrices are
-#'   equally probable. With two categories, sensitivity and specificity are uniform. The default of
-#'   `order` is then `"each"`.
-#' * `"partial"`: confusion matrices of raters vary around a mean matrix of all raters, which is
-#'   also estimated (partial pooling).
-#' * The prior of a rater, in one of the forms above.
+#' If the model has one accuracy or one confusion matrix for all raters, the prior of one rater is
+#' used for all.
 #'
 #' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
 #'   hyperparameter is not used
 #' @srrstatsNA {BS1.2a} the README is about first steps, which take no prior
-#' @param ... Priors of raters, named by rater. See *Prior of a rater*.
-#' @param base_rates Prior of the base rates. A number (1 by default): the Dirichlet parameter of
-#'   all categories. A named vector: a parameter per category. A list, for two categories: a Beta
-#'   distribution of the second category, see *Prior of a probability*. For populations with
-#'   separate base rates: a list of priors named by population, or a matrix with a row per
-#'   population.
-#' @param others Prior of raters without a prior in `...`, and of systems that are fitted like
-#'   raters: `"vague"` (the default), `"flat"`, `"partial"` or the prior of a rater. See *Prior of
-#'   other raters*.
-#' @param order Constraint that prevents categories from being exchanged (label switching): each
-#'   category must be more probable as an answer if it is the truth than if it is not. The
-#'   constraint is for the mean of all raters (`"mean"`, the default) or for `"each"` rater. With
-#'   `"none"` there is no constraint, so the priors must distinguish the categories.
+#' @param ... Priors of raters, named by rater; see *Prior of a rater*.
+#' @param base_rates Prior of the base rates (the shares of cases with each true category):
+#'   * a number (1 by default): the Dirichlet parameter of all categories;
+#'   * a named vector: a Dirichlet parameter per category;
+#'   * a list, for two categories: a Beta distribution of the second category, see *Prior of a
+#'     probability*;
+#'   * for populations (groups of cases with separate base rates): a list of such priors named by
+#'     population, or a matrix of Dirichlet parameters with a row per population.
+#' @param others Prior of raters without a prior in `...`, and of systems, if method `"joint"` of
+#'   [estimate_accuracy()] fits them like raters:
+#'   * `"vague"` (the default): a correct rating has the prior Beta(2.8, 1.2), which is worth four
+#'     ratings, 70% of them correct. Wrong categories have equal shares.
+#'   * `"flat"`: all confusion matrices are equally probable (Dirichlet parameters 1).
+#'   * `"partial"`: confusion matrices vary around a mean matrix, which is also estimated (partial
+#'     pooling).
+#'   * the prior of a rater; see *Prior of a rater*.
+#' @param order Constraint that prevents categories from being exchanged (label switching): an
+#'   answer must be more probable if it is true than if it is not. It is imposed on the mean of all
+#'   raters (`"mean"`) or on `"each"` rater. With `"none"` there is no constraint, so the priors
+#'   must distinguish the categories. The default is `"each"` if `others` is `"flat"`, and otherwise
+#'   `"mean"`.
 #' @return An object of class `rater_prior`. `tidy()` returns a tibble with a row per distribution:
 #'
-#'   * `rater`: name of the rater, `NA` for base rates.
-#'   * `part`: the probability that has the prior, such as `"sensitivity"`.
+#'   * `rater`: name of the rater; `"others"` for other raters; `NA` for base rates.
+#'   * `part`: the probability that has the prior, such as `"sensitivity"`. For a matrix, its row,
+#'     such as `"truth 1"`.
 #'   * `prior`: the prior, as text.
-#'   * `mean`, `lower`, `upper`: mean and central interval of the probability (for a row of a
-#'     matrix, of a correct rating), see [fallible-options]. `NA` if they depend on the number of
-#'     categories.
+#'   * `mean`, `lower`, `upper`: mean and central interval of the probability, or of the probability
+#'     of a correct rating in the row of a matrix. `NA` if they depend on the number of categories.
+#'     [fallible-options] sets the level of the interval.
 #' @family estimation
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
 #'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American

@@ -1,13 +1,11 @@
 #' Four raters and a system on ten cases
 #'
 #' The worked example of Lehner (2015): four raters and one automated system each assign ten cases
-#' to one of four categories. The true categories are unknown. The raters agree poorly, in 20
-#' of 60 pairs of ratings. The article shows that the accuracy of the system can be estimated
-#' nevertheless.
+#' to one of four categories. The true categories are unknown. Only 20 of 60 pairs of ratings agree.
+#' The article shows that the accuracy of the system can be estimated nevertheless.
 #'
 #' The raters used the categories A to D 11, 10, 10 and 9 times. The article computes base rates
-#' from these numbers, but its text gives 11 for each category.
-#'
+#' from these numbers, although its text gives 11 for each category.
 #' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
 #' @format A data frame with 10 rows, one for each case: `case`, its number, and `rater1` to
 #'   `rater4` and `system`, the chosen categories, factors with levels `A` to `D`.
@@ -22,14 +20,17 @@
 
 #' Five anaesthetists rate 45 patients
 #'
-#' Ratings of the fitness of 45 patients before an operation, made by five anaesthetists on a scale
-#' from 1 to 4. The first anaesthetist rated every patient on three occasions, the other four
-#' rated every patient once. These are the data with which Dawid and Skene (1979) introduced their
-#' model of observer error rates. Another published copy has 1, 1 and 2 for patient 7 and
-#' the first anaesthetist (here 1, 2 and 2), and gives slightly different estimates.
+#' Ratings of the fitness of 45 patients before an operation, by five anaesthetists, on a scale from
+#' 1 to 4. The first anaesthetist rated every patient on three occasions, the other four rated every
+#' patient once. Dawid and Skene (1979) introduced their model of observer error rates with these
+#' data.
 #'
-#' @format A data frame with 315 rows, one for each rating, by case, rater and occasion: `case`, the
-#'   number of the patient, `rater`, a factor with levels `A1` to `A5`, and `rating`, 1 to 4.
+#' Some copies of these data have the ratings 1, 1 and 2 of patient 7 by the first anaesthetist.
+#' Here they are 1, 2 and 2, which agree with the estimates in the article.
+#'
+#' @format A data frame with 315 rows, one for each rating, sorted by case, rater and occasion:
+#'   `case`, the number of the patient; `rater`, a factor with levels `A1` to `A5`; and `rating`, 1
+#'   to 4.
 #' @source Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
 #'   error-rates using the EM algorithm. *Journal of the Royal Statistical Society, Series C
 #'   (Applied Statistics)*, 28(1), 20--28, Table 1. \doi{10.2307/2346806}
@@ -42,12 +43,12 @@
 #' Six psychiatrists diagnose each of thirty patients
 #'
 #' Numbers of psychiatrists, out of six, who gave each of five diagnoses to each of thirty patients.
-#' The six were not the same for every patient, so that raters are not identified.
+#' Different patients were seen by different psychiatrists, so that raters are not identified.
 #' Fleiss (1971) introduced his kappa for many raters with these data; its value is .430.
 #'
-#' @format A data frame with 30 rows, one for each patient: `case`, its number, and the numbers of
-#'   diagnoses `depression`, `personality_disorder`, `schizophrenia`, `neurosis` and `other`, which
-#'   sum to 6.
+#' @format A data frame with 30 rows, one for each patient: `case`, the number of the patient; and
+#'   the numbers of diagnoses `depression`, `personality_disorder`, `schizophrenia`, `neurosis` and
+#'   `other`, which sum to 6.
 #' @source Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters.
 #'   *Psychological Bulletin*, 76(5), 378--382, Table 1. \doi{10.1037/h0031619}
 #'
@@ -58,14 +59,14 @@
 
 #' Medical relations in twenty sentences, chosen by workers
 #'
-#' Numbers of crowd workers, out of fifteen, who chose each of twelve medical relations between two
-#' marked terms in a sentence, another relation, or none. Workers could choose several relations.
-#' Aroyo and Welty (2014) explain CrowdTruth with these sentence vectors. Workers are not
-#' identified.
+#' Fifteen crowd workers chose the medical relations between two marked terms in each of twenty
+#' sentences. There were twelve relations, another relation, and none. Workers could choose several.
+#' The data are the numbers of workers who chose each relation. Workers are not identified. Aroyo
+#' and Welty (2014) explain [crowdtruth()] with these data.
 #'
-#' The counts of most sentences sum to less than fifteen, because the figure excludes workers of low
-#' quality. The article gives sentence 225527736 a clarity of .61; from the figure it is .686.
-#'
+#' The counts of most sentences sum to less than fifteen, because workers of low quality are
+#' excluded. The article gives sentence 225527736 a clarity of .61; computed from these counts it is
+#' .686.
 #' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
 #'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
 #'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side
@@ -80,14 +81,14 @@
 
 #' Estimates and true accuracies in public data sets
 #'
-#' Shows how far estimates are from true accuracies in real data, and which properties of the data
-#' go with large errors. The estimates are by [estimate_accuracy()] with default arguments, without
-#' the truth. The raters of most sets are crowds, some are experts, and none are language models.
-#' Raters who always give the same answer are excluded. Some systems are classifiers. Most are
-#' raters whose ratings were left out and evaluated like the answers of a classifier.
+#' Shows how far the estimates of [estimate_accuracy()] are from true accuracies in real data, and
+#' which properties of the data are related to large errors. Estimates were computed with default
+#' arguments, without the truth. The raters of most sets are crowds, some are experts, and none are
+#' language models. Some of the evaluated systems are classifiers. Most are raters whose ratings
+#' were left out and evaluated like the answers of a classifier.
 #'
-#' Errors in one family of data sets are related: average within families first, as in the example.
-#' The table contains no cases and no labels.
+#' Data sets of one family have related errors. Therefore average within families first, as in the
+#' example.
 #'
 #' @format A data frame with a row for each system and 13 columns:
 #' \describe{
@@ -95,21 +96,20 @@
 #'   \item{kind}{kind of the raters, `"crowd"` or `"expert"`}
 #'   \item{categories}{number of categories}
 #'   \item{n}{number of cases on which the system is evaluated}
-#'   \item{truth}{share of these cases on which the system is right}
-#'   \item{estimate}{its estimated accuracy}
-#'   \item{sampling}{standard error of the estimate from sampling}
+#'   \item{truth}{true accuracy: share of these cases on which the system is right}
+#'   \item{estimate}{estimated accuracy}
+#'   \item{sampling}{standard error of the estimate from sampling of cases}
 #'   \item{rater_error}{estimated share of wrong ratings}
-#'   \item{gap}{estimated accuracy if the system's errors are independent of those of the raters,
-#'     minus the estimate if all errors are shared}
-#'   \item{independence_weight}{total weight, in the average over models, of the models in which the
-#'     errors of raters are independent, 0 to 1}
-#'   \item{dependence_weight}{0 to 1: the term for shared errors in the variance of the interval is
-#'     multiplied by it; `s` in [estimate_accuracy()]}
-#'   \item{base_rate_range}{largest minus smallest accuracy of the system, over all shares of the
-#'     true categories (base rates) with which the ratings are compatible}
+#'   \item{gap}{estimated accuracy if the errors of the system and of the raters are independent,
+#'     minus the estimate if the system shares all errors of the raters}
+#'   \item{independence_weight}{weight, 0 to 1, of the models with independent errors of the raters
+#'     in the average over models of method `"average"`}
+#'   \item{dependence_weight}{number, 0 to 1, by which the variance of the estimate due to shared
+#'     errors is multiplied in the interval}
+#'   \item{base_rate_range}{largest minus smallest accuracy of the system, over all base rates
+#'     (shares of the true categories) that are compatible with the ratings}
 #'   \item{open_share}{share of the cases whose truth was not given to the estimate; here 1}
 #' }
-#'
 #' @source Computed by data-raw/reference_sets.R in the sources of the package. For an estimate from
 #'   your data, [tidy()][tidy.accuracy_estimate] returns the same numbers, most of them in table
 #'   `"details"`.

@@ -164,22 +164,17 @@ format_answers <- function(x) {
 
 #' Single-category ratings from answers with several labels
 #'
-#' Converts answers that may have several labels (multi-label answers) to ratings with one category,
-#' which most methods require.
-#'
-#' * Without `label`, the labels are the categories, and every answer should have one label. The
-#'   argument `several` specifies what happens to answers with several labels. An answer without a
-#'   label becomes a missing rating.
-#' * With `label`, a rating is `"yes"` if the answer contains this label, and otherwise `"no"`, also
-#'   for an empty answer. To use all labels, call `single_label()` once per label.
+#' Converts answers that may have several labels to ratings with one category, which most functions
+#' require. To use all labels, call `single_label()` once per label.
 #'
 #' @param x [ratings()] with `repeats = "labels"`, or a [crowdtruth()] result. Ratings with one
 #'   category are returned unchanged, unless `label` is given.
-#' @param label A label, a string. Ratings are then `"yes"` if an answer contains it, and otherwise
-#'   `"no"`. With `NULL`, the default, the labels are the categories of the ratings.
+#' @param label A label, a string. Ratings are then `"yes"` if the answer contains the label and
+#'   otherwise `"no"`. With `NULL`, the default, the labels are the categories of the ratings, and
+#'   answers without labels are missing ratings.
 #' @param several What to do with answers with several labels if `label` is `NULL`. `"error"` (the
 #'   default): fail. `"omit"`: make them missing ratings.
-#' @param ... Not used.
+#' @param ... Not used; catches misspelt arguments.
 #' @return A [ratings()] object. Systems are kept. With `label`, their predictions also become
 #'   `"yes"` and `"no"`.
 #' @family CrowdTruth

@@ -141,66 +141,56 @@ check_labels_shared <- function(columns, arg) {
 #' Returns the ratings, the answers of systems, and summaries of both as tables.
 #'
 #' @param x A [ratings()] object.
-#' @param row.names,optional Required by the generic. Tables have no row names. A second argument
-#'   without a name is used as `what`, as in `as.data.frame(x, "covariates")`.
-#' @param what `"ratings"` (the default): one row per rating. `"systems"`: one row per prediction.
-#'   `"answers"`: one row per case and rater, with all labels of the answer. `"scores"`: one row per
-#'   case, system and category.
+#' @param row.names,optional Required by the generic function. A second argument without a name is
+#'   used as `what`, as in `as.data.frame(x, "covariates")`.
+#' @param what Name of the table, see section *Tables*; by default `NULL`, the table of ratings.
+#' @param ... Not used; catches misspelt arguments.
+#' @param spreadsheet If `TRUE`, labels that a spreadsheet would read as formulas begin with an
+#'   apostrophe. By default `FALSE`.
 #'
-#'   `"counts"`, the classification matrix: `case`, and for each category the number of raters who
-#'   chose it.
-#'
-#'   `"patterns"`: one row per pattern. Cases with the same ratings, the same answers of systems and
-#'   the same covariates are one pattern. All fits of this package use patterns. A user-defined
-#'   model should use them too: its computing time then depends on the number of patterns instead of
-#'   the number of cases.
-#'
-#'   `"covariates"`: one row per case, with `case`, the columns that identify the case if there
-#'   are several (see [ratings()]), and its covariates. Join this table with others by `case`.
-#'
-#'   `"workers"`: one row per worker of a crowd from [simulate_crowd()], with its `kind`.
-#'
-#'   `"raters"`: one row per rater, with its number of `ratings` and its `agreement`: among pairs of
-#'   a rating of the rater and a rating of another rater on the same case, the share of equal pairs.
-#'   If there are reruns, `rerun_agreement` is the share of equal pairs of reruns of the rater. If
-#'   there are groups, `group` is the name of its group.
-#'
-#'   `"categories"`: one row per category, with the number of `ratings` and their `share` of all
+#' @section Tables:
+#' * `"ratings"`: one row per rating, with `case`, `rater` (`NA` if raters are not identified) and
+#'   `rating` (a factor with all categories as levels). If they exist, also `confidence` (an ordered
+#'   factor), `abstained` (`TRUE` if the rater abstained; `rating` is then `NA`), `rater_group`,
+#'   `weight` of the case, and covariates.
+#' * `"systems"`: one row per prediction, with `case`, `system` and `prediction`. If systems
+#'   abstained, also `abstained`.
+#' * `"scores"`: one row per case, system and category, with `case`, `system`, `category` and
+#'   `score`.
+#' * `"answers"`: one row per case and rater, with `case`, `rater` and `labels`, a list of factors
+#'   with all labels of the answer. Only this table contains answers without labels.
+#' * `"counts"`: one row per case, with `case`, and for each category the number of raters who chose
+#'   it.
+#' * `"patterns"`: one row per pattern, for user-defined models. Cases with the same ratings, the
+#'   same answers of systems and the same covariates have the same pattern. Columns are a factor for
+#'   each rater; or, if raters are not identified or rate a case more than once, the number of
+#'   ratings in each category. Then follow a factor for each system, the covariates, and `n`, the
+#'   number of cases or their total weight.
+#' * `"covariates"`: one row per case, with `case`, the columns that identify the case if there are
+#'   several (see [ratings()]), and its covariates.
+#' * `"raters"`: one row per `rater`, with the number of `ratings` and the `agreement` with other
+#'   raters: the share of equal pairs of a rating of this rater and a rating of another rater on the
+#'   same case. If there are reruns, `rerun_agreement` is the share of equal pairs of reruns of the
+#'   rater. If there are groups, `group` is the group of the rater.
+#' * `"categories"`: one row per `category`, with the number of `ratings` and their `share` of all
 #'   ratings.
+#' * `"groups"`: one row per `group` of several raters, see [rater_groups]. Columns are the number
+#'   of `raters`; their `agreement` with each other; `votes`, the number of cases with a vote; and
+#'   `split`, the number of cases without a vote because of a tie.
+#' * `"system_agreement"`: one row per `system`, with `cases`, the number that it answered;
+#'   `unrated`, the number of these without ratings; and `agreement`, the share of the ratings of
+#'   these cases that are equal to its answer.
+#' * `"workers"`: one row per worker of a crowd from [simulate_crowd()], with `worker` and its
+#'   `kind`.
 #'
-#'   `"groups"`: one row per group of several raters, with the number of `raters` and their
-#'   `agreement` with each other. `votes` is the number of cases with a vote, and `split` the number
-#'   of cases without a vote because of a tie.
-#'
-#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, and the
-#'   number of these without ratings (`unrated`). `agreement` is the share of the ratings of these
-#'   cases that are equal to its answer.
-#' @param ... Not used.
-#' @param spreadsheet Is the table for a spreadsheet? If `TRUE`, labels that a spreadsheet would
-#'   read as formulas begin with an apostrophe.
-#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame.
-#'   * Ratings: `case`, `rater` (`NA` if raters are not identified) and `rating` (a factor with all
-#'     categories as levels). If they exist, also `confidence` (an ordered factor), `abstained`
-#'     (`TRUE` if the row is an abstention; its `rating` is then `NA`), `rater_group`, and the
-#'     `weight` and the covariates of the case.
-#'   * Systems: `case`, `system` and `prediction`. If systems abstained, also `abstained` (`TRUE` if
-#'     the row is an abstention; its `prediction` is then `NA`).
-#'   * Scores: `case`, `system`, `category` and `score`.
-#'   * Answers: `case`, `rater` and `labels`, a list of factors, empty for an answer without labels.
-#'     Other tables do not contain answers without labels.
-#'   * Patterns: a factor for each rater. If raters are exchangeable or rate a case more than once,
-#'     a column for each category with the number of ratings instead. The next columns are a factor
-#'     for each system, the covariates, and `n`, the number of cases or their total weight.
-#'
-#'   If raters have names, [ratings()] converts the tables of ratings and systems back to the same
-#'   object, without cases and raters that have no rating.
+#' @return `tidy(x, what)`: a tibble. `as.data.frame()`: the same table as a data frame.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
-#'   `systems` and `patterns`; `agreement`, the share of pairs of raters that agree; Fleiss'
-#'   `kappa`; and `chance_kappa`, the kappa of Lehner (2015), with chance agreement 1 / number of
-#'   categories. The last three are `NA` for answers with several labels.
+#'   `systems` and `patterns`; `agreement`, the share of equal pairs of ratings of the same case;
+#'   Fleiss' `kappa`; and `chance_kappa`, the kappa of Lehner (2015) with chance agreement 1 /
+#'   number of categories. The last three are `NA` for answers with several labels.
 #'
-#'   `format()`: these numbers in one line.
+#'   `format()`: some of these numbers in one line.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

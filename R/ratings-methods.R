@@ -108,8 +108,9 @@ category_counts <- function(x) {
 #' @param x A [ratings()] object, or an object that [as_ratings()] accepts.
 #' @param rater1,rater2 Names of two raters or systems.
 #' @param ... Not used; catches misspelt arguments.
-#' @return A `table`, categories of `rater1` x categories of `rater2`, over the cases that both
-#'   rated, weighted if `x` has weights. Reruns of a rater are one vote, see [rater_groups].
+#' @return A `table` with the categories of `rater1` in rows and of `rater2` in columns. A cell is
+#'   the number, or total weight, of the cases that both rated in this way. Reruns of a rater are
+#'   one vote, see [rater_groups].
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

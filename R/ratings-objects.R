@@ -3,69 +3,62 @@
 #' Conversion to ratings
 #'
 #' Converts data frames, matrices, tables and objects of other packages to a [ratings()] object.
-#' Every function that works on ratings calls `as_ratings()` on its first argument. If the roles of
-#' columns must be given (for example of systems or weights), call [ratings()] directly.
+#' Functions that take ratings call `as_ratings()` on their first argument. To give columns a role,
+#' such as `systems` or `weights`, call [ratings()] directly.
 #'
-#' * **[ratings()]** are returned as they are. A **[crowdtruth()]** result returns its ratings.
 #' * A **matrix** has cases in rows and raters in columns.
-#' * A **data frame** with the columns `case`, `rater` and `rating` has one row per rating, like the
-#'   results of [as.data.frame()][as.data.frame.ratings] and the files of [read_ratings()]. Any
-#'   other data frame has one row per case: columns whose names begin with `system` are systems, and
-#'   all others are raters. In both, columns called `case` and `weight` have these roles; see
-#'   Identifiers for other names. A warning lists columns that share no label with other raters.
-#' * A **[table][base::table]** is the agreement matrix of two raters, with the same categories in
-#'   rows and columns; its cells are numbers of cases.
-#' * A **lazy table** of \pkg{dbplyr} is read like a data frame, in its database; see
-#'   [ratings-database].
-#' * **Counts** of ratings (cases x categories) need `counts`: in
-#'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
-#'   category.
+#' * A **data frame** with the columns `case`, `rater` and `rating` has one row per rating. Any
+#'   other data frame has one row per case. Columns whose names begin with `system` are then
+#'   systems, and the others are raters. Columns called `case` and `weight` have these roles. For
+#'   other names, see section *Identifiers*.
+#' * A **[table][base::table]** is the agreement matrix of two raters: rows are the categories of
+#'   one rater, columns those of the other, and cells are numbers of cases.
+#' * **Counts** of ratings (cases x categories) need the argument `counts`, as in
+#'   `as_ratings(x, counts = everything())`.
+#' * A **lazy table** of \pkg{dbplyr} is read like a data frame, see [ratings-database].
+#' * **[ratings()]** are returned unchanged. From a **[crowdtruth()]** result, its ratings are
+#'   returned.
 #'
 #' Answers with several labels are an error; [single_label()] converts them.
 #'
 #' @section Identifiers:
-#' Without a column `case`, a column called `id`, `.id`, `item`, `unit`, `subject`, `doc_id`,
-#' `text_id` or similar identifies the case, in any capitals and in the plural. So does a first
-#' column called `X` with different values, as [utils::read.csv()] names row names. In data with a
-#' row per case, the values must be different in all rows. A second identifier, with repeated
-#' values, becomes a covariate. A column called `truth` or `gold` is not a rater. A column called
-#' `epoch`, `run`, `model` or `population` is a rater if other raters use the same labels, as in
-#' data with the columns `human` and `model`. If the role of a column is not clear from its name
-#' and values, an error shows calls of [ratings()] that give the column a role.
-#' [ratings()] applies the same rules if `raters` is a range or a pattern, such as `everything()`.
-#' Raters that are named one by one stay raters.
-#'
-#' If a data frame has a column `Population`, and all other columns have two values, it is a table
-#' of diagnostic tests in the format of \pkg{runjags}. The population becomes a covariate, for
-#' `base_rates = ~ Population` of [rater_model()].
+#' Some column names give a column a role. [ratings()] uses the same rules if `raters` is a range or
+#' a pattern, such as `everything()`.
+#' * Without a column `case`, a column called `id`, `item`, `unit`, `subject`, `doc_id`, `text_id`
+#'   or similar identifies the case. So does a first column called `X`. In data with one row per
+#'   case, its values must differ in all rows. A second identifier, with repeated values, becomes a
+#'   covariate.
+#' * A column called `truth` or `gold` is not a rater.
+#' * A column called `epoch`, `run`, `model` or `population` is a rater if it has the labels of the
+#'   other raters.
+#' * A column `Population` is a covariate if all other columns have two values, as in data of
+#'   diagnostic tests.
+#' * If the role of a column is not clear, an error shows how to give it a role in [ratings()].
 #'
 #' @section Objects of other packages:
-#' * **\pkg{quallmer}**: Each run (class `qlm_coded`) is a rater, as in
-#'   `as_ratings(run1, run2, rating = sentiment)`. Raters have the names of the arguments or,
-#'   without these, of the runs. Human coders are experts, and other runs are models. A run that is
-#'   marked as gold becomes the `truth`, if there are other runs.
-#' * **\pkg{vitals}**: A `Task`, its samples and the result of `vitals_bind()` have a row per answer
-#'   of the evaluated system. Each answer is a case, so that epochs are separate cases,
-#'   and the scorer is the rater. In `as_ratings(task1, task2)` the scorers are raters of the same
-#'   cases if both tasks have the same answers to all samples.
-#' * **\pkg{haven}**: Columns with value labels are read as factors of these labels, with a message.
-#'   Values that are declared to be missing are missing ratings.
-#' * **\pkg{evaluatellm}**: An error, because its scores are not answers.
-#'
+#' * **\pkg{quallmer}**: In `as_ratings(run1, run2, rating = sentiment)`, each run (class
+#'   `qlm_coded`) is a rater, with the name of the argument or of the run. Human coders have
+#'   `rater_kind = "expert"`, other runs `"model"`. A run that is marked as gold becomes the
+#'   `truth`.
+#' * **\pkg{vitals}**: A `Task`, its samples or the result of `vitals_bind()` has a row per answer
+#'   of the evaluated system. Each answer is a case, and its scorer is a rater. In
+#'   `as_ratings(task1, task2)` the scorers rate the same cases, if both tasks have the same answers
+#'   to all samples.
+#' * **\pkg{haven}**: Columns with value labels are read as factors. Values that are declared
+#'   missing are missing ratings.
 #' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
 #'   codes
 #' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is reported
-#' @param x An object of one of the types in Details.
+#' @param x An object of one of the types in section *Details*.
 #' @param ... Arguments of [ratings()], such as `counts`, `categories` and `ordered`. For objects of
 #'   other packages, also further objects of the same type.
-#' @param rating For runs of \pkg{quallmer}: the variable of the codebook, as a column name. It is
-#'   required if there are several variables. For several variables, such as `everything()`, the
-#'   value is a list with ratings for each variable.
-#' @param votes For [ratings()] objects. If `TRUE`, the ratings of each group of raters, and the
-#'   reruns of each rater, are combined into one vote. The default is `FALSE`. Fits use these votes;
-#'   see [rater_groups].
-#' @param arg Name of the argument in error messages, a string, for functions that call this
-#'   function. By default `"x"`.
+#' @param rating For runs of \pkg{quallmer}: the column of the coded variable; required if there are
+#'   several variables. If several columns are selected, the value is a list of `ratings` objects,
+#'   named by variable.
+#' @param votes For [ratings()] objects: if `TRUE`, combines the ratings of each group of raters,
+#'   and the reruns of each rater, into one vote, see [rater_groups]. The default is `FALSE`.
+#' @param arg Name of the argument `x` in error messages, a string, by default `"x"`. For functions
+#'   that call `as_ratings()`.
 #' @return A [ratings()] object.
 #' @family data
 #' @examples

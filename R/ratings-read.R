@@ -1,25 +1,23 @@
 #' Read ratings from files
 #'
 #' Reads files of annotation tools, crowdsourcing platforms and evaluations of language models, and
-#' returns a [ratings()] object. Cases, raters, labels and truths are read as text, so that a
-#' category `1` stays `"1"` and a case `007` stays `"007"`. Other columns, such as weights and
-#' covariates, are numbers or logicals if all their values are plain numbers, or `TRUE` and `FALSE`.
-#' Numbers with leading zeros, or with more than 15 digits, stay text.
-#'
+#' returns a [ratings()] object. Cases, raters, labels and truths are read as text, so that a case
+#' `007` stays `"007"`. Other columns, such as weights and covariates, become numbers or logicals if
+#' all their values can be converted.
 #' @section Formats:
 #' | `format` | kind of file | `case`, `rater`, `rating` by default |
 #' |---|---|---|
 #' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
 #' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
-#' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the name of the control |
+#' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the control |
 #' | `"label_studio_min"` | Label Studio, JSON-MIN or CSV | `id`, `annotator`; give `rating` |
 #' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
-#' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
+#' | | Prodigy, JSONL, single labels | `_task_hash`, `_annotator_id`, `answer` |
 #' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
-#' | `"argilla"` | Argilla, JSON or JSONL | `id`, `user`, the name of the question |
-#' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.` |
+#' | `"argilla"` | Argilla, JSON or JSONL | `id`, `user`, the question |
+#' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.*` |
 #' | `"appen"` | Appen or Figure Eight, full report | `_unit_id`, `_worker_id`, the question |
-#' | `"toloka"` | Toloka, TSV | task, `ASSIGNMENT:worker_id`, the column `OUTPUT:` |
+#' | `"toloka"` | Toloka, TSV | the task, `ASSIGNMENT:worker_id`, the column `OUTPUT:*` |
 #' | `"inspect"` | a log of Inspect, JSON or `.eval` | `result`, `scorer`, `value` |
 #' | `"promptfoo"` | results of promptfoo, JSON or JSONL | `result`, `assertion`, `verdict` |
 #' | `"deepeval"` | a test run of DeepEval, JSON | `result`, `metric`, `verdict` |
@@ -28,82 +26,82 @@
 #' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
-#' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
-#' formats except tables need the package \pkg{jsonlite}. `path` may also be a folder with the files
-#' `ratings.csv` (columns `case`, `rater`, `rating`) and optionally `systems.csv` (`case`, `system`,
-#' `prediction`). Prodigy names sessions without a name by the time of their start. A file with such
-#' sessions, or an old file without sessions, is read as one annotator. Other columns can be used
-#' too: the field `name` in the data of a Label Studio task is the column `data.name`. If there are
-#' several files, the column `file` contains their names.
+#' The last column of the table lists the columns that `case`, `rater` and `rating` select by
+#' default. "The question" (control, column) is used if there is only one; otherwise give `rating`.
+#' Other columns of a file can be given instead. Nested fields of JSON have names with dots, such as
+#' `meta.judge`.
 #'
-#' @section Missing values and dropped rows: A row of a table that ends early is filled with empty
-#' fields; a row with too many fields is an error. Rows without case, rater and rating are dropped.
-#' In tables with a row per case, copies of a row (equal in all columns that are read) are dropped,
-#' too. A title above a sheet, and the rows in which Qualtrics describes its columns, are dropped
-#' too. `NaN` and `Infinity`, which Python writes into JSON, are missing values. Verdicts that a
-#' tool could not parse, and answers in Argilla that were not submitted, are missing ratings.
-#' Rejected assignments, and workers that Appen marks as tainted, are dropped. Known truth in files
-#' of Appen and Toloka becomes the `truth`, if it is a category; `truth = NULL` ignores it. A
-#' warning of class `fallible_warning_left_out` lists all dropped rows, answers and truths.
+#' Files may be compressed by gzip. Formats based on JSON need the package \pkg{jsonlite}. `path`
+#' may also be a folder with the file `ratings.csv` (columns `case`, `rater`, `rating`) and
+#' optionally `systems.csv` (columns `case`, `system`, `prediction`). If there are several files,
+#' the additional column `file` contains their names.
+#'
+#' @section Dropped rows and missing ratings:
+#' Dropped are: rows without case, rater and rating; repeated copies of a row, in tables with a row
+#' per case; assignments that were rejected or not completed; and answers of workers who failed
+#' Appen's test questions. Verdicts that a tool could not parse, and answers that were not
+#' submitted, are missing ratings. A warning of class `fallible_warning_left_out` lists what was
+#' dropped.
+#'
+#' Labels in `na` are missing ratings; capitals and surrounding blanks are ignored. A warning of
+#' class `fallible_warning_missing` lists these labels and their numbers (a message, if `na` is
+#' given).
+#'
+#' Known answers in files of Appen and Toloka become the `truth` of the cases; `truth = NULL`
+#' ignores them.
 #'
 #' @section Cases in several files:
-#' An identifier is the same case in all files in three situations: the tool has unique identifiers
-#' (annotation tools and crowdsourcing), the column is called `case`, or each file is a rater.
-#' In results of evaluations, a case is identified by its run and its sample. Therefore sample 1 of
-#' two tasks is two cases, and a sample that was scored again is the same case. If other files share
-#' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
-#' `file = list(same_cases = TRUE)`, whatever `repeats` is.
+#' Equal identifiers in several files are the same case if the files are from an annotation tool or
+#' a crowdsourcing platform. They are also the same case if their column is called `case`, or if
+#' each file is a rater (`rater = file`). In evaluations of language models, a case is a sample in
+#' one run: sample 1 of two runs is two cases. In all other files, equal identifiers are an error of
+#' class `fallible_error_repeat`. To resolve it, give `case = c(file, id)` if they are different
+#' cases, or `file = list(same_cases = TRUE)` if they are the same.
 #'
 #' @section Models among the raters:
-#' `systems = c("gpt-4o")` names the raters that are systems. Predictions in a project of Label
-#' Studio are read as answers of systems. In results of evaluations (Inspect, promptfoo, DeepEval,
-#' OpenAI evals, lm-evaluation-harness) the judges are raters of the answers of the evaluated model.
-#' Judges are language models by default. Scorers, assertions and metrics that are known to be
-#' programs have `rater_kind = "tool"`. The sample of Inspect is the covariate `sample`: if samples
-#' were run in several epochs, use it as `cluster` of [estimate_accuracy()].
+#' To evaluate a model that is among the raters, name it in `systems`, as in `systems = "gpt-4o"`.
+#' Predictions in a Label Studio project are read as answers of systems.
+#'
+#' In results of evaluations (Inspect, promptfoo, DeepEval, OpenAI evals, lm-evaluation-harness),
+#' the raters are the judges of the answers of the evaluated model. Their `rater_kind` is `"model"`,
+#' or `"tool"` if the judge is known to be a program; a message reports it. The sample of Inspect
+#' becomes the covariate `sample`. If samples were run several times, give it as `cluster` to
+#' [estimate_accuracy()].
 #'
 #' @section Untrusted files:
-#' Files are parsed, and code in them is never run. An archive (`.eval`, `.xlsx`) with a link, or
-#' with a path outside the folder into which it is unpacked, is an error of class
-#' `fallible_error_archive`. The unpacked size of a file, and its numbers of columns and cells, are
-#' limited: see [fallible-limits].
-#'
-#' @section Labels:
-#' Labels are compared with `na` regardless of capitals and surrounding blanks. A warning of class
-#' `fallible_warning_missing` (a message, if `na` is given) lists the labels that became missing
-#' ratings, with their numbers, except empty fields and `NA`. `clean_labels = TRUE` merges labels
-#' that differ only in capitals and blanks into the most frequent of them. Similar names of cases or
-#' raters are not merged; a warning of class `fallible_warning_names` lists them.
-#'
+#' Code in files is never run. An archive (`.eval`, `.xlsx`) with links or unsafe paths is an error
+#' of class `fallible_error_archive`. For the largest sizes of files, see [fallible-limits].
 #' @srrstats {UL1.4b} examples are files as tools write them
-#' @param path A file; several files (names of the vector, if any, name the files); or a folder with
-#'   `ratings.csv`, or with files in one format.
-#' @param format Format of the file, see Formats; by default, it is detected.
-#' @param case,rater,rating,raters,counts Columns, as in [ratings()]. Wide tables need `raters`, a
-#'   column for each rater. Tables of counts need `counts`, one column per category with the number
-#'   of raters who chose it. Tables with a row per rating need `case`, `rater` and `rating`, whose
-#'   defaults are in Formats.
-#' @param systems `TRUE`, the default, uses the systems that the format contains, and the file
-#'   `systems.csv` or `systems.csv.gz` next to a table of ratings, if it exists. `FALSE` uses no
-#'   systems. Otherwise names of raters that are systems, or a path or data frame of predictions.
-#'   The columns of predictions are `case`, `system` and `prediction`, or have the names given in
-#'   `case`, `rater` and `rating`. In wide tables, `systems` may also be columns.
-#' @param na Labels that mean a missing rating or an unknown `truth`. Empty fields are missing, too.
-#'   Of the default labels, `"-"` is an answer if `"+"` also occurs.
-#' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
-#' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
-#'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line
-#'   into most fields); `encoding` of text, if not UTF-8 or UTF-16; `skip`, the number of lines
-#'   above the table; `sheet`, the name or number of the sheet of an Excel file (by default the
-#'   first), and `range`, its cells, such as `"A3:D20"`; `same_cases`, `TRUE` if an identifier in
-#'   several files is the same case.
+#' @param path A file; a vector of files, whose names, if any, replace the file names; or a folder
+#'   with `ratings.csv` or with files of one type.
+#' @param format Format of the file, see section *Formats*; by default, it is detected.
+#' @param case,rater,rating,raters,counts Columns, as in [ratings()]. A table with a row per rating
+#'   needs `case`, `rater` and `rating`; section *Formats* lists their defaults. A table with a row
+#'   per case needs `raters`, a column for each rater. A table of counts needs `counts`, a column
+#'   for each category.
+#' @param systems The systems. `TRUE`, the default: systems that the file contains and, for a table,
+#'   the file `systems.csv` or `systems.csv.gz` in the same folder. `FALSE`: no systems. Otherwise
+#'   one of: names of raters that are systems; columns of a table with a row per case; a data frame
+#'   or file of predictions. Predictions have the columns `case`, `system` and `prediction`, or the
+#'   names given in `case`, `rater` and `rating`.
+#' @param na Labels that mean a missing rating or an unknown truth. Empty fields are missing, too.
+#'   If the labels include `"+"`, the default does not treat `"-"` as missing.
+#' @param clean_labels If `TRUE`, merges labels that differ only in capitals and blanks; by default
+#'   `FALSE`.
+#' @param file A list of settings for unusual tables:
+#'   * `sep`: the character that separates columns; by default, it is detected.
+#'   * `encoding`: encoding of the text, if not UTF-8 or UTF-16.
+#'   * `skip`: number of lines above the table.
+#'   * `sheet`, `range`: name or number of the sheet of an Excel file (by default the first), and
+#'     its cells, such as `"A3:D20"`.
+#'   * `same_cases`: `TRUE` if equal identifiers in several files are the same case.
 #' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not treated as missing
 #'   by `na`.
-#' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
-#'   `rater_groups` and its other arguments.
-#' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was
-#'   dropped. A file that cannot be read is an error of class `fallible_error_file`, which gives the
-#'   line, if it is known.
+#' @param ... Other arguments of [ratings()], such as `categories`, `ordered`, `repeats`, `weights`,
+#'   `rater_kind` and `rater_groups`.
+#' @return A [ratings()] object. A file that cannot be read is an error of class
+#'   `fallible_error_file`. Names of cases or raters that differ only in capitals or blanks cause a
+#'   warning of class `fallible_warning_names`.
 #' @family data
 #' @examples
 #' folder <- tempfile()

@@ -1,49 +1,7 @@
-#' @section Profiles:
-#' `interval = "profile"`, for method `"joint"`, fixes the accuracy of the system at a value and
-#' maximises the log posterior over all other parameters. The interval ends where this maximum is
-#' below the overall maximum by half the `conf_level` quantile of chi-squared with one degree of
-#' freedom. It uses no random numbers, and is several times faster than a bootstrap. If a limit is 0
-#' or 1, the interval is one-sided. `std.error` is the standard error of a normal interval with the
-#' same width. The interval is `NA`, with a reason, if the prior is estimated from the same ratings
-#' (`prior = "pooled"`) or weights are not counts. Like a bootstrap, it contains only sampling
-#' error.
-#'
-#' @section Calibration samples:
-#' Constant systems give the same answer to all cases, such as `systems = c(app = "pass")`. Their
-#' accuracy can be estimated from one rater (or the vote of one of the [rater_groups]) and a
-#' calibration sample from other data, `known_raters = list(judge = counts)`. The estimate is the
-#' base rate of this answer, corrected for the rater's errors in the sample. Formulas, intervals and
-#' missing values are explained in the section of the same name in [fit_raters()]. `method` and
-#' `interval` of the result are `"calibrated"`; the argument `interval` can only be `"none"`. With
-#' `by`, all groups have the same sample. The estimate assumes that the rater makes the same errors
-#' on these cases as on the sample. The printed result shows the error of the estimate if the rater
-#' chose the category in 5 of 100 more of these cases, whatever their truth. In public results of
-#' language models as judges, 135 pass rates were estimated with a calibration sample from another
-#' subset of the benchmark: 90% intervals covered .51 of them. With 25 random labels of the same
-#' subset, they covered .89. Systems whose answers differ between cases are an error: the sample
-#' does not show which errors rater and system share.
-#'
-#' @section Groups and clusters:
-#' With `by`, every group of cases is fitted separately; groups share neither raters' accuracy nor
-#' base rates. In simulations of four groups of 50 or 200 cases, separate fits increased the root
-#' mean squared error by at most 7% if groups were the same. One fit for all groups increased it by
-#' up to 45% if they differed. If only some parameters differ, a formula of covariates needs fewer
-#' parameters: see [rater_model()]. The result is a list; see [accuracy_by_group]. If package
-#' \pkg{future} has a plan that is not sequential, its workers fit the groups, with the same
-#' results. If a worker dies, there is an error of class `fallible_error_worker`. Its field
-#' `finished` contains the results of the other groups.
-#'
-#' Cases of one patient, or passages of one document, are not independent. With `cluster`, a
-#' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
-#' `"average"`: its sampling error is multiplied by the ratio of two bootstrap standard errors of
-#' the joint estimate, with and without clusters). Estimates do not change. With fewer than about 20
-#' clusters, intervals are too short; with one cluster they are `NA`.
-#'
-#' @param by Groups of cases. The bare or quoted name of a covariate of `x` (see [ratings()]), or an
-#'   expression of covariates only; a vector whose names are cases; or a data frame with a column
-#'   `case` and one other. A covariate takes precedence over an object of the same name. Every case
-#'   needs a value. A vector without names is matched by position. This is accepted only if the data
-#'   of [ratings()] had a row per case, and `x` still has all cases in that order.
+#' @param by Groups of cases for which accuracies are estimated separately. Either the name of a
+#'   covariate of `x` (see [ratings()]), quoted or not, or an expression of covariates; or a vector
+#'   of groups named by case; or a data frame with a column `case` and a column of groups. Every
+#'   case needs a value. `NULL`, the default, for a single estimate from all cases.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

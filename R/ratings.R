@@ -2,164 +2,140 @@
 
 #' Ratings of cases by raters, with the answers of systems
 #'
-#' Collects the ratings that raters gave to cases, and the answers of automated systems, in one
-#' checked object. All other functions of the package use this object. Systems never count as
-#' raters. A single rater is enough for [estimate_accuracy()] and [fit_raters()] if the truth of
-#' some cases, or the errors of the rater, are known. Most other functions need at least two raters.
+#' Collects ratings in one checked object, from which the other functions of this package start.
+#' *Raters* are people or programs who assigned a category to each case. *Systems* are classifiers
+#' whose accuracy is to be estimated; they never count as raters. Most functions need at least two
+#' raters. For one rater, see [estimate_accuracy()] and [fit_raters()].
 #'
 #' @section Layouts:
-#' * **Wide**: a data frame with one row per case. `raters` names the columns of the raters;
-#'   `systems` and `case` are optional.
-#' * **Long**: a data frame with one row per rating, and the columns `case`, `rater` and `rating`.
-#'   Use it if each rater rates only a few cases, as in crowdsourcing.
-#' * **Matrix**: cases in rows, raters in columns; row names, if any, name the cases.
-#' * **Table**: an agreement matrix of class [table][base::table]. Rows are the categories of one
-#'   rater, columns those of another, and cells are numbers of cases; see [as_ratings()].
-#' * **Counts**: one column per category, with the number of raters who chose it (`counts`). Raters
-#'   are then exchangeable: it is unknown which rater gave which rating.
+#' * **Wide**: a data frame with one row per case. `raters` selects the columns of the raters.
+#' * **Long**: a data frame with one row per rating. `case`, `rater` and `rating` select its
+#'   columns.
+#' * **Matrix**: cases in rows, raters in columns. Row names, if any, name the cases.
+#' * **Table**: the agreement matrix of two raters, of class [table][base::table]. Rows are the
+#'   categories of one rater, columns those of the other, and cells are numbers of cases.
+#' * **Counts**: one row per case and one column per category (`counts`), with the number of raters
+#'   who chose the category. It is then unknown which rater gave which rating.
+#' * **Lazy table** of \pkg{dbplyr}: a table in a database, in the wide, long or counts layout; see
+#'   [ratings-database].
 #'
-#' Ratings may be factors, strings, logicals or numbers; they are compared as labels. A missing
-#' rating is `NA`. Columns with value labels of \pkg{haven} are read as factors. If `raters` is a
-#' range or a pattern, identifier columns that it matches are not raters; see [as_ratings()].
+#' Ratings may be factors, strings, logicals or numbers. They are compared as text. A missing rating
+#' is `NA`.
 #'
 #' @section Categories:
-#' The number of categories matters: with more categories, agreement by chance is rarer. By default,
-#' categories are the levels of the rating columns if these are factors, including unused levels,
-#' merged to one order. Otherwise they are the labels that raters used: numbers in numeric order,
-#' strings in the order of the C locale. Declare a category that exists even if no rater used it.
+#' If the rating columns are factors, the categories are their levels, including unused levels.
+#' Otherwise the categories are the labels in the ratings, numbers in numeric order and strings in
+#' the order of the C locale. The number of categories affects chance agreement. Therefore add
+#' categories that no rater used to `categories`.
 #'
-#' @section Identical cases:
-#' Cases with the same ratings and the same answers are stored once, as a *pattern*. Ten million
-#' cases rated by three raters in five categories have at most 125 patterns, if no rating is missing
-#' and there are no systems. The time for a fit depends on the number of patterns, not of cases.
-#'
-#' @section Keys of several columns:
+#' @section Cases identified by several columns:
 #' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier
-#' joins the values with slashes, `"p17/v2"`. A slash within a value becomes `"%2F"`, and a percent
-#' sign `"%25"`, so that different keys always give different identifiers. The columns are kept:
-#' `as.data.frame(x, "covariates")` returns them, and they can be used like covariates in `by` and
-#' `cluster` of [estimate_accuracy()], as in `by = app`. Models do not use them. Data frames
-#' about cases that are given to `ratings()`, [estimate_accuracy()], [fit_raters()], [with_truth()]
-#' and [as_rater_fit()] may have these columns in place of `case`. Lazy tables need a single column.
+#' joins both values with a slash, such as `"p17/v2"`. The columns can be used in `by` and `cluster`
+#' of [estimate_accuracy()], but not in models. Data frames about cases, such as known truths, may
+#' have these columns in place of `case`.
 #'
 #' @section Several labels:
-#' With `repeats = "labels"` an answer may have any number of labels. Long data then have one row
-#' per label, or one row per answer. In the second form, `rating` is a list column of labels, or one
-#' column of 0 and 1 for each label. An answer without labels (an empty list element, or 0 in all
-#' columns) is kept as an empty answer; `NA` is an answer that was not given.
+#' With `repeats = "labels"` an answer may have any number of labels. Data have one row per label,
+#' or one row per answer. With one row per answer, `rating` is a list column of labels, or several
+#' columns of 0 and 1, one for each label. An answer without labels is an empty list element, or 0
+#' in all columns. `NA` is an answer that was not given.
 #'
-#' @section Groups:
-#' Groups of a grouped data frame (of \pkg{dplyr}) are ignored, with a warning unless the data are
-#' grouped only by cases or raters. To estimate accuracy by group, make the grouping columns
-#' `covariates`, and name them in `by` of [estimate_accuracy()].
-#'
-#' @section 64-bit integers:
-#' Columns of class `integer64`, which databases return, are read as numbers if all values are below
-#' 2^53. Otherwise they are read as strings, which needs the package \pkg{bit64}.
-#'
-#' @section Databases:
-#' The ratings of a lazy table of \pkg{dbplyr} are counted in its database; see [ratings-database].
-#'
+#' @section Several variables:
+#' If raters coded several variables (a codebook), select the columns of each: in long data
+#' `rating = c(topic, tone)`, in wide data `raters = list(topic = t1:t3, tone = s1:s3)`. The value
+#' is then a list of `ratings` objects, named by variable. Arguments `categories`, `abstain`,
+#' `systems`, `truth` and `confidence` may be lists named by variable, such as
+#' `truth = list(topic = a, tone = b)`. `ordered` may be a vector named by variable. [agreement()],
+#' [compare_agreement()], [data_check()], [estimate_accuracy()] and [compare_systems()] accept the
+#' list.
 #' @srrstats {G2.5, UL1.0, UL1.1, UL3.2} `ordered`, `categories`; cases without names are numbered
 #' @srrstats {G2.13, G2.15, BS3.0, UL2.2} `NA` is a missing rating, in every layout and for every
 #'   verb
 #' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
-#' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
-#' @param ... Two more arguments for labels. `na`: labels (strings or numbers) that mean a missing
-#'   value, in ratings, answers of systems and `truth`. They are compared without regard to capitals
-#'   and surrounding blanks. By default, only `NA` is missing. `clean_labels`: `TRUE` merges labels
-#'   that differ only in capitals and blanks into the most frequent of them; the default is `FALSE`.
-#'   Messages list the labels that were found or changed. Any other argument is an error.
-#' @param raters Columns of the raters, in wide data. Here, and for all other columns, any
-#'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. For a
-#'   matrix, the default is all columns that are not systems. If the raters coded several variables
-#'   (a codebook), give a list with the columns of each variable, such as `list(topic = t1:t3, tone
-#'   = s1:s3)`; see Value.
-#' @param systems The systems. In wide data: columns. In long data: names of raters that are
-#'   systems, as strings. In any layout: a data frame with columns `case`, `system` and
-#'   `prediction`, or with the names given in `case`, `rater` and `rating`. A system may answer only
-#'   some cases. Answers to cases without ratings are kept, with a warning, but do not count in the
-#'   `n` of [estimate_accuracy()]. If raters judge whether the answers of an application are right,
-#'   give a named string such as `systems = c(app = "pass")`: the name of the application, and the
-#'   category that means "right". The accuracy of `app` is then its pass rate.
-#' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
-#'   category chosen. In wide data `case` is optional. `case` may be several columns, such as
-#'   `c(prompt, app)`; see Keys of several columns. If `rating` is several columns, each is a
-#'   variable of a codebook; see Value.
+#' @param data A data frame, a matrix, a table or a lazy table; see section *Layouts*.
+#' @param ... Two arguments for labels. `na`: labels that mean a missing value, in addition to `NA`;
+#'   capitals and surrounding blanks are ignored. `clean_labels`: if `TRUE`, merges labels that
+#'   differ only in capitals and blanks; by default `FALSE`. Any other argument is an error.
+#' @param raters In wide data, the columns of the raters. All columns are selected with
+#'   [tidyselect][tidyselect::language], such as `r1:r4`, `starts_with("rater")` or `c("x", "y")`.
+#'   Ranges and patterns skip columns with names such as `id`, see section *Identifiers* of
+#'   [as_ratings()]. For a matrix, the default is all columns that are not systems.
+#' @param systems The systems, in one of these forms:
+#'   * In wide data, columns.
+#'   * In long data, names of raters that are systems, as strings.
+#'   * In any layout, a data frame with columns `case`, `system` and `prediction`, or with the names
+#'     given in `case`, `rater` and `rating`.
+#'   * If raters judge whether the answers of an application are right, a named string such as
+#'     `systems = c(app = "pass")`. It gives the name of the application and the category that means
+#'     "right". The accuracy of `app` is then its pass rate.
+#'
+#'   A system may answer only some of the cases.
+#' @param case,rater,rating Columns of the case identifiers and, in long data, of the raters and the
+#'   ratings. In wide data `case` is optional. For several columns in `case` or `rating`, see
+#'   sections *Cases identified by several columns* and *Several variables*.
 #' @param counts Columns of counts, one per category, named after the categories.
-#' @param categories Labels of the categories, in order. See Categories. A named element recodes a
-#'   label: `c(Pneumonia = "pneumona")` merges the label `"pneumona"` into `"Pneumonia"`. If all
-#'   elements have names, the remaining categories are taken from the data.
-#' @param ordered Is the order of the categories meaningful? The default is `TRUE` if the ratings
-#'   are ordered factors. If the labels are words, also give `categories` in their order, or factors
-#'   with levels in this order. Otherwise, or if factors contradict each other, a warning follows.
-#' @param weights A column of non-negative case weights: numbers of identical cases, or
-#'   probabilities. If weights are not whole numbers, they are probabilities: cases cannot be
-#'   resampled, and standard errors and intervals are `NA`. In long data, all rows of a case have
-#'   the same weight.
-#' @param repeats Meaning of several rows of one rater on one case. `"error"`: a mistake in the
-#'   data, which is an error. `"ratings"`: independent ratings; two ratings by the same rater do not
-#'   count as agreement between raters, but each is evidence about the case. `"reruns"`: the same
-#'   question asked again (for example of a language model); the most frequent answer of the rater
-#'   counts as one vote, see [rater_groups]. `"labels"`: one answer with several labels, for
-#'   [crowdtruth()]; for other methods, see [single_label()]. If raters judge the answers of
-#'   applications, the answers of two applications or versions to the same question are two cases,
-#'   not reruns.
-#' @param rater_groups Groups of raters who share a source: a family of models, a laboratory, the
-#'   same training. Either a vector of groups named by rater; or a data frame with columns `rater`
-#'   and `group`; or, in long data, a column that is equal in all rows of a rater. A rater without a
-#'   group, or with `NA`, is a group by itself. Fits count a group as one vote; see [rater_groups].
-#' @param truth A column with the true category of each case, `NA` where it is unknown. In long
-#'   data, known values of a case must be equal. Estimates use it only with `known_truth = TRUE`,
-#'   see [estimate_accuracy()]; [truth()] returns it; [true_accuracy()] and [calibration()] also use
-#'   it.
-#' @param covariates Columns of other properties of each case, such as a site or an age. They are
-#'   used by models (see [rater_model()]) and by arguments `by` and `cluster` of
-#'   [estimate_accuracy()]; `as.data.frame(x, "covariates")` returns them. Columns are numbers,
-#'   strings, factors or logicals, without missing values. In long data they are the same in all
-#'   rows of a case. Not available for lazy tables.
+#' @param categories Labels of the categories, in order; by default `NULL`, see section
+#'   *Categories*. An element with a name merges a label into another one:
+#'   `c(Pneumonia = "pneumona")` replaces `"pneumona"` by `"Pneumonia"`. If all elements have names,
+#'   the remaining categories are taken from the data.
+#' @param ordered Are the categories ordered? By default `TRUE` if the ratings are ordered factors,
+#'   otherwise `FALSE`. If labels are words, give their order by `categories` or by factor levels.
+#'   Otherwise the order is guessed, with a warning.
+#' @param weights A column of non-negative weights of cases. Whole numbers are numbers of identical
+#'   cases. With any other weights, standard errors and intervals are `NA`. In long data, all rows
+#'   of a case have the same weight.
+#' @param repeats What several rows of one rater on one case mean:
+#'   * `"error"` (the default): a mistake in the data, which is an error.
+#'   * `"ratings"`: independent ratings. Two ratings by the same rater do not count as agreement
+#'     between raters, but each is evidence about the case.
+#'   * `"reruns"`: the same question asked again, for example of a language model. The most frequent
+#'     answer of the rater counts as one vote, see [rater_groups].
+#'   * `"labels"`: one answer with several labels, for [crowdtruth()]. For other functions, use
+#'     [single_label()].
+#' @param rater_groups Groups of raters who share a source, such as a family of language models or a
+#'   laboratory. Each group counts as one vote, see [rater_groups]. One of: a vector of groups named
+#'   by rater; a data frame with columns `rater` and `group`; in long data, a column with one value
+#'   per rater. A rater without a group, or with `NA`, is a group by itself.
+#' @param truth A column with the true category of each case, `NA` if it is unknown. In long data,
+#'   known values of a case must be equal. Estimates ignore the truth unless [estimate_accuracy()]
+#'   is called with `known_truth = TRUE`.
+#' @param covariates Columns with other properties of the cases, such as a site or an age, for
+#'   models (see [rater_model()]) and for `by` and `cluster` of [estimate_accuracy()]. They are
+#'   numbers, strings, factors or logicals, without missing values. In long data they are equal in
+#'   all rows of a case. Not available for lazy tables.
 #' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
-#'   models) or `"tool"` (other programs). Give one word for all raters, or a vector of words named
-#'   by rater (or by group); `NULL` if unknown. Intervals of [estimate_accuracy()] are wider for
-#'   machines, which share errors that ratings do not show. People, and a panel of people and
-#'   machines, have the same results as `NULL`.
-#' @param scores Scores of the systems for each category, in addition to their answers. In wide
-#'   data, a list with the systems as names, each a vector of columns with the categories as names:
-#'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,
-#'   `list(new = c(yes = "p_yes"))`; its name is its category. In any layout, a data frame with
-#'   columns `case`, `system`, `category` and `score`. Cases without a row then have `NA` scores.
-#'   See [score_metrics]. Not available for lazy tables.
+#'   models) or `"tool"` (other programs). One word for all raters, or a vector of words named by
+#'   rater or by group; `NULL`, the default, if unknown. If all raters are models or tools,
+#'   intervals of [estimate_accuracy()] are wider, because machines tend to make the same errors.
+#' @param scores Scores that the systems give to the categories, for [score_metrics]. In wide data,
+#'   a list named by system; each element is a vector of columns named by category, `list(new = c(no
+#'   = "p_no", yes = "p_yes"))`. With two categories, one of the columns is enough. In any layout, a
+#'   data frame with columns `case`, `system`, `category` and `score`. Not available for lazy
+#'   tables.
 #'
-#'   By default, scores are probabilities in \[0, 1\] that sum to one within each case. Rounding
-#'   errors of .005 per category are allowed. For other scores, only the order of the cases within a
-#'   category is used. They need `scale = "order"` in the list: `list(new = c(yes = "points"), scale
-#'   = "order")`, or `list(table, scale = "order")`.
+#'   By default, scores are probabilities that sum to one within each case, up to rounding errors of
+#'   .005 per category. For other scores, add `scale = "order"` to the list, or give
+#'   `list(table, scale = "order")` for a data frame `table`. Only the order of the cases within a
+#'   category is then used.
 #' @param confidence Confidence of the raters in their ratings. In long data a column, in wide data
-#'   a column for each rater, in the order of `raters`. Ordered factors with two to five levels, the
-#'   lowest first; logicals; or numbers in \[0, 1\], which are cut into five equal intervals. `NA`
-#'   if unknown. Only models with `confidence = TRUE` use it; see [rater_model()]. Not available for
-#'   counts, repeats and lazy tables.
-#' @param abstain Labels of raters and systems that mean "no opinion", such as `"?"` or `"cannot
-#'   tell"`, compared like `na`. Include `NA` if missing ratings (in long data, rows without a
-#'   rating) are also abstentions. This is only right for programs and tools that processed every
-#'   case. Otherwise they mean that the rater was not asked. Failed calls of a tool are not
-#'   abstentions. Consensus labels and [dawid_skene()] can use abstentions; see Abstentions in
-#'   [ground_truth()]. Not for counts, repeats, groups of raters, `confidence` and lazy tables.
+#'   a column for each rater, in the order of `raters`. Columns are ordered factors with two to five
+#'   levels, the lowest first; logicals; or numbers in \[0, 1\], which are cut into five equal
+#'   intervals. `NA` if unknown. Only models with `confidence = TRUE` use it, see [rater_model()].
+#'   Not available for counts, repeats and lazy tables.
+#' @param abstain Labels that mean "no opinion", such as `"?"` or `"cannot tell"`. Capitals and
+#'   surrounding blanks are ignored. For their use, see section *Abstentions* of [ground_truth()].
+#'   `NA` among the labels makes missing ratings abstentions. Include it only for programs that
+#'   processed every case, because otherwise a missing rating means that the rater was not asked.
+#'   Not available for counts, repeats, `rater_groups`, `confidence` and lazy tables.
 #'
-#' @return An object of class `ratings`. For counts, it also has the class `ratings_counts`. For
-#'   answers with several labels, its class is `ratings_labels` instead. There are methods for
-#'   `print()`, `summary()`, `dim()` (cases, raters), `[` (cases, raters, systems),
-#'   [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
-#'
-#'   For several variables of a codebook, the value is a list of such objects, named by variable.
-#'   Arguments `categories`, `abstain`, `systems`, `truth` and `confidence` may then be lists named
-#'   by variable, such as `truth = list(topic = a, tone = b)`, and `ordered` a vector named by
-#'   variable. [agreement()], [compare_agreement()], [data_check()], [estimate_accuracy()] and
-#'   [compare_systems()] accept such a list.
+#' @return An object of class `ratings`, or `ratings_labels` with `repeats = "labels"`. For several
+#'   variables, a list of such objects. There are methods for `print()`, `summary()`, `dim()`
+#'   (cases, raters), `[` (cases, raters, systems), [as.data.frame()][as.data.frame.ratings] and
+#'   [autoplot()][autoplot.ratings].
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
 #'   files; [conditions] for the classes of the errors.
-#' @templateVar where The layout of the data is Table 2
+#' @templateVar where Table 2 is an example of the wide layout
 #' @template ref-lehner
 #' @examples
 #' # Wide: the worked example of Lehner (2015), four raters and a system

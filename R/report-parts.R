@@ -313,16 +313,15 @@ shift_sentence <- function(checks) {
 
 #' Tables for Word and PowerPoint, and sentences for reports
 #'
-#' `flextable::as_flextable()` converts any result of this package to a table for Word, PowerPoint
-#' or a web page, of the package \pkg{flextable}. The table has the rows that `print()` shows, a
-#' title, and the notes as a footer. `report::report()`, of the package \pkg{report}, returns the
-#' sentences of [may_say()] that a result supports, and the paragraph on the method. It accepts the
-#' results of [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and
-#' [alt_test()].
+#' `flextable::as_flextable()` of the package \pkg{flextable} converts any result of fallible to a
+#' table for Word, PowerPoint or a web page. The table has the rows that `print()` shows, a title,
+#' and the notes as a footer. `report::report()` of the package \pkg{report} returns the sentences
+#' of [may_say()] that a result supports, and the paragraph on the method. It accepts the results of
+#' [estimate_accuracy()], [compare_systems()], [estimate_metrics()], [agreement()] and [alt_test()].
 #'
 #' @name as_flextable
 #' @return `as_flextable()` returns a `flextable`. `report()` returns a string of class
-#'   `report_text`, as defined by the package \pkg{report}.
+#'   `report_text`, which the package \pkg{report} defines.
 #' @family systems
 #' @examplesIf requireNamespace("flextable", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

@@ -3,22 +3,23 @@
 #' Sentences about results
 #'
 #' Writes sentences that a result supports, with intervals and assumptions, and lists common claims
-#' that it does not support. With `what = "methods"`, writes a paragraph on the method, with
-#' references. For fits without a gold standard, this paragraph contains the items of STARD-BLCM
-#' (Kostoulas et al., 2017): the priors (item 14a), the sensitivity of results to the priors (14b),
-#' and a statement that the target condition is the latent class.
+#' that it does not support. With `what = "methods"`, it writes a paragraph on the method, with
+#' references. For Bayesian fits, this paragraph contains the items that the guideline STARD-BLCM
+#' requires (Kostoulas et al. 2017): the priors, the sensitivity of results to the priors, and the
+#' target condition. The target condition is the latent class, that is, the true category, which is
+#' not observed.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()],
 #'   [agreement()] or [alt_test()]; a [fit_raters()] result with `method = "bayes"`; or a
-#'   [check_fit()] of such a fit, which adds the sensitivity to the priors to `"methods"`. For
+#'   [check_fit()] result of such a fit, which adds the sensitivity to the priors. For
 #'   `"sentences"`, the result may have several groups or variables.
 #' @param what `"sentences"` (the default) or `"methods"`.
 #' @param ... Not used; catches misspelt arguments.
 #' @return For `"sentences"`, a tibble with a row per sentence:
 #'
-#'   * `group` or `variable`: only if the result has several groups or variables.
-#'   * `system`: name of the system (for a fit, of the rater); a pair `"a - b"` for a difference;
-#'     `NA` for sentences about all systems.
+#'   * `group` or `variable`: its name, only if the result has several groups or variables.
+#'   * `system`: name of the system (for a fit, of the rater); `"a - b"` for the difference of two
+#'     systems; `NA` for sentences about all systems.
 #'   * `may`: `TRUE` if the result supports the sentence, `FALSE` for a common claim that it does
 #'     not support.
 #'   * `sentence`: the sentence.

@@ -1,23 +1,27 @@
 #' Report of the accuracy of systems
 #'
-#' Writes a report about the systems of `x` for readers who do not use R. The report contains
-#' estimates with intervals and assumptions, and their range: from the estimate if a system shares
-#' all errors of the raters to the estimate if its errors are independent. It lists sentences that
-#' the results support, and sentences that they do not support. It also describes the raters and
-#' their agreement, comparisons of systems, metrics, checks, methods with references, versions and
-#' seed. If raters are language models, it adds their [shared_errors()], the effective number of
-#' raters, the alternative annotator test ([alt_test()]), and the [disputed_cases()].
+#' Writes a report about systems (classifiers) for readers who do not use R, as a web page, a Word
+#' document or a PDF.
 #'
-#' An HTML report is one file that loads nothing from the network. A Word report can be edited. The
-#' source of the report is the R Markdown template `accuracy-report` of this package;
-#' [rmarkdown::draft()] makes a copy that you can change.
+#' The report contains:
+#' * for each system, the estimated accuracy, its interval, its assumptions, and the accuracies if
+#'   the system shares all errors of the raters and if its errors are independent;
+#' * the sentences of [may_say()] that the results support or do not support;
+#' * the raters and their agreement, comparisons of systems, other metrics, and checks of the data
+#'   and the assumptions;
+#' * the method with references, versions and the seed;
+#' * if raters are language models: their [shared_errors()], the equivalent number of independent
+#'   raters, the alternative annotator test ([alt_test()]), and the [disputed_cases()].
+#'
+#' To change the report, copy its R Markdown source with
+#' `rmarkdown::draft("report.Rmd", "accuracy-report", "fallible")`.
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @inheritParams estimate_accuracy
 #' @param x A [ratings()] object with systems, or a named list of them, one for each variable of a
 #'   codebook. The report of a list begins with a table of all variables.
-#' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html`, in
-#'   `.docx` for Word or, if LaTeX is installed, in `.pdf`.
+#' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html` (one file
+#'   that loads nothing from the network), in `.docx` for Word or, if LaTeX is installed, in `.pdf`.
 #' @param title The title of the report. `NULL`, the default, is `"Accuracy without known truth"`,
 #'   or `"Accuracy of systems"` if known truths are given.
 #' @param judges `TRUE` if the report should have the sections on language models as raters. `NULL`,
@@ -27,15 +31,15 @@
 #' @param seed Seed of the random number generator, by default 1. Two HTML reports with the same
 #'   seed and date are identical.
 #' @param date Date of the report, a string or a [Date]; `NULL` for none. By default today.
-#' @param known_truth,gold_sample Cases of known truth, and how they were sampled, as in
-#'   [estimate_accuracy()]. `known_truth = TRUE` uses the truths in `x`.
+#' @param known_truth,gold_sample Cases whose true category is known, and how they were sampled, as
+#'   in [estimate_accuracy()]. By default `NULL`, no such cases. `known_truth = TRUE` uses the
+#'   truths in `x`.
 #' @param positive The positive category, if there are two categories. Sensitivity, specificity,
 #'   predictive values and likelihood ratios are computed for it. `NULL`, the default, is the last
 #'   category.
-#' @param ... `by`: groups of cases, as in [estimate_accuracy()]; the report then has a section with
-#'   estimates for each group and comparisons of groups. `known_raters`: raters whose confusion
-#'   matrices are known; `resampling`: settings such as clusters of cases. All are arguments of
-#'   [estimate_accuracy()].
+#' @param ... Arguments of [estimate_accuracy()]: `by`, groups of cases, for a section with
+#'   estimates for each group and comparisons of groups; `known_raters`, raters whose confusion
+#'   matrices are known; `resampling`, settings such as clusters of cases.
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
 #'   error of class `fallible_error_package`.
 #' @family systems
@@ -188,21 +192,21 @@ report_format <- function(file) {
 #' Cases with the least certain labels
 #'
 #' Lists the cases with the least certain labels, with all their ratings and the answers of systems.
-#' Labels are computed by [ground_truth()]. If `x` is a fit, they come from its model; if `x` is
-#' ratings, from an average over models. The case whose label has the lowest posterior probability
-#' is first.
+#' The label of a case is its most probable category, computed by [ground_truth()]: by the model of
+#' the fit if `x` is a fit, and by an average over models if `x` is ratings. The case whose label
+#' has the lowest posterior probability is first. Cases on which all raters agree are left out.
 #'
 #' @param x A [ratings()] object or a [fit_raters()] result.
 #' @param most Largest number of cases to list; by default 15.
-#' @return A tibble with a row per case. Columns: `case`; `.fitted`, the label; `.probability`, the
-#'   posterior probability of the label; `.votes`, the number of ratings per category, as a string;
-#'   and a column for each rater and each system. Reruns of a rater are one rating, see
-#'   [rater_groups]. Raters have no columns if
-#'   they are not identified or rate a case more than once. `print()` leaves out the columns of
-#'   raters and systems if there are more than eight. Cases with fewer than two ratings and cases on
-#'   which all raters agree are left out. If the ratings do not identify labels, labels are
-#'   `NA`. The first case is then the one whose most frequent category has the smallest share of the
-#'   ratings.
+#' @return A tibble with a row per case.
+#'   * `case`: name of the case.
+#'   * `.fitted`: the label; `NA` for all cases if the ratings do not identify labels. The cases
+#'     whose most frequent category has the smallest share of the ratings are then first.
+#'   * `.probability`: posterior probability of the label.
+#'   * `.votes`: number of ratings per category, as a string. Reruns of the same language model (see
+#'     [rater_groups]) count as one rating.
+#'   * a column for each rater, if raters are identified and rate each case at most once, and a
+#'     column for each system. `print()` leaves them out if there are more than eight.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)

@@ -1,51 +1,48 @@
 #' Curves and thresholds of scores
 #'
-#' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: the ROC curve,
-#' the calibration of scores, and the choice of a threshold. No known truth is needed;
-#' [score_metrics] explains why. If the truth of some cases is known, it is used for these cases.
-#' There are no such tables for the ratings of one rater.
-#' `autoplot(x, type = "roc")` and `autoplot(x, type = "reliability")` draw the curves.
+#' Scores are numbers that a system (classifier) gives to the categories of a case. `tidy()` of an
+#' [estimate_accuracy()] result returns the ROC curve of the scores, their calibration, or a
+#' threshold of the scores that reaches a required sensitivity, specificity or cost. The truth of
+#' cases need not be known: it is replaced by weights that are computed from ratings, see
+#' [score_metrics]. `autoplot()` draws the curves, see [autoplot.accuracy_estimate()].
 #'
-#' Argument `systems` is a vector of names of systems, by default all systems with usable scores.
-#' Argument `category` is one category. For `"roc"`, the default is all categories, each with a
-#' separate curve; for `"threshold"`, `category` is required. `"reliability"` needs scores that are
-#' probabilities.
+#' All tables have the arguments `systems`, names of systems (by default all systems with scores),
+#' and `category`, the name of one category. Columns `std.error`, `conf.low` and `conf.high` are
+#' standard errors and intervals from a bootstrap of cases. They cover sampling error only, and are
+#' `NA` if the estimate has no interval. `n` is a number of cases, and `reason` is why a value is
+#' `NA`.
 #'
-#' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
-#'   distinct score, with columns `system`, `category`, `threshold`, `sensitivity` and
-#'   `specificity`. A case is classified as the category if its score is at least `threshold`; with
-#'   the threshold `Inf`, no case is. From the highest threshold to the lowest, sensitivity never
-#'   falls and specificity never rises.
-#' * `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`: for each bin of scores,
-#'   the share of cases in which `category` is true. By default, the table is for the category with
-#'   the highest score of each case, as in the metric `ece` (see [score_metrics]); column `category`
-#'   is then `NA`. Columns: `system`; `category`; `lower` and `upper`, the limits of the bin (a
-#'   score equal to `upper` belongs to the bin); `probability`, the mean score in the bin;
-#'   `estimate`, the share of cases in which the category is true; `std.error`, `conf.low`,
-#'   `conf.high`; `n`, the number of cases; `reason`, why a value is `NA`.
-#' * `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)`: the
-#'   threshold that reaches a given sensitivity or specificity, or has the lowest cost, and the
-#'   metrics at this threshold. There is a row per system and metric, with columns `system`,
-#'   `category`, `threshold`, `metric`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and
-#'   `reason`. Metrics are `"sensitivity"`, `"specificity"`, `"ppv"` (the share of cases of the
-#'   category among the cases with a score of at least `threshold`) and `"detection_prevalence"`
-#'   (the share of cases with a score of at least `threshold`).
+#' @section ROC curve:
+#' `tidy(x, "roc", category = NULL, systems = NULL)` returns sensitivity and specificity at every
+#' distinct score, by default for each category. A case is classified as the category if its score
+#' is at least the threshold. Columns: `system`, `category`, `threshold`, `sensitivity` and
+#' `specificity`.
 #'
-#' For `tidy(x, "threshold")`, exactly one of `sensitivity`, `specificity` and `cost` must be given.
+#' @section Calibration:
+#' `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)` returns the share of cases
+#' in which a category is true, for each bin of its score; there are `bins` bins of equal width from
+#' 0 to 1. By default, `category` is the category with the highest score of each case, and column
+#' `category` is `NA`. Scores must be probabilities. Columns: `system`; `category`; `lower` and
+#' `upper`, the limits of the bin; `probability`, the mean score in the bin; `estimate`, the share
+#' of cases in which the category is true; `std.error`; `conf.low`; `conf.high`; `n`; `reason`.
+#'
+#' @section Threshold:
+#' `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)` chooses
+#' a threshold for one category. Give exactly one of:
 #'
 #' * `sensitivity`: the smallest acceptable sensitivity, in (0, 1]. Among the thresholds that reach
 #'   it, the one with the highest specificity is chosen.
-#' * `specificity`: the smallest acceptable specificity. Among the thresholds that reach it, the one
-#'   with the highest sensitivity is chosen.
+#' * `specificity`: the smallest acceptable specificity, in (0, 1]. Among the thresholds that reach
+#'   it, the one with the highest sensitivity is chosen.
 #' * `cost = c(missed = , false_alarm = )`: costs of the two errors, at least 0 and not both 0. The
 #'   threshold with the lowest mean cost per case is chosen.
 #'
-#' Intervals treat the chosen threshold as fixed, although another sample would lead to another
-#' choice. Therefore the metrics at the chosen threshold are slightly optimistic.
-#'
-#' Intervals are percentiles of a bootstrap of cases and cover sampling error only. They are `NA`
-#' for estimates with `interval = "none"`.
-#'
+#' The result has a row per system and metric, with columns `system`, `category`, `threshold`,
+#' `metric`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. The metrics at the
+#' chosen threshold are `"sensitivity"`, `"specificity"`, `"detection_prevalence"` (the share of
+#' cases with a score of at least the threshold) and `"ppv"` (the share of cases of the category
+#' among these). They are slightly optimistic, and intervals treat the threshold as fixed, although
+#' it was chosen with the same cases.
 #' @name score_curves
 #' @family estimation
 #' @examples

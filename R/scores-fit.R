@@ -3,47 +3,44 @@
 
 #' Joint model of ratings and scores
 #'
-#' Estimates the probability that each category is true, for each case, from ratings and the scores
-#' of all systems together. If `trust` is given, the scores of the systems that it names are used as
-#' these probabilities. [estimate_metrics()] and [estimate_accuracy()] can then evaluate systems
-#' with the probabilities.
+#' Estimates the probability of each category for each case from ratings and from the scores that
+#' systems (classifiers) give to the categories. [estimate_metrics()] and [estimate_accuracy()] can
+#' then evaluate the systems with these probabilities. With `trust`, the scores of some systems are
+#' used as the probabilities.
 #'
 #' @section Joint model (without `trust`):
 #' The model needs at least three raters and systems in total, or known truths. Each rater, and each
-#' system without scores, has a confusion matrix. Each system with scores has a distribution of its
-#' score in each true category. Ratings and scores are assumed independent given the truth.
+#' system without scores, has a confusion matrix (probabilities of answers, given the true
+#' category). Each system with scores has a distribution of its score for each true category.
+#' Ratings and scores are assumed independent given the truth. Scores need not be calibrated, and
+#' need not be probabilities. The model is fitted by the EM algorithm.
 #'
-#' The distribution of a score has bins with equal numbers of cases. For `n` scored cases there are
-#' `(2 n)^(1/3)` bins, rounded up (the rule of Terrell and Scott). With more than two categories,
-#' the cases are first grouped by the category with the highest score, and each group has separate
-#' bins. Between the middles of neighbouring bins, the logarithm of the distribution changes
-#' linearly. Scores need not be calibrated, and need not be probabilities. The distribution in each
-#' true category is shrunk towards the distribution over all cases, with the weight of one case. The
-#' EM algorithm starts from probabilities of the categories of each case. They are the mean of the
-#' ratings (a rating has probability 1 for its category), of scores that are probabilities, and of
-#' answers of systems without such scores.
+#' The distribution of a score is a histogram whose bins have equal numbers of cases. For `n` scored
+#' cases there are `(2 n)^(1/3)` bins, rounded up (Terrell and Scott 1985). The log density is
+#' interpolated linearly between the middles of neighbouring bins. With more than two categories,
+#' the cases are grouped by the category with the highest score, and each group has separate bins.
+#' The distribution for each true category is shrunk towards the distribution over all cases, with
+#' the weight of one case.
 #'
-#' Systems that were trained on the same data, or are copies of each other, make the same errors.
-#' Their agreement then makes them look better than they are. To measure this, compare the estimates
-#' with cases of known truth. `known_truth` does not correct it, because it only fixes the true
-#' categories of these cases.
+#' Systems that were trained on the same data make the same errors. Their agreement then makes them
+#' look better than they are. To measure this, compare the estimates with cases of known truth that
+#' were not given as `known_truth`.
 #'
-#' @section Trusted scores: `trust` assumes that scores are calibrated on these cases, as
-#' confidence-based estimation does. A system that is certain and wrong then looks good. If only one
-#' system is trusted, its calibration error (`ece`, see [score_metrics]) is about 0 by construction,
-#' and its interval does not allow for a wrong calibration. Use it as a baseline only.
+#' @section Trusted scores: `trust` assumes that scores are calibrated. A system that is certain and
+#' wrong then looks good. If only one system is trusted, its calibration error (`ece`, see
+#' [score_metrics]) is about 0 by construction. Use the result as a baseline only.
 #'
 #' @param x [ratings()] with scores.
-#' @param known_truth Cases whose truth is known, as in [fit_raters()]. `NULL`, the default, for
-#'   none.
+#' @param known_truth Cases whose true category is known, as in [fit_raters()]. `NULL`, the default,
+#'   for none.
 #' @param raters Names of the raters whose ratings are used. `NULL`, the default, uses all raters;
 #'   `character()` uses none.
-#' @param trust Names of systems whose scores are probabilities. The probability of each category is
-#'   the mean of these scores over the systems. `NULL`, the default, fits the joint model.
+#' @param trust Names of systems whose scores are used as probabilities. The probability of each
+#'   category is the mean of these scores over the systems. `NULL`, the default, fits the joint
+#'   model.
 #' @param ... Not used.
-#' @return An object of class `rater_fit`, as returned by [as_rater_fit()]. Bootstrap intervals of
-#'   other functions refit the joint model in each replicate, unless the number of ratings and
-#'   scores times the number of categories is above 1e5.
+#' @return An object of class `rater_fit` with the estimated probabilities, as returned by
+#'   [as_rater_fit()].
 #' @family estimation
 #' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
 #'   *Journal of the American Statistical Association*, 80, 209-214.

@@ -7,38 +7,42 @@
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals, by default 2.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble with a row per pair of raters and systems. Columns:
-#'   * `rater1`, `rater2`: names of raters or systems
-#'   * `kind`: `"raters"`, `"rater and system"` or `"systems"`
-#'   * `n`: number of cases that both answered
-#'   * `known`: number of these cases with known truth
-#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation between indicators
-#'     of a correct answer (phi coefficient), in \[-1, 1\]
-#'   * `lowest`, `highest`: range of the correlation that the ratings allow if no truth is known
-#'   * `both_wrong`: number of cases on which both are wrong
-#'   * `coinciding`: among cases on which both are wrong, the share with the same answer
-#'   * `expected`: this share if wrong answers are independent given the truth
-#'   * `surplus`: `coinciding - expected`
-#'   * `reason`: why a value is `NA`
+#' @return `tidy()`: a tibble with a row per pair of raters and systems.
+#'   * `rater1`, `rater2`: names of raters or systems.
+#'   * `kind`: `"raters"`, `"rater and system"` or `"systems"`.
+#'   * `n`: number of cases that both answered; `known`: number of these cases with known truth.
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: correlation of the binary variables "is
+#'     right" (phi coefficient), in \[-1, 1\], with standard error and interval.
+#'   * `lowest`, `highest`: range of the correlation that the ratings allow if no truth is known.
+#'   * `both_wrong`: number of cases on which both are wrong.
+#'   * `coinciding`: share of these cases with equal answers; `expected`: this share if wrong
+#'     answers are independent given the truth; `surplus`: `coinciding - expected`.
+#'   * `reason`: why a value is `NA`.
 #'
-#'   `tidy(x, "raters")`: a tibble with a row per rater. Columns:
-#'
-#'   * `rater`: name of the rater; `n`: number of its cases with known truth; `accuracy`: accuracy
-#'     on these cases (reruns that tie count by their share of right answers)
-#'   * `correlation`: mean correlation of its errors with the errors of the other raters
+#'   `tidy(x, "raters")`: a tibble with a row per rater.
+#'   * `rater`: name of the rater.
+#'   * `n`: number of its cases with known truth; `accuracy`: accuracy on these cases.
+#'   * `correlation`: mean correlation of its errors with the errors of the other raters.
 #'   * `effective`: effective number of raters if this rater is left out; `change`: `effective`
-#'     minus the effective number of all raters
+#'     minus the effective number of all raters.
 #'
-#'   `glance()`: a tibble with one row. Columns: `raters`, `systems`, `n` and `known`, the numbers
-#'   of raters, systems, cases and cases with known truth; `raters_per_case`, the mean number of
-#'   ratings per case; `correlation`, the mean over pairs of raters, with `conf.low` and
-#'   `conf.high`; `effective`, the effective number of raters, with `effective.low` and
-#'   `effective.high`; `lowest`, `highest`, `effective.lowest` and `effective.highest`, the ranges
-#'   that the ratings allow if no truth is known; `surplus`, the mean over pairs of raters, weighted
-#'   by the number of cases on which both are wrong; `conf_level`.
+#'   `glance()`: a tibble with one row.
+#'   * `raters`, `systems`, `n`, `known`: numbers of raters, systems, cases, and cases with known
+#'     truth.
+#'   * `raters_per_case`: mean number of ratings per case.
+#'   * `correlation`, `conf.low`, `conf.high`: mean correlation over pairs of raters, with its
+#'     interval.
+#'   * `effective`, `effective.low`, `effective.high`: effective number of raters, with its
+#'     interval.
+#'   * `lowest`, `highest`, `effective.lowest`, `effective.highest`: ranges of both numbers that the
+#'     ratings allow if no truth is known.
+#'   * `surplus`: mean over pairs of raters, weighted by `both_wrong`.
+#'   * `conf_level`: confidence level of the intervals.
 #'
-#'   `format()`: a string with the mean correlation and the effective number of raters.
-#'   `as.matrix()`: the matrix of correlations between raters and systems.
+#'   `as.matrix()`: the matrix of correlations between raters and systems. `format()`: a string with
+#'   the mean correlation and the effective number of raters. `autoplot()`: a ggplot. With known
+#'   truth, it is a heat map of the correlations of errors. Otherwise it shows the possible range of
+#'   each correlation.
 #' @family shared errors
 #' @examples
 #' set.seed(1)

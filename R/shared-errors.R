@@ -1,53 +1,44 @@
 #' Correlation of errors between raters and systems
 #'
-#' Estimates how often raters and systems make errors on the same cases ("shared errors", in the
-#' literature often "correlated errors"). If the truth of some cases is known, correlations of
-#' errors are estimated. Otherwise, the range of correlations that the ratings allow is computed.
-#' Raters with shared errors contain less information than independent raters. A system that shares
-#' errors with the raters looks more accurate than it is.
+#' Estimates how often raters and systems (classifiers) make errors on the same cases. These are
+#' *shared errors*, in the literature often *correlated errors*. If the truth of some cases is
+#' known, correlations of errors are estimated. Otherwise, the range of correlations that the
+#' ratings allow is computed. Raters with shared errors contain less information than independent
+#' raters. A system that shares errors with the raters looks more accurate than it is.
 #'
-#' @section With known truth: For two raters, consider the cases with known truth that both
-#' answered. The estimate is the correlation of the two binary variables "is right" over these cases
-#' (the phi coefficient). The interval uses Fisher's z. The standard error is computed by the delta
-#' method over the four cells of the joint distribution, which may be any distribution of two binary
-#' variables. The correlation is `NA` if one of the raters is always right or always wrong. It has
-#' no interval if the two raters are right on exactly the same cases. In simulated panels with known
-#' correlations, 90% intervals covered .88 to .93 (`bench/shared-errors.R`).
+#' @section With known truth: For two raters, the estimate is the phi coefficient: the correlation
+#' of the two binary variables "is right" over the cases with known truth that both answered.
+#' Systems are treated like raters. The interval uses Fisher's z, and the standard error is computed
+#' by the delta method. The correlation is `NA` if one of the raters is always right or always
+#' wrong.
 #'
-#' If both raters are wrong, their answers may be the same. `coinciding` is the share of cases with
-#' the same answer among the cases on which both are wrong. `expected` is this share if wrong
-#' answers of the two raters are independent given the truth. It is computed from their wrong
-#' answers to different cases with the same truth. `surplus` is the difference
-#' `coinciding - expected`. It is 0 with two categories, because all wrong answers are then the
-#' same. It is near 0 for independent errors.
+#' If both raters are wrong, their answers may be equal. Of the cases on which both are wrong,
+#' `coinciding` is the share with equal answers, and `expected` is this share for wrong answers that
+#' are independent given the truth. The difference `surplus` is near 0 for independent errors. It is
+#' always 0 with two categories, because all wrong answers are then equal.
 #'
-#' The mean of `m` raters with average correlation `rho` has the same variance as the mean of `m /
-#' (1 + (m - 1) rho)` independent raters (the design effect of Kish, 1965). This number of
-#' independent raters is the effective number of raters. The average `rho` is the sum of covariances
-#' divided by the sum of products of standard deviations. Each pair is weighted by its number of
-#' common cases, and the accuracy of each rater is its mean over all its cases. If some ratings are
-#' missing, `m` is the mean number of ratings per case.
+#' The *effective number of raters* is the number of independent raters whose mean has the same
+#' variance. For `m` raters with mean correlation `rho`, it is `m / (1 + (m - 1) rho)` (the design
+#' effect of Kish, 1965). If some ratings are missing, `m` is the mean number of ratings per case.
+#' The mean correlation `rho` is the sum of the covariances of all pairs, divided by the sum of the
+#' products of their standard deviations.
 #'
 #' @section Without known truth:
-#' If two raters agree, both are right or both are wrong. If they disagree, at most one is right,
-#' and with two categories exactly one. Let `D` be the share of cases on which they agree, `p` the
-#' share of cases on which both are right, and `a` and `b` their accuracies, within the limits of
-#' `accuracy`. The correlation is then `(p - a b) / sqrt(a (1 - a) b (1 - b))`. The ratings allow
-#' all `a`, `b` and `p` with
+#' If two raters agree, both are right or both are wrong. If they disagree, at most one is right.
+#' This limits the correlation of their errors. Let `a` and `b` be the accuracies of the two raters,
+#' `D` the share of cases on which they agree, and `p` the share of cases on which both are right.
+#' The correlation is `(p - a b) / sqrt(a (1 - a) b (1 - b))`, and the ratings allow all values with
 #'
-#' `max(0, (a + b - 1 + D) / 2) <= p <= min(a, b, D, (D - g (1 - a - b)) / (1 + g))`,
+#' `max(0, (a + b - 1 + D) / 2) <= p <= min(a, b, D, (D - g (1 - a - b)) / (1 + g))`.
 #'
-#' where `g` is the smallest possible share of equal answers among the cases on which both are wrong
-#' (argument `coinciding`). With two categories, `g` is 1. With more categories it is an assumption,
-#' by default `1 / (categories - 1)`: this is the share for random wrong answers, and shared errors
-#' can only increase it. Columns `lowest` and `highest` are the extremes of the correlation over
-#' `a`, `b`, `p` and the confidence interval of `D` (Wilson's interval, in whole percents). The
-#' range contains the correlation with a probability of at least `conf_level` if the accuracies are
-#' within their limits. It is `NA` if no `a`, `b` and `p` satisfy the conditions. Without narrow
-#' limits of accuracy the range is wide: two weak raters may be right on exactly the same cases.
+#' Here `g` is the smallest possible share of equal answers among the cases on which both are wrong
+#' (argument `coinciding`). The lowest and highest correlation are computed over all `a` and `b`
+#' within the limits `accuracy`, and over the confidence interval of `D`. The range therefore
+#' contains the correlation with a probability of at least `conf_level`, if the accuracies are
+#' within their limits. It is wide, unless the limits are narrow.
 #'
 #' @param x A [ratings()] object in which raters have names and rate each case at most once; or the
-#'   result of [fit_raters()] or [estimate_accuracy()], whose cases with known truth are used.
+#'   result of [fit_raters()] or [estimate_accuracy()].
 #' @param known_truth Cases with known truth: a data frame with columns `case` and `truth` (or
 #'   `category`), or a vector of categories with the cases as names. `NULL`, the default, uses the
 #'   truths in `x` (of fits with known cases, of simulated ratings and of [with_truth()]). `TRUE`
@@ -57,11 +48,12 @@
 #'   `NULL`, the default, is from 1 / (number of categories), the accuracy by chance, to 1.
 #' @param coinciding For the range without known truth: the smallest possible share of equal answers
 #'   among the cases on which two raters are both wrong, in \[0, 1\]. 0 makes no assumption. `NULL`,
-#'   the default, is 1 / (number of categories - 1). With two categories it is always 1.
+#'   the default, is 1 / (number of categories - 1), the share for random wrong answers. With two
+#'   categories it is always 1.
 #' @param conf_level Confidence level of the intervals, in (0, 1).
 #' @param ... Not used.
 #' @return An object of class `shared_errors`. [tidy()][tidy.shared_errors] returns its tables, with
-#'   a row per pair or per rater. [fallible_result] lists the methods of all results.
+#'   a row per pair or per rater.
 #' @references Kish, L. (1965). *Survey sampling*. Wiley.
 #' @family shared errors
 #' @seealso [accuracy_bounds()] for the effect of shared errors on a system's accuracy.

@@ -1,18 +1,32 @@
 #' Estimators for simulation studies
 #'
 #' Returns a function that takes a [ratings()] object and calls [estimate_accuracy()] with the given
-#' options. [simulation_study()] compares such estimators; most of them run in compiled code.
+#' options. Such functions are the estimators that [simulation_study()] compares, and run faster
+#' there than user-defined functions.
 #'
 #' @inheritParams estimate_accuracy
 #' @param method Name of a method of [estimate_accuracy()], by default `"binned"`.
+#' @param model Model of the raters, a [rater_model()], for methods `"joint"` and `"shared"`. The
+#'   other methods need the default, [k_model()], in which all raters have the same accuracy.
+#'   User-defined models ([rater_family()]) and models with a formula also work with `"binned"` and
+#'   `"unbinned"`.
 #' @param interval Name of an interval of [estimate_accuracy()]. The default `"none"` is faster, but
 #'   without intervals there is no coverage.
+#' @param bins A list of settings. `width`: width of the bins of posterior probabilities for method
+#'   `"binned"`, in \[0.001, 1\], by default 0.1. `clip`: where methods `"binned"` and `"unbinned"`
+#'   limit estimates to \[0, 1\]: in each `"bin"` (the default), `"overall"`, or `"none"` (they are
+#'   not limited).
+#' @param resampling A list with the number of bootstrap `replicates`, such as
+#'   `list(replicates = 500)`. The default is 1000, and 200 for robust intervals and intervals with
+#'   gold cases.
 #' @param gold Number of gold cases (cases with known truth); 0, the default, for none. They are a
 #'   random sample of the rated cases of a panel, or all rated cases if there are fewer. Their truth
 #'   is taken from the simulated ratings.
 #' @param gold_sample How the estimator assumes that the gold cases were sampled: `"random"`, the
-#'   default, or `"given"`. See [gold_cases()].
-#' @param target,widen As in [gold_cases()].
+#'   default, or `"given"` (chosen by hand). See [gold_cases()].
+#' @param target,widen The accuracy that intervals with gold cases are for (in the `"population"`,
+#'   the default, or on exactly these `"cases"`), and how much `"combined"` intervals rely on
+#'   ratings; see [gold_cases()].
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
 #' @family simulation

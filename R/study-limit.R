@@ -1,14 +1,15 @@
 #' Limit of an estimator for many cases
 #'
-#' Computes the limit of an estimator as the number of cases increases. No cases are simulated: the
-#' estimator is applied once to all possible combinations of answers by raters and systems, weighted
-#' by their exact probabilities.
+#' Computes the limit of an estimator as the number of cases increases. Its difference from the true
+#' accuracy is the asymptotic bias. The function applies the estimator once to all possible
+#' combinations of answers by raters and systems, weighted by their exact probabilities, without
+#' simulation.
 #'
 #' @param design A [rater_design()] with systems and without random parts: `base_rates` are given,
 #'   and `error_range` is zero (or all `matrices` are given).
 #' @param estimator The name of a method of [estimate_accuracy()] (by default `"binned"`), an
 #'   [accuracy_estimator()] without interval, or a function of a [ratings()] object, as in
-#'   [simulation_study()]. The function is called with ratings whose weights are probabilities.
+#'   [simulation_study()].
 #' @param ... Not used; catches misspelt arguments.
 #' @return A tibble with a row per system. Columns: `system`; `expected`, the true accuracy of the
 #'   system; `estimate`, the limit of the estimator; and `reason`, why the limit is `NA`.

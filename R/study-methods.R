@@ -1,11 +1,13 @@
 #' Tables and plots of a simulation study
 #'
-#' Estimates of a [simulation_study()] and their performance, as tables and plots. A panel is a
-#' simulated set of ratings and answers.
+#' Returns the estimates of a [simulation_study()] and their errors, as tables and plots. A panel is
+#' a simulated set of ratings and answers. Estimates are compared with two true accuracies of a
+#' system: `expected`, its probability of a correct answer, and `sample`, its share of correct
+#' answers in the panel.
 #'
 #' @param object A [simulation_study()] result.
 #' @param by Columns to group by: any of `"design"`, `"n"`, `"system"` and `"estimator"`, by default
-#'   all. Estimates are pooled over the columns that are not in `by`.
+#'   all. Estimates are pooled over the other columns.
 #' @param margin Distance from the truth that counts as close, for the column `within`; in (0, 1),
 #'   by default 0.1.
 #' @param common If `TRUE`, only panels and systems are used for which all estimators have an
@@ -13,34 +15,32 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per panel, system and estimator. Columns:
 #'   * `design`, `n` (number of cases), `system`, `run` (number of the panel), `estimator`
-#'   * `estimate`, `std.error`, `conf.low`, `conf.high`
-#'   * `expected` and `sample`: true accuracy of the system, see [true_accuracy()]
-#'   * `agreement`, `chance_kappa` and `rater_accuracy` of the raters, computed with the K-model, in
-#'     which all raters have the same accuracy; see [k_model()]
-#'   * `seed`: seed of R's random number generator for the estimator
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval
+#'   * `expected` and `sample`: true accuracy of the system
+#'   * `agreement`, `chance_kappa` and `rater_accuracy`: share of equal pairs of ratings, agreement
+#'     beyond chance, and accuracy of the raters, if all raters have the same accuracy (see
+#'     [k_model()])
+#'   * `seed`: seed of R's random numbers for the estimator
 #'   * `reason`: why the estimate or its interval is `NA`
 #'   * `condition`: the error of an estimator that failed, otherwise `NULL`
 #'
-#'   `summary()`: a tibble with a row for each combination of `by` and `target`. `target` is the
-#'   truth with which estimates are compared: `"expected"` or `"sample"`. Columns:
+#'   `summary()`: a tibble with a row for each combination of the columns in `by` and the two true
+#'   accuracies. Columns:
+#'   * `target`: the true accuracy with which estimates are compared, `"expected"` or `"sample"`.
 #'   * `estimates` (number of estimates), `missing` (share of estimates that are `NA`) and `failed`
 #'     (number of errors).
-#'   * Over estimates that are not `NA` and whose truth is known: `truth` (mean true accuracy),
-#'     `bias` (mean error), `rmse` (root mean squared error), `within` (share of estimates within
-#'     `margin` of the truth).
+#'   * Over estimates that are not `NA` and whose true accuracy is known: `truth` (mean true
+#'     accuracy), `bias` (mean error), `rmse` (root mean squared error), `within` (share of
+#'     estimates within `margin` of the truth).
 #'   * Over estimates that also have an interval: `coverage` (share of intervals that contain the
 #'     truth) and `width` (mean width).
-#'
-#'   Columns that end in `_mcse` are Monte Carlo standard errors. They treat panels as independent.
-#'   For `bias`, `rmse` and `width` they are `NA` if a cell (see `glance()`) has a single panel with
-#'   a value, and if `rmse` is zero. For shares of 0 or 1, they are computed as if there were half a
-#'   panel more with each outcome.
+#'   * Columns that end in `_mcse`: Monte Carlo standard errors. Panels are treated as independent.
 #'
 #'   `glance()`: a tibble with one row. Columns: the numbers of `designs`, `cells`, `panels`,
-#'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`, over all estimates. A
-#'   cell is a combination of design and number of cases, and also of system if `panels =
-#'   "separate"` in [simulation_study()]. `format()`: a string with the numbers of panels, designs
-#'   and estimators.
+#'   `estimators` and `estimates`; `missing` and `failed` as in `summary()`. A cell is a combination
+#'   of design and number of cases, and of system if each system has separate panels (argument
+#'   `panels` of [simulation_study()]). `format()`: a string with the numbers of panels, designs and
+#'   estimators.
 #' @family simulation
 #' @examples
 #' set.seed(1)

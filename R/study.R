@@ -1,60 +1,47 @@
 #' Simulation studies
 #'
-#' Simulates many panels (ratings and answers of systems) from designs, estimates the accuracy of
-#' systems in each panel, and stores the estimates with the true accuracies. `update()` adds runs to
-#' a study, and `replay()` draws one of its panels again.
+#' Simulates many panels (sets of ratings and answers of systems), estimates the accuracy of systems
+#' in each panel, and stores the estimates with the true accuracies. `update()` adds runs to a
+#' study. `replay()` draws one of its panels again.
 #'
-#' @section Estimators:
-#' An estimator is a function of a [ratings()] object that returns a number per system, or a data
-#' frame with a column `estimate`. Columns `std.error`, `conf.low`, `conf.high` and `reason` are
-#' optional. An `NA` without a `reason` has the reason `"the estimator returned NA"`. Names of
-#' methods, and results of [accuracy_estimator()], run in compiled code, except for profile
-#' intervals. An error in an estimator does not stop the study: the estimate is `NA`, `reason` is
-#' the error message, and `condition` is the error. `replay(study, row)` draws the panel of this row
-#' of `tidy(study)` again. `replay(study, row, "estimate")` also runs the estimator again, so that
-#' its error occurs again.
+#' @section Estimators: An estimator is a function of a [ratings()] object that returns a number per
+#' system, or a data frame with a column `estimate` and optional columns `std.error`, `conf.low`,
+#' `conf.high` and `reason` (why an estimate is `NA`). An error in an estimator does not stop the
+#' study: the estimate is `NA`, and columns `reason` and `condition` of
+#' [tidy()][summary.simulation_study] contain the error message and the error.
 #'
-#' @section User-defined designs:
-#' A design may be a function of the number of cases. It must return [ratings()] of this number of
-#' cases, with the answers of systems and the truth of all cases (see [with_truth()]). Systems must
-#' be the same in all panels. To find their names, the function is called up to five times before
-#' the study. One of these calls must return a panel. If the function fails during the study, the
-#' estimates of that run are `NA`, and their `condition` is an error of class
-#' `fallible_error_design`. If the returned truth has no true accuracies (argument `expected` of
-#' [with_truth()]), `print()` and [plan_cases()] compare estimates with the share of correct answers
-#' in the panel.
+#' @section User-defined designs: A design may be a function of the number of cases. It must return
+#' [ratings()] of this number of cases, with the answers of systems and the truth of all cases (see
+#' [with_truth()]). Systems must be the same in all panels. If the function fails, the estimates of
+#' that run are `NA`, and their `condition` is an error of class `fallible_error_design`. If the
+#' true accuracies are not known (argument `expected` of [with_truth()]), estimates are compared
+#' with the share of correct answers in the panel.
 #'
 #' @section Random numbers:
-#' A study draws one seed from R's generator, so that [set.seed()] makes it reproducible. Each panel
-#' has a separate random stream. Results are the same for any number of threads or processes. A
-#' study with more runs begins with the same panels as a study with fewer runs. User-defined designs
-#' and estimators may use R's generator: it is seeded before each call, with different seeds for
-#' designs and estimators.
+#' Call [set.seed()] before the study to make it reproducible. Results are the same for any number
+#' of threads or processes. A study with more runs begins with the same panels as a study with fewer
+#' runs. User-defined designs and estimators may use R's random numbers.
 #'
 #' @section Many processes: With the package \pkg{future}, panels can be simulated in other
-#' processes. Set a plan that is not sequential, such as `future::plan("multisession")`, a cluster
-#' or a batch system. The package fallible must be installed for all workers. If a worker dies, the
-#' study stops with an error of class `fallible_error_worker`, which names the lost panels. Results
-#' of the other workers are saved in the file `checkpoint`.
+#' processes. Before the study, call `future::plan("multisession")`, or choose a cluster or a batch
+#' system in the same way. The package fallible must be installed for all workers. If a worker dies,
+#' the study stops with an error of class `fallible_error_worker`. With a `checkpoint`, results of
+#' the other workers are saved.
 #'
-#' @section Checkpoints: If `checkpoint` is a path, results are saved to this file every few
-#' seconds, and when the study ends, also after an interrupt or an error. Panels with user-defined
-#' code are saved in blocks of 10. The same call then
-#' continues the study, with the seed in the file. A call with more `runs` adds runs. Two estimators
-#' count as the same if their code is the same. The file contains the results so far, which
-#' `readRDS()` reads, followed by a hash. If the file was changed, or written by another version of
-#' the package, the call fails. While a study runs, an empty file with the ending `.lock` locks its
-#' checkpoint. A second study with the same file then fails with an error of class
-#' `fallible_error_file`.
+#' @section Checkpoints: With `checkpoint`, results are saved to this file every few seconds, and
+#' when the study ends, also after an interrupt or an error. The same call then continues the study;
+#' a call with more `runs` adds runs. The call fails with an error of class `fallible_error_file` if
+#' designs or estimators are not the same, or if the file was changed or is in use.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
 #' @param designs A [rater_design()] with systems, or a function of the number of cases (see section
 #'   User-defined designs), or a named list of designs and functions.
 #' @param estimators Names of methods of [estimate_accuracy()], or a named list of functions (see
-#'   section Estimators). By default `c("binned", "unbinned")`.
+#'   section Estimators) and names. By default `c("binned", "unbinned")`.
 #' @param runs Number of panels for each combination of design, number of cases and, if `panels` is
-#'   `"separate"`, system. By default 10.
+#'   `"separate"`, system. By default 10. For `update()`, the new total number, by default the
+#'   number of the study.
 #' @param n Numbers of cases. Each is combined with each design. `NULL`, the default, uses the
 #'   number of cases of each design. It must be given for designs that are functions.
 #' @param panels `"separate"`, the default: each system has separate panels, as in the paper of
@@ -68,7 +55,7 @@
 #'   returns the study with more runs. `replay()` returns [ratings()] with their truth, or the
 #'   result of the estimator.
 #' @family simulation
-#' @templateVar where Performance and robustness
+#' @templateVar where Section "Performance and robustness"
 #' @template ref-lehner
 #' @examples
 #' set.seed(1)

@@ -1,31 +1,39 @@
 #' Tables and plot of consensus labels
 #'
-#' `tidy(x)` returns the labels as a long table, and `tidy(x, "categories")` a summary of each
-#' category. `glance()` returns a summary of all labels, and `autoplot()` draws the probabilities.
+#' `tidy(x)` returns the labels of [ground_truth()] as a long table, and `tidy(x, "categories")` a
+#' summary of each category. `glance()` returns a summary of all labels, and `autoplot()` draws the
+#' probabilities.
 #'
 #' @param x A [ground_truth()] result.
 #' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL`, the default,
-#'   is 0.7 if the probabilities include vote shares (argument `votes` of [ground_truth()]), which
-#'   make them less extreme, and 0.8 otherwise.
+#'   is 0.7 if the probabilities include vote shares (argument `votes` of [ground_truth()]), and 0.8
+#'   otherwise.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per case and category. Columns: `case`, `category` (a
-#'   factor) and `probability`.
+#' @return `tidy()`: a tibble with a row per case and category: `case`, `category` (a factor) and
+#'   `probability`.
 #'
-#'   `tidy(x, "categories")`: a tibble with a row per category. Columns: `category`; `n`, the number
-#'   of cases in which the category is the most probable one (if several categories are tied, the
-#'   first); `probability`, the base rate of the category. The base rate is the mean probability
-#'   from the model of the raters, before vote shares are mixed in.
+#'   `tidy(x, "categories")`: a tibble with a row per category.
+#'   * `category`: the category.
+#'   * `n`: number of cases in which it is the most probable category. Ties count for the first
+#'     category.
+#'   * `probability`: its base rate (share of cases), which is the mean probability from the model
+#'     of the raters, without vote shares.
 #'
-#'   `glance()`: a tibble with one row. Columns: numbers of `cases` and `categories`;
-#'   `probability`, the mean over cases of the highest probability; `unsure`, the number of cases
-#'   whose highest probability is below `sure`; `entropy`, the mean entropy in bits; `missing`, the
-#'   number of cases whose probabilities are `NA`.
+#'   `glance()`: a tibble with one row.
+#'   * `cases`, `categories`: their numbers.
+#'   * `probability`: mean over cases of the highest probability.
+#'   * `unsure`: number of cases whose highest probability is below `sure`.
+#'   * `entropy`: mean entropy of the probabilities of a case, in bits.
+#'   * `missing`: number of cases whose probabilities are `NA`.
 #'
-#'   Means and base rates use the weights of cases. Weights that are whole numbers are numbers of
-#'   cases, which `n`, `cases`, `unsure` and `missing` count.
+#'   If the ratings have weights of cases, means and base rates are weighted. Weights that are whole
+#'   numbers are numbers of cases: a case with weight 3 counts as three cases in `n`, `cases`,
+#'   `unsure` and `missing`.
 #'
-#'   `as.data.frame()`: the wide table of [ground_truth()]. `format()`: a string with the number of
-#'   cases, and of cases with unsure labels.
+#'   `as.data.frame()`: the wide table of [ground_truth()]. `format()`: a string with the numbers of
+#'   cases and of unsure labels. `autoplot()`: a ggplot with one column per case, divided by the
+#'   probabilities of its categories. Cases are grouped by their most probable category; in each
+#'   group, the most certain cases come first.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))

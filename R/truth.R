@@ -1,104 +1,81 @@
 #' Consensus labels and their probabilities
 #'
-#' Computes the posterior probability of each category for each case, given the ratings. Answers of
-#' systems are not used. The probabilities of a case are a soft label, which can be used as a
-#' training target.
+#' Computes the probability of each category for each case, given the ratings of the case. The most
+#' probable category is the *consensus label*. The probabilities are a *soft label*, which can be
+#' used as a training target. Answers of systems, the classifiers to evaluate, are not used.
 #'
-#' @section Labels from ratings: If `fit` is a [ratings()] object, labels are the mean of two
-#' estimates: the posterior under a model of the raters, and vote shares.
+#' @section Labels from ratings: If `fit` is a [ratings()] object, probabilities are computed in
+#' three steps.
 #'
-#' *Model.* The posterior is the mean of the posteriors of two models of the raters. One is
-#' [dawid_skene()] with its pooled prior, which shrinks the confusion matrices of raters towards a
-#' common matrix. In the other, all errors are equally probable in the common matrix. The first
-#' model fits panels with biases, the second fits panels with hard cases.
+#' 1. *Model.* Two models of the raters are fitted, and the posterior probabilities of the
+#'    categories are averaged. The first model is [dawid_skene()], which shrinks the confusion
+#'    matrices of the raters towards a common matrix. In the second model, all errors in the common
+#'    matrix are equally probable.
 #'
-#' Raters of the same case share errors, so the posterior is overconfident. It is therefore
-#' flattened (made less certain): the log likelihood of the `r` ratings of a case is multiplied by
-#' `1 / (1 + (r - 1) rho)`. The most probable category stays the same. `rho` is the correlation,
-#' over cases, of two raters being correct. The default .43 is the mean of 25 public sources
-#' (standard deviation .21). It cannot be estimated from ratings without known truth.
+#' 2. *Correlated errors.* The models assume that raters err independently, which makes
+#'    probabilities too extreme. The log likelihood of the `r` ratings of a case is therefore
+#'    multiplied by `1 / (1 + (r - 1) rho)`. Here `rho` is the correlation, over cases, of two
+#'    raters being correct. The default .43 is the mean of 25 public data sources (standard
+#'    deviation .21). For independent raters, such as diagnostic tests, use `rho = 0` and
+#'    `votes = 0`.
 #'
-#' *Votes.* The smoothed vote share of category `k` is `(n_k + 2 / K) / (n + 2)`, where `n_k` is the
-#' number of votes for `k`, `n` the number of all votes for the case, and `K` the number of
-#' categories. The argument `votes` is the weight of vote shares, by default 1/2. `votes = 1` is a
-#' smoothed majority vote, and `votes = 0` uses only the model. The ratings of a group of raters
-#' count as one vote, and so do reruns of a rater (arguments `rater_groups` and `repeats` of
-#' [ratings()]). A case without ratings has the label of the model (with `votes = 1`, equal
-#' probabilities).
+#' 3. *Votes.* The result is averaged with smoothed vote shares, whose weight is `votes`. The
+#'    smoothed vote share of category `k` is `(n_k + 2 / K) / (n + 2)`, where `n_k` is the number of
+#'    votes for `k`, `n` the number of all votes for the case, and `K` the number of categories.
+#'    With `votes = 1`, no model is used. A group of raters has one vote, and so have the reruns of
+#'    a rater; see [rater_groups].
 #'
-#' *Performance.* On 60 public data sources, .76 of these labels and .74 of majority labels are
-#' correct (difference .020, standard error .005). The log loss is .66, compared with .70 for
-#' smoothed vote shares (difference -.036, standard error .006). The difference is negative for
-#' people, for language models and for programs. On average over sources, probabilities are .01
-#' lower than the share of correct labels: .05 lower for people, but .10 higher for language models.
-#' For independent raters, such as diagnostic tests, use `votes = 0` or the fit of a model.
+#' On 60 public data sources, 76% of these labels were correct, and 74% of majority labels. The mean
+#' probability of the most probable category is the expected share of correct labels. In these
+#' sources, it was .05 too low for people and .10 too high for language models.
 #'
-#' *Expected share of correct labels.* `print()` and `glance()` show the mean probability of the
-#' labels. If probabilities are right, it is the expected share of correct labels. If errors are
-#' independent, the share is the mean probability of `ground_truth(x, rho = 0, votes = 0)`.
-#'
-#' *Base rates.* Do not sum probabilities to count the cases of a rare category, because the
-#' smoothing of vote shares increases the sum. Use the base rates, `tidy(x, "categories")`, or
-#' `votes = 0`.
+#' To estimate base rates, use `tidy(x, "categories")`. Mean probabilities are too high for rare
+#' categories, because vote shares are smoothed.
 #'
 #' @section Known truth:
-#' Cases with known truth are called gold cases. Their labels are set to 0 and 1, and the models use
-#' the known truth. If gold cases are a random sample (`gold_sample`) of at least five rated cases,
-#' they also calibrate the labels of all other cases. The probability `P` of category `k` becomes
-#' proportional to `a_k P^b`. The power `b` is chosen so that probabilities match the share of
-#' correct labels on gold cases, and the factors `a_k` adjust base rates. For the calibration, the
-#' labels of gold cases are computed without their known truth. In 45 public sources, 50 random gold
-#' cases increased the share of correct labels among the other cases by .020 (standard error .006)
-#' and decreased log loss by .10 (.02). Probabilities then agreed with the share of correct labels
-#' within .01. Cases that were chosen by hand cannot calibrate labels.
+#' Cases with known truth are called gold cases. Their probabilities are 0 and 1, and the models use
+#' their truth. Gold cases that are a random sample of at least five rated cases (argument
+#' `gold_sample`) also calibrate the probabilities of the other cases. The probability `P_k` of
+#' category `k` is replaced by a number proportional to `a_k P_k^b`. The power `b` makes
+#' probabilities match the share of correct labels among gold cases, and the factors `a_k` adjust
+#' the base rates. In 45 public data sources, 50 random gold cases increased the share of correct
+#' labels among the other cases by .02.
 #'
-#' Ratings by a single rater need gold cases. The weight of votes is then zero.
+#' Ratings by a single rater need gold cases. `votes` is then 0.
 #'
 #' @section Abstentions:
-#' A rater may answer "cannot tell", a test may be indeterminate, and a labelling function (a
-#' program that labels some cases) may abstain. Declare these answers with the argument `abstain` of
-#' [ratings()]. Otherwise they are treated as a category, or as missing ratings.
+#' A rater may abstain, for example by the answer "cannot tell". Declare such answers with the
+#' argument `abstain` of [ratings()]. Abstentions contain information if the probability of an
+#' answer depends on the true category. Two fits of [dawid_skene()] are therefore compared: one
+#' treats abstentions as missing ratings, the other has a probability of answering for each rater
+#' and true category. The second fit is used if its log likelihood of the answers, given which
+#' raters answered, is higher by more than log(20). The second fit gives worse labels if raters
+#' abstain for other reasons, for example because cases are difficult.
 #'
-#' Abstentions are used if they improve the prediction of the answers. The model of labels, and
-#' [dawid_skene()], are fitted twice: with abstentions as missing ratings, and with a probability
-#' of answering for each rater and category. The second fit is used if its log likelihood of the
-#' answers, given which raters answered, is higher by more than log(20). The second fit gives worse
-#' labels if raters abstain on the same cases for another reason, for example because the cases are
-#' difficult.
-#'
-#' Some labelling functions always vote for the same category or abstain. If all raters are of this
-#' kind, their answers contain no information about the truth, but their abstentions may. Labels are
-#' then computed from the abstentions, and `print()` reports this. It is assumed that raters answer
-#' the same cases because of the truth. The data cannot test this assumption: raters that are nearly
-#' copies also abstain on the same cases. Two categories need three raters of this kind, and more
-#' categories need more raters. Accuracies of systems are then `NA`, unless gold cases measure them.
-#' If all raters vote for the same category, `votes` is 0.
-#'
-#' An abstention is not a vote. All other functions treat abstentions as missing ratings, and print
-#' a note. With ordered categories, an abstention is not a middle category.
+#' Some labelling functions (programs that label a part of the cases) always give the same category
+#' or abstain. If all raters are of this kind, labels are computed from the abstentions only, and
+#' `print()` reports this. The assumption is that abstentions are independent given the truth; the
+#' data cannot test it. Two categories need at least three such raters, more categories need more.
 #'
 #' @section Labels that are NA:
-#' Labels are `NA`, with a reason, in three cases:
+#' Labels from ratings are `NA`, with a reason, if:
 #' * raters agree no better than by chance, given how often they use each category;
-#' * there are two raters, and their association is not positive;
-#' * no case has two ratings, not counting raters who always give the same answer.
+#' * there are two raters, and their ratings are not positively associated;
+#' * no case has two ratings. Raters who always give the same answer do not count.
 #'
-#' With `votes = 1`, labels are vote shares and never `NA`. Labels with gold cases are never `NA`
-#' either. With two raters there is a warning, because the priors decide which rater is right if
-#' they disagree. Raters who always give the same answer are left out of labels from ratings, unless
-#' their abstentions are used.
+#' Labels are never `NA` with `votes = 1` or with gold cases. With two raters there is a warning,
+#' because the priors decide which rater is right if they disagree.
 #'
 #' @section Labels of a model:
-#' For a [fit_raters()] result, labels are the posterior probabilities of its model. They are
-#' flattened or mixed with votes only if `rho` or `votes` is given. The same holds for an estimate
-#' by another method than `"average"` or with another model than the K-model ([k_model()]), and for
-#' ratings given as counts, for which the K-model is fitted. Estimates by method `"average"` with
-#' the K-model have labels from ratings.
+#' If `fit` is a [fit_raters()] result, probabilities are the posterior probabilities of its model,
+#' without steps 2 and 3 unless `rho` or `votes` is given. For ratings given as counts, the model is
+#' [k_model()]. If `fit` is an [estimate_accuracy()] result by method `"average"` with this model,
+#' labels are computed from the ratings. For other estimates, they are computed from the model of
+#' the estimate.
 #'
 #' Under the K-model, the probability of category `k` is proportional to its base rate times a
-#' factor for each rating. The factor is the accuracy of the raters if the rating is `k`, and
-#' otherwise (1 - accuracy) / (number of categories - 1). The label of a case without ratings is the
-#' base rates. A case with known truth in [fit_raters()] has probability one for its true category.
+#' factor per rating. The factor is the accuracy of the raters if the rating is `k`, and otherwise
+#' (1 - accuracy) / (number of categories - 1).
 #'
 #' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
 #' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
@@ -106,24 +83,24 @@
 #' @param format `"wide"`, the default, with a column for each category, or `"long"`, with a row for
 #'   each case and category.
 #' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. The
-#'   default `NULL` is .43 if `fit` is ratings, and 0 if it is the fit of a model; see *Labels from
-#'   ratings* and *Labels of a model*.
-#' @param votes Weight of smoothed vote shares, in \[0, 1\]. The default `NULL` is .5 if `fit` is
-#'   ratings, and 0 if it is the fit of a model. It is also 0 if the truth of some cases is given
-#'   and no case has two votes.
-#' @param known_truth,gold_sample Cases with known truth and how they were sampled, as in
-#'   [estimate_accuracy()]. They can be given if `fit` is ratings, or an estimate without cases of
-#'   known truth ("gold cases"). If the estimate has gold cases, these are used.
+#'   default `NULL` is .43 for labels from ratings, and 0 for labels of a model; see the sections
+#'   with these names.
+#' @param votes Weight of smoothed vote shares, in \[0, 1\]. The default `NULL` is .5 for labels
+#'   from ratings, and 0 for labels of a model.
+#' @param known_truth,gold_sample Gold cases (cases with known truth) and how they were sampled, as
+#'   in [estimate_accuracy()]. Not for the result of [fit_raters()], or for an estimate that already
+#'   has gold cases.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
 #' @return For `"wide"`, a tibble of class `ground_truth` with a row per case: the column `case`,
 #'   and a column of probabilities for each category. Rows sum to one. [tidy()][tidy.ground_truth]
 #'   returns further tables. For `"long"`, a tibble with columns `case`, `category` (a factor) and
-#'   `probability`. Probabilities are `NA` if labels are not identified. For ratings in a database,
-#'   the result is a lazy table with the columns of `"wide"`; see [ratings-database].
+#'   `probability`. For ratings in a database, the result is a lazy table with the columns of
+#'   `"wide"`; see [ratings-database].
 #'
-#'   `predict()` returns a tibble with a row per case: `case`, `category`, `probability` and `tied`,
-#'   as in [predict.rater_fit()].
+#'   `predict()` returns a tibble with a row per case: `case`; `category`, the most probable one;
+#'   `probability`, its probability; and `tied`, the number of categories with this probability. If
+#'   it is above 1, `category` is the first of them.
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
@@ -177,29 +154,36 @@ predict.ground_truth <- function(object, ...) {
 #'
 #' Checks whether estimated probabilities agree with known truths. The probabilities of all
 #' categories of all cases are grouped into bins. In each bin, the mean probability is compared with
-#' the share of probabilities whose category is the true one. If probabilities are calibrated, the
-#' mean is usually within the confidence interval of the share.
+#' the share of probabilities whose category is the true one. The two are equal, apart from sampling
+#' error, if probabilities are calibrated.
 #'
 #' @param x A [ground_truth()] result, or a data frame with the same columns: `case`, and a column
 #'   of probabilities for each category.
 #' @param truth A data frame with columns `case` and `truth` (or `category`), or a vector of
 #'   categories with the cases as names. `NULL`, the default, uses the [truth()] that the ratings
 #'   contain. Cases with unknown truth are left out, and so are cases whose truth was used by
-#'   [ground_truth()]. It is an error if no case is left.
+#'   [ground_truth()].
 #' @param bins Number of bins of equal width from 0 to 1, by default 10. A probability equal to the
-#'   limit of two bins belongs to the lower bin, and 0 to the first bin.
-#' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
-#' @return A tibble of class `calibration` with a row per bin that is not empty. Columns: `lower`
-#'   and `upper`, the limits of the bin; `probability`, the mean of the probabilities in the bin;
-#'   `share`, the share of them whose category is the true one; `conf.low` and `conf.high`, Wilson's
-#'   interval for `share`; `n`, the number of probabilities in the bin. The interval treats all
-#'   probabilities as independent, although those of the same case are not. Means and shares use
-#'   the weights of cases. Weights that are whole numbers are numbers of cases, which `n` counts.
+#'   limit of two bins belongs to the lower bin.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); the default is set by
+#'   [fallible-options].
+#' @return A tibble of class `calibration` with a row per bin that is not empty.
+#'   * `lower`, `upper`: limits of the bin.
+#'   * `probability`: mean of the probabilities in the bin.
+#'   * `share`: share of these probabilities whose category is the true one.
+#'   * `conf.low`, `conf.high`: Wilson's interval for `share`. It treats the probabilities of a case
+#'     as independent.
+#'   * `n`: number of probabilities in the bin.
 #'
-#'   `glance()` returns a tibble with one row. Columns: numbers of `bins` and `cases`;
-#'   `outside`, the number of bins whose `probability` is outside the interval; `error`, the mean
-#'   absolute difference between `probability` and `share`, weighted by `n` (expected calibration
-#'   error); `conf_level`.
+#'   If the ratings have weights of cases, means and shares are weighted. Weights that are whole
+#'   numbers are numbers of cases: a case with weight 3 counts three times in `n`.
+#'
+#'   `glance()` returns a tibble with one row.
+#'   * `bins`, `cases`: their numbers.
+#'   * `outside`: number of bins whose `probability` is outside the interval.
+#'   * `error`: mean absolute difference between `probability` and `share`, weighted by `n`
+#'     (expected calibration error).
+#'   * `conf_level`: nominal coverage.
 #' @family estimation
 #' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
 #'   inference. *Journal of the American Statistical Association*, 22, 209-212.
