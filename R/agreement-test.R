@@ -6,9 +6,9 @@
 #' cases.
 #'
 #' @section Standard errors:
-#' With `null = 0` and without `y` and `by`, tests of Scott's pi, Fleiss' kappa and Cohen's kappa
-#' use the standard error under independent ratings and the normal distribution. Column `method` is
-#' then `"null"`, and `interval` has no effect. These standard errors are those of Fleiss, Nee and
+#' With `null = 0` and without `y`, `by` and `interval`, tests of Scott's pi, Fleiss' kappa and
+#' Cohen's kappa use the standard error under independent ratings and the normal distribution.
+#' Column `method` is then `"null"`. These standard errors are those of Fleiss, Nee and
 #' Landis (1979) for Scott's pi and Fleiss' kappa, and of Fleiss, Cohen and Everitt (1969) for
 #' Cohen's kappa. All other tests use the standard error of [agreement()] and Student's t
 #' distribution with `n - 1` degrees of freedom.
@@ -102,7 +102,8 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     null = check_number(null, "null", -1, 1, open_max = TRUE),
     alternative = check_choice(alternative), conf_level = check_level(conf_level),
     scale_name = name_of_weights(scale_weights), interval = check_choice(interval),
-    pooling = check_choice(pooling), grouped = !is.null(groups)
+    pooling = check_choice(pooling), grouped = !is.null(groups),
+    default_interval = missing(interval)
   )
   panels <- c(list(x = x), if (!is.null(y)) list(y = y))
   # Both panels have the same sets of labels as categories, because some measures depend on their
@@ -168,7 +169,8 @@ check_comparable <- function(samples, panels) {
 make_test_row <- function(measure, sample, about) {
   result <- evaluate_measure(measure, sample$view, sample$settings)
   degrees_of_freedom <- result$n - 1
-  if (about$null == 0 && !is.na(result$null_error) && sample$view$counted) {
+  if (about$null == 0 && about$default_interval && sample$view$counted &&
+    !is.na(result$null_error)) {
     result[c("std.error", "method", "reason")] <- list(result$null_error, "null", NA_character_)
     degrees_of_freedom <- Inf
   }

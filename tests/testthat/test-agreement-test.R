@@ -162,3 +162,11 @@ test_that("panels with a repeated case cannot be compared", {
     "several times", class = "fallible_error_argument"
   )
 })
+
+test_that("a test uses the interval that the user gives", {
+  x <- lehner_ratings()
+  given <- tidy(compare_agreement(x, measures = "fleiss_kappa", interval = "jackknife"))
+  expect_identical(given$method, "jackknife")
+  expect_equal(given$std.error,
+    tidy(agreement(x, measures = "fleiss_kappa", interval = "jackknife"))$std.error)
+})
