@@ -42,7 +42,7 @@
 #' `"typical"`:
 #' * `N` is the number of categories that raters used. In public data, `1 / sqrt(N - 1)` was about
 #'   the probability that two wrong answers to a case are equal.
-#' * `s`, from 0 to 1, is the prior weight of shared errors: `max(0, 1 - 2 w)`. Here `w` is the
+#' * `s`, from 0 to 1, is the weight of shared errors: `max(0, 1 - 2 w)`. Here `w` is the
 #'   weight of those models of method `"average"`, fitted to the raters only, in which cases are
 #'   equally difficult and raters have no separate confusion matrices. If the raters' error rate is
 #'   above .9 times the error rate of guessing, `s` is 1.

@@ -40,9 +40,11 @@
 #'     is `independent`) to 1 (it is `shared`). `NA` for methods without argument `common`.
 #'   * `sampling`: standard error due to sampling.
 #'   * `rater_error`: share of wrong ratings under the averaged models.
-#'   * `independence_weight`: total weight of the averaged models, fitted to the raters only, in
-#'     which cases are equally difficult and raters have no separate confusion matrices.
-#'   * `dependence_weight`: prior weight of shared errors, from 0 to 1.
+#'   * `independence_weight`: posterior probability, 0 to 1, that errors are independent. It is the
+#'     total weight of the averaged models in which cases are equally difficult and raters have no
+#'     separate confusion matrices. The models are fitted to the raters only.
+#'   * `dependence_weight`: weight of shared errors in the estimate and the interval, from 0 to 1. It
+#'     is `1 - 2 independence_weight`, but at least 0, and 1 if raters are nearly at chance.
 #'   * `average_shared`: accuracy `shared` (see table `"estimate"`) under the averaged models.
 #'   * `base_rate_range`: range of the accuracy over all base rates that are compatible with the
 #'     ratings.
@@ -77,8 +79,8 @@
 #'   `"gold_details"`: tests and other results from gold cases.
 #'   * `gold`: number of gold cases that the system answered; `cases`: number of cases of which they
 #'     are a sample.
-#'   * `worth`: number of gold cases without ratings that are equivalent to one gold case with
-#'     ratings.
+#'   * `worth`: factor by which ratings reduce the number of gold cases that are needed. With worth
+#'     3, a gold case that was also rated gives as much information as three that were not.
 #'   * `statistic`, `p.value`: z statistic and p-value of the test that gold cases and ratings have
 #'     the same accuracy; `NA` with fewer than five gold cases.
 #'   * `common`: degree of sharing errors, as in table `"details"`, but estimated from gold cases

@@ -194,8 +194,9 @@ number_of <- function(n) trimws(number(n))
 #'   model. The posterior probabilities of all cases are the estimated **ground truth**, see
 #'   [ground_truth()].
 #' * **gold cases**: cases whose true category is known; argument `known_truth` of
-#'   [estimate_accuracy()]. The **worth** of ratings is the number of gold cases without ratings
-#'   that give as much information as one gold case with ratings, see [plan_gold()].
+#'   [estimate_accuracy()]. The **worth** of ratings is the factor by which they reduce the number of
+#'   gold cases that are needed. With worth 3, one gold case that was also rated gives as much
+#'   information as three that were not, see [plan_gold()].
 #' * **known raters**: raters whose confusion matrices are known, for example from a **calibration
 #'   sample** of cases with known truth; argument `known_raters` of [fit_raters()].
 #' * **metric**: a number computed from the joint probabilities of truth and answers of a system,
@@ -242,8 +243,8 @@ number_of <- function(n) trimws(number(n))
 #'   resample.
 #' * **profile interval**: the values whose profile log posterior is within a given distance of its
 #'   maximum.
-#' * **corrected interval**: an interval for the estimate from ratings, corrected by the error that
-#'   gold cases show.
+#' * **corrected interval**: an interval for the accuracy. The estimate from ratings is first
+#'   corrected by its error on the gold cases.
 #' * **combined interval**: an interval from gold cases that uses the estimate from ratings as a
 #'   prior, unless gold cases contradict it.
 #' * **bounds**: the lowest and the highest accuracy over all possible shared errors, see

@@ -24,8 +24,8 @@ check_against <- function(reference, best, systems) {
   abort_argument_if(n_pairs > max_pairs, "best",
     "No more than {number(max_pairs)} pairs of systems can be compared.",
     x = "{number(n)} systems have {number(n_pairs)} pairs.",
-    i = "Compare all systems with one system by {.arg reference}, or with the best ones by
-        {.arg best}; or choose some with {.arg systems}.")
+    i = "Use {.arg reference} to compare all systems with one, {.arg best} to compare them with the
+        best ones, or {.arg systems} to choose some.")
   against
 }
 

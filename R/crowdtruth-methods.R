@@ -12,12 +12,13 @@
 #' * `"labels"`: a row per unit, with the column `case` and a column for each annotation. The values
 #'   are shares of the votes of the unit, in version 2.0 weighted by the quality of the workers.
 #'   They sum to one. They are `NA` for a unit without labels, or if all its workers have quality 0.
-#' * `"kinds"`: a row per annotation, with the columns `annotation`, `kind`, `into`, `probability`,
-#'   `clarity`, `ambiguity` and `similar_to`. `kind` is `"vague"` (frequent, but with a clarity
-#'   below `clear`), `"useless"` (rare, with a clarity below `clear`), `"ambiguous"` (ambiguity of
-#'   at least `similar`) or `NA`. `into` is the annotation into which [merge_annotations()] would
-#'   merge it, or `NA`. `other`, `frequent`, `clear` and `similar` are arguments with the meaning
-#'   that they have in [merge_annotations()].
+#' * `"kinds"`: a row per annotation, with its kind. The arguments `other`, `frequent`, `clear` and
+#'   `similar` set the limits; they have the meaning that they have in [merge_annotations()]. `kind`
+#'   is `"vague"` (frequent, but with a clarity below `clear`), `"useless"` (rare, with a clarity
+#'   below `clear`), `"ambiguous"` (ambiguity of at least `similar`) or `NA`. `into` is the annotation
+#'   into which [merge_annotations()] would merge it, or `NA`. `probability` is the share of the
+#'   units with the annotation. `clarity` and `ambiguity` are as in table `"annotations"`.
+#'   `similar_to` is the annotation to which it is most similar.
 #'
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.

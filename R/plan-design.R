@@ -67,10 +67,10 @@ replace_judges <- function(design, accuracies, kind) {
   is_fixed <- any(lengths(design$matrices[is_old]) > 0L) || !all(map_lgl(by_judge, all_same)) ||
     any(design$copying$to > n_raters(design) | for_raters)
   abort_argument_if(is_fixed, "design",
-    "The number or the accuracies of the {kind}s of {.arg design} cannot be changed.",
-    x = "Some {kind}s copy, are copied, or have separate confusion matrices, loadings, drift or
-        shares of missing ratings.",
-    i = "Use a design without these properties, or leave out arguments that describe {kind}s.")
+    "{.arg design} cannot be combined with arguments that describe {kind}s.",
+    x = "Some {kind}s copy answers of others, are copied by others, or differ in confusion matrix,
+        loading, drift or share of missing ratings.",
+    i = "Leave out these arguments, or use a design whose {kind}s have none of these properties.")
   n <- length(accuracies)
   new_fields <- lapply(by_judge, values_of_new_judges, n)
   new_fields$matrices <- rep(list(double()), n)

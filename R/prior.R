@@ -176,7 +176,8 @@ beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(bound >= mode_for_lower_bound || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
      {if (low) 'below' else 'above'} its mode, and not too near it.",
-    x = "The bound is {at_least %||% at_most}, and the mode is {mode}.")
+    x = "The bound is {at_least %||% at_most}, and the mode is {mode}.",
+    i = "Use a {if (low) 'lower' else 'higher'} bound, or give two Beta parameters.")
   # Uses the flat prior (s near 0) if it exceeds the bound with probability `sure`, up to rounding.
   parameters <- beta_parameters(if (excess(-20) <= 0) -20 else
     uniroot(excess, c(-20, 15), tol = 1e-12)$root)

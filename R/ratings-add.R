@@ -50,7 +50,7 @@ new_ratings_long <- function(new, x) {
   if (is.data.frame(new) && has_columns(new, c("case", "rater", "rating"))) return(new_rows(new))
   new <- as_further_ratings(new, x, "new")
   if (in_database(new)) abort_no_cases("New ratings need their cases")
-  check_can_grow(new, "{.arg new} cannot be added.", c(
+  check_can_grow(new, "The ratings in {.arg new} cannot be added.", c(
     "They have groups of raters, or reruns." = !is.null(new$rater_groups) || has_reruns(new)
   ))
   long <- unfold_ratings(new)

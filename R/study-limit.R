@@ -40,8 +40,8 @@ check_fixed <- function(design) {
   varies <- rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))) &
     lengths(design$matrices) == 0L
   random_parts <- c(
-    if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
-    if (design$error_range > 0 && any(varies)) "errors vary at random (set {.arg error_range} to 0)"
+    if (design$law != "fixed") "Base rates are drawn. Give {.arg base_rates}.",
+    if (design$error_range > 0 && any(varies)) "Errors vary at random. Set {.arg error_range} to 0."
   )
   abort_if(random_parts, "argument",
     "{.arg design} must have fixed confusion matrices and base rates.", x = random_parts,

@@ -147,7 +147,8 @@ raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
 # Computes labels from ratings (step 1), and returns them in the form of initial_labels(). Patterns
 # of `x` must be split by known truth. The posterior is NA if labels are not identified.
 average_labels <- function(x, known = nothing_known) {
-  if (has_counts(x)) return(labels_of_model(fit_raters(x), x = x))
+  # The default of `votes` is that of all labels from ratings, and not that of a model.
+  if (has_counts(x)) return(replace(labels_of_model(fit_raters(x), x = x), "votes", list(NULL)))
   has_known_truth <- has_known_values(known)
   x <- x$whole %||% x
   decision <- if (has_abstentions(x)) decide_abstain(x)
@@ -168,7 +169,7 @@ average_labels <- function(x, known = nothing_known) {
     return(list(x = x, posterior = unknown_posterior(x), certain = certain, reason = reason))
   }
   members <- average_members(x, known, decision)
-  labels <- list(x = x, certain = certain,
+  labels <- list(x = x, certain = certain, chance = !has_known_truth && agrees_by_chance(x),
     posterior = average_posterior(members, x, use_abstentions, certain))
   if (!has_known_truth && !is.null(decision$weak)) warn_abstain(x, decision)
   if (!use_abstentions) return(labels)
@@ -176,6 +177,12 @@ average_labels <- function(x, known = nothing_known) {
     worth = effective_replies(x, members[[1L]]), by_replies = decision$by_replies,
     votes = if (length(unique(rating_category(x))) < 2L) 0
   ))
+}
+
+# Are both the agreement and the association of raters not significant? The test of agreement is
+# first, because the other one compares all pairs of raters.
+agrees_by_chance <- function(x) {
+  any(find_leading(x)$chance) && !agrees_on_all(x) && is_weak_association(rater_association(x))
 }
 
 # Are labels identified from ratings only? Returns "yes" or the code of the reason why not. Labels

@@ -59,7 +59,7 @@ new_ground_truth <- function(x, posterior, about) {
   certain <- about$certain %||% logical(n_patterns(x))
   pattern <- pattern_of_case(x)
   about <- c(
-    drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies")]),
+    drop_null(about[c("rho", "votes", "errors", "calibrated", "reason", "by_replies", "chance")]),
     by_answers_only = is.null(about$worth),
     kind = panel_kind(x), list(
       base_rates = about$base_rates %||% label_rates(x, posterior),
@@ -171,6 +171,8 @@ label_notes <- function(facts, about) {
   c(
     if (n_hidden > 0L)
       paste("Not shown:", count_noun(n_hidden, "more category", "more categories")),
+    if (isTRUE(about$chance) && about$votes < 1)
+      "The agreement of raters may be chance: the labels may carry no information",
     if (!is.null(calibrated)) c(
       sprintf("Calibrated on %s random cases: probabilities are raised to the power %.2f",
         number(calibrated$cases), calibrated$power),

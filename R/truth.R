@@ -10,7 +10,7 @@
 #' 1. *Model.* Two models of the raters are fitted, and the posterior probabilities of the
 #'    categories are averaged. The first model is [dawid_skene()], which shrinks the confusion
 #'    matrices of the raters towards a common matrix. In the second model, all errors in the common
-#'    matrix are equally probable.
+#'    matrix are equally probable. For ratings given as counts, the only model is [k_model()].
 #'
 #' 2. *Correlated errors.* The models assume that raters err independently, which makes
 #'    probabilities too extreme. The log likelihood of the `r` ratings of a case is therefore
@@ -48,9 +48,9 @@
 #' argument `abstain` of [ratings()]. Abstentions contain information if the probability of an
 #' answer depends on the true category. Two fits of [dawid_skene()] are therefore compared: one
 #' treats abstentions as missing ratings, the other has a probability of answering for each rater
-#' and true category. The second fit is used if its log likelihood of the answers, given which
-#' raters answered, is higher by more than log(20). The second fit gives worse labels if raters
-#' abstain for other reasons, for example because cases are difficult.
+#' and true category. The fits are compared by their log likelihood of the answers, conditional on
+#' which raters answered. The second fit is used if its value is higher by more than log(20). It
+#' gives worse labels if raters abstain for other reasons, for example because cases are difficult.
 #'
 #' Some labelling functions (programs that label a part of the cases) always give the same category
 #' or abstain. If all raters are of this kind, labels are computed from the abstentions only, and
@@ -68,10 +68,9 @@
 #'
 #' @section Labels of a model:
 #' If `fit` is a [fit_raters()] result, probabilities are the posterior probabilities of its model,
-#' without steps 2 and 3 unless `rho` or `votes` is given. For ratings given as counts, the model is
-#' [k_model()]. If `fit` is an [estimate_accuracy()] result by method `"average"` with this model,
-#' labels are computed from the ratings. For other estimates, they are computed from the model of
-#' the estimate.
+#' without steps 2 and 3 unless `rho` or `votes` is given. If `fit` is an [estimate_accuracy()]
+#' result by method `"average"` without a `model`, labels are computed from its ratings, as above.
+#' For other estimates, they are computed from the `model` of the estimate.
 #'
 #' Under the K-model, the probability of category `k` is proportional to its base rate times a
 #' factor per rating. The factor is the accuracy of the raters if the rating is `k`, and otherwise

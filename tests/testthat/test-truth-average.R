@@ -102,6 +102,8 @@ test_that("counts, unused categories, perfect agreement and cases without rating
   expect_equal(
     ground_truth(counted, rho = 0, votes = 0)[[2]], ground_truth(fit_raters(counted), rho = 0)[[2]]
   )
+  # Mixed with vote shares, like labels from other ratings.
+  expect_equal(ground_truth(counted), ground_truth(counted, rho = typical_rho, votes = 0.5))
   x <- ratings(cbind(a = c("x", "y", "x", NA), b = c("x", "y", "x", NA), c = c("x", "y", "y", NA)),
     categories = c("x", "y", "z"))
   expect_identical(quiet(ground_truth(x, votes = 0))$z, rep(0, 4))
@@ -539,4 +541,21 @@ test_that("one judge has labels by gold only, and votes have no part in them", {
   of_x <- labels$x[-(1:50)][judge[-(1:50)] == "x"]
   expect_lt(diff(range(of_x)), 1e-12)
   expect_gt(of_x[[1]], 0.6)
+})
+
+test_that("labels of ratings that may agree by chance have a note", {
+  notes <- function(n, accuracy) {
+    set.seed(2)
+    x <- quiet(simulate_ratings(rater_design(rep(accuracy, 5), c(a = 0.8), 2, n)))
+    paste(capture.output(print(quiet(ground_truth(x)))), collapse = " ")
+  }
+  expect_match(notes(300, 0.5), "agreement of raters may be chance")
+  expect_no_match(notes(300, 0.7), "may be chance")
+  # Raters who use the categories in opposite senses do not agree, but are associated.
+  set.seed(1)
+  truth <- sample(c("a", "b"), 300, TRUE)
+  swap <- function(x, share) ifelse(runif(300) < share, x, ifelse(x == "a", "b", "a"))
+  x <- ratings(cbind(r1 = swap(truth, 0.9), r2 = swap(truth, 0.9), r3 = swap(truth, 0.1),
+    r4 = swap(truth, 0.1)))
+  expect_no_match(paste(capture.output(print(quiet(ground_truth(x)))), collapse = " "), "chance")
 })
