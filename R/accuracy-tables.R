@@ -16,8 +16,8 @@
 #'   * `shared`, `independent`: accuracy if the system shares all errors of the raters, and if its
 #'     errors are independent of the raters' errors. `NA` for methods `"binned"` and `"unbinned"`
 #'     without a robust interval.
-#'   * `n`: number of cases with ratings that the system answered; `method`; `reason`: why a value
-#'     is `NA`.
+#'   * `n`: number of cases with ratings that the system answered, or of all cases that it answered
+#'     if some gold cases have no ratings; `method`; `reason`: why a value is `NA`.
 #'   * `answered`, only if systems abstained (see argument `abstain` of [ratings()]): share of its
 #'     cases that the system answered. It is called coverage in selective classification, and yield
 #'     in medicine.

@@ -59,7 +59,7 @@
 #' | `prior` | priors contradict the order of categories that was asked for |
 #' | `switched` | classes of a fit seem to have exchanged their labels |
 #' | `boundary` | estimated base rates were negative and were set to zero |
-#' | `unrated` | some cases of a system have no rating; they do not count in its `n` |
+#' | `unrated` | some cases of a system have no rating; estimates from ratings leave them out |
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins contain no information on a system and are left out of the mean |
 #' | `reruns` | reruns of a rater tie, or seem to be ratings of different systems or versions |

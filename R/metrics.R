@@ -201,8 +201,8 @@ check_cost_matrix <- function(cost, categories) {
 #'   * `average`: `"macro"`, `"macro_weighted"`, `"micro"` or `"hand_till"`; otherwise `NA`.
 #'   * `category`: `NA` for averages and for metrics of the whole table.
 #'   * `estimate`, `std.error`, `conf.low`, `conf.high`: estimate, standard error and interval.
-#'   * `n`: number of cases with a rating that the system answered; `method`; `reason`: why a value
-#'     is `NA`.
+#'   * `n`: number of cases with a rating that the system answered, or of all cases that it answered
+#'     if some gold cases have no rating; `method`; `reason`: why a value is `NA`.
 #'
 #'   `glance()`: a tibble with one row: numbers of `groups`, `systems`, `metrics`, `categories`,
 #'   `estimates` and `missing` estimates; `method`, `interval` and `conf_level`. `format()`: a

@@ -78,8 +78,8 @@
 #' @param systems The systems. In wide data: columns. In long data: names of raters that are
 #'   systems, as strings. In any layout: a data frame with columns `case`, `system` and
 #'   `prediction`, or with the names given in `case`, `rater` and `rating`. A system may answer only
-#'   some cases. Answers to cases without ratings are kept, with a warning, but do not count in the
-#'   `n` of [estimate_accuracy()]. If raters judge whether the answers of an application are right,
+#'   some cases. Answers to cases without ratings are kept, with a warning. They count in the `n` of
+#'   [estimate_accuracy()] only if some gold cases have no ratings. If raters judge whether the answers of an application are right,
 #'   give a named string such as `systems = c(app = "pass")`: the name of the application, and the
 #'   category that means "right". The accuracy of `app` is then its pass rate.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
