@@ -88,7 +88,7 @@ say_methods.result_parts <- function(x) { # nolint: object_name.
 
 say_methods.group_comparison <- function(x) { # nolint: object_name.
   first <- x$estimates[[1L]]
-  paste(say_methods(first), fill(
+  paste(say_methods.result_parts(x$estimates), fill(
     "Each group was estimated separately. Intervals of differences were constructed from the
     intervals of both groups (Zou and Donner 2008)%s%s.",
     only_if(!is.null(first$options$given_cluster),
