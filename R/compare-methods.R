@@ -14,7 +14,7 @@
 #'   The other is by the share of cases on which the system agrees with the plurality of raters (the
 #'   most frequent rating of a case). `FALSE` if the orders differ, or if the two systems are equal
 #'   in one of them. It is defined for method `"average"` without gold, and `NA` for other
-#'   estimates.
+#'   estimates, and if the truth of all cases is known.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank: `system`; `rank` (1 is the most accurate);
 #'   `probability`, that the system has this rank; `known`, `TRUE` if `order_known` is `TRUE` in all
@@ -189,7 +189,7 @@ comparison_notes <- function(x) {
   misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- any_known(table$conf.low)
   pairs <- better_first(table)
-  unknown <- pair_names(pairs)[which(!pairs$order_known)]
+  unknown <- pair_names(pairs)[which(!pairs$order_known & !are_tied(pairs$estimate))]
   c(
     if (x$left_out > 0) paste0(
       "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),

@@ -65,8 +65,9 @@
 #'     (kappa) and `overlap_disagreement`, or `wqs`, `wwa` and `wua`; `annotations_per_unit`;
 #'     `reason`.
 #'   * `annotations`: `annotation`; `frequency`, the number of units with the annotation, and
-#'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation that
-#'     it is most similar to; in version 2.0 `aqs`; `reason`.
+#'     `probability`, their share; `clarity` and `ambiguity`, which are those of version 2014 in both
+#'     versions; `similar_to`, the (first) annotation that it is most similar to; in version 2.0
+#'     `aqs`; `reason`.
 #'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit.
 #'     The score is the unit-annotation score. In version 2.0 it is the share of workers who gave
 #'     the annotation, weighted by `wqs`.

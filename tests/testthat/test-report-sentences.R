@@ -256,3 +256,23 @@ test_that("a reason in brackets has no full stop", {
   table <- agreement(x, c("fleiss_kappa", "gwet_ac"), scale_weights = "quadratic")
   expect_match(table$reason, "none was declared$")
 })
+
+test_that("systems with equal estimates are not ordered, and known truths order systems", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.8, 0.75, 0.7), c(a = 0.85), categories = 2, n = 60))
+  answers <- as.data.frame(x, "systems")
+  other <- transform(answers, system = "b")
+  one <- transform(answers, system = "c")
+  at <- which(answers$prediction != truth(x)$category)[[1L]]
+  one$prediction[at] <- truth(x)$category[at]
+  y <- ratings(as.data.frame(x), case = case, rater = rater, rating = rating,
+    systems = rbind(answers, other, one))
+  equal <- quiet(compare_systems(y[, , c("a", "b")]))
+  sentences <- may_say(equal)$sentence
+  expect_match(sentences[[1L]], fixed = TRUE,
+    "a and b are estimated to be equally accurate, with a difference of 0 percentage points. ")
+  expect_no_match(c(sentences, capture.output(print(equal))), "favours|by the model the first")
+  known <- quiet(compare_systems(y, known_truth = truth(x)))
+  expect_identical(tidy(known)$order_known, rep(NA, 3))
+  expect_no_match(c(may_say(known)$sentence, capture.output(print(known))), "do not show")
+})
