@@ -224,10 +224,10 @@ common_note <- function(x) {
 explain_common <- function(estimate) {
   sub("{moved}", span_words(estimate$details$common, whole_percent), fixed = TRUE, switch(
     if (shows_no_common(estimate)) "no sign" else as.character(common_of(estimate$options)),
-    `no sign` = "These models take errors to be independent given the truth; the ratings
-      neither show nor rule out shared errors, so the average was not corrected.",
-    typical = "These models take errors to be independent given the truth. Raters and systems tend
-      to err on the same cases. The average was therefore moved {moved} of the way to the accuracy
+    `no sign` = "Errors are taken to be independent given the truth; the ratings neither show nor
+      rule out shared errors, so the estimate was not corrected.",
+    typical = "Errors are taken to be independent given the truth. But raters and systems tend to
+      err on the same cases. The estimate was therefore moved {moved} of the way to the accuracy
       that the system has if it shares all of the raters' errors (the mean posterior probability of
       its answers under models of the raters only). A rule sets this share: it decreases with the
       number of categories, and with the weight of models with equal raters and equally difficult

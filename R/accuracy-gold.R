@@ -157,7 +157,8 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   estimate$gold$details <- gold_details(
     ratings_table, has_gold, measured, from_ratings, settings, no_gold_reason
   )
-  estimate$table <- resolve_sources(ratings_table, sources, options$interval)
+  estimate$table <- resolve_sources(ratings_table, sources, options$interval,
+    fill_known(has_gold, measured$all))
   estimate
 }
 
@@ -220,12 +221,14 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
 
 # Replaces estimates and intervals from ratings (`table`) by the rows of `sources` for the chosen
 # kind of `interval`. Rows that gold cases do not measure keep the estimate from ratings, with a
-# reason.
-resolve_sources <- function(table, sources, interval) {
+# reason. `cases`: number of cases for each row that gold cases measure. It includes cases without
+# ratings if gold cases are a sample of all cases, see select_gold().
+resolve_sources <- function(table, sources, interval, cases) {
   chosen_rows <- sources[sources$interval == interval, ]
   has_gold <- !is.na(chosen_rows$estimate)
   columns <- c(estimate_columns, "reason")
   table[has_gold, columns] <- chosen_rows[has_gold, columns]
+  table$n[has_gold] <- cases[has_gold]
   gold_is_unused <- !has_gold & !is.na(table$estimate) & is.na(table$reason) &
     chosen_rows$why %in% c("not_drawn", "no_sample")
   table$reason[gold_is_unused] <- paste0(gold_unused, chosen_rows$reason[gold_is_unused])

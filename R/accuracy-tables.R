@@ -22,8 +22,9 @@
 #'   * `shared`, `independent`: accuracy if the system shares all errors of the raters, and if its
 #'     errors are independent of the raters' errors. `NA` for methods `"binned"` and `"unbinned"`
 #'     without a robust interval.
-#'   * `n`: number of rated cases that the system answered; `method`; `reason`: why a value is `NA`,
-#'     or why an estimate is doubtful.
+#'   * `n`: number of rated cases that the system answered, or of all cases that it answered if some
+#'     gold cases have no ratings; `method`; `reason`: why a value is `NA`, or why an estimate is
+#'     doubtful.
 #'   * `answered`: share of its cases that the system answered. This and the next columns exist only
 #'     if systems abstained (argument `abstain` of [ratings()]).
 #'   * `accuracy_all`: accuracy if abstentions count as wrong, which is `answered` times `estimate`;

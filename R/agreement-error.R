@@ -14,7 +14,8 @@ evaluate_measure <- function(measure, view, settings) {
   # Influences need weights that are counts. The bootstrap does not use influences.
   influence_method <- if (view$counted && method != "bootstrap") method else "none"
   result <- if (!is.null(misfit_words)) {
-    list(estimate = NA_real_, reason = misfit_words[[1L]], used = FALSE, null_error = NA_real_)
+    reason <- sub("[.]$", "", misfit_words[[1L]])
+    list(estimate = NA_real_, reason = reason, used = FALSE, null_error = NA_real_)
   } else if (is_r_kernel) {
     estimate_by_kernel(measure, view, influence_method)
   } else {

@@ -62,7 +62,7 @@
 #' | `prior` | priors contradict the argument `order` of [rater_prior()] |
 #' | `switched` | categories of a fit seem to have exchanged their labels (label switching) |
 #' | `boundary` | estimated base rates were negative and were set to zero |
-#' | `unrated` | some cases of a system have no rating; they do not count in its `n` |
+#' | `unrated` | some cases of a system have no rating; estimates from ratings leave them out |
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | bins of cases have no information on a system, and are left out of a mean |
 #' | `reruns` | reruns of a rater tie, or seem to be ratings of different systems or versions |

@@ -17,7 +17,8 @@ compare_with_gold <- function(comparison, estimate, pairs) {
   )
   sources <- sources_of_pairs(estimate, comparison$differences, pairs, gold, options$conf_level)
   comparison$sources <- sources[names(no_pair_sources)]
-  table <- resolve_sources(comparison$differences, sources, options$interval)
+  table <- resolve_sources(comparison$differences, sources, options$interval,
+    fill_known(gold$known, gold$all))
   is_ranked_pair <- pairs$first %in% pairs$ranked & pairs$second %in% pairs$ranked
   ranked_systems <- comparison$accuracy$system[pairs$ranked]
   draws <- draws_of_pairs(table[is_ranked_pair, ], ranked_systems, options$conf_level)

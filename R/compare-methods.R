@@ -14,8 +14,8 @@
 #'   * `n`: number of cases; `method`: method of the estimates.
 #'   * `order_known`: is the order of the estimates the same as the order by agreement with the most
 #'     frequent rating of each case? `FALSE` if the orders differ, or if the two systems are equal
-#'     in one of them. `NA` for other methods than `"average"`, and with gold cases (cases with
-#'     known truth).
+#'     in one of them. `NA` for other methods than `"average"`, with gold cases (cases with known
+#'     truth), and if the truth of all cases is known.
 #'   * `reason`: why a value is `NA`.
 #'
 #'   `tidy(x, "ranks")`: a row per system and rank; no rows with `reference`.
@@ -196,7 +196,7 @@ comparison_notes <- function(x) {
   misses <- (1 - x$options$conf_level) * n_pairs
   has_intervals <- any_known(table$conf.low)
   pairs <- better_first(table)
-  unknown <- pair_names(pairs)[which(!pairs$order_known)]
+  unknown <- pair_names(pairs)[which(!pairs$order_known & !are_tied(pairs$estimate))]
   c(
     if (x$left_out > 0) paste0(
       "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),

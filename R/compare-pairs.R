@@ -258,15 +258,24 @@ largest_deviations <- function(blocks, error) {
 
 # Do the estimates and the agreement with the plurality of raters order the two systems of a pair in
 # the same way? If not, the order of the estimates was right in only 4 of 10 pairs in public data.
-# NA unless accuracies are estimated by method "average".
+# NA if all truths are known, and unless accuracies are estimated by method "average".
 is_order_known <- function(estimate, first, second) {
-  if (!is_averaged(estimate) || !is.null(estimate$compared)) return(rep(NA, length(first)))
+  if (!is_averaged(estimate) || !is.null(estimate$compared) || knows_all_truths(estimate)) {
+    return(rep(NA, length(first)))
+  }
   x <- estimate$fit$x
   vote_share <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
-  sign_of_difference <- function(value) sign(round(value[first] - value[second], 9L))
+  sign_of_difference <- function(value) {
+    difference <- value[first] - value[second]
+    ifelse(are_tied(difference), 0, sign(difference))
+  }
   model_order <- sign_of_difference(estimate$table$estimate)
   unname(model_order == sign_of_difference(vote_share) & model_order != 0)
 }
+
+# Do two systems have the same estimate? `difference`: the difference of their estimates, which may
+# have a rounding error.
+are_tied <- function(difference) round(difference, 9L) == 0
 
 # Returns a row per system and rank with the probability of this rank, the share of draws. If
 # systems are equal in a draw, each of their ranks gets an equal share of it. `values`: draws x

@@ -169,11 +169,13 @@ note_of_one_rater <- function(estimate) {
   if (is.null(evidence)) return(NULL)
   rater_correct <- predict_answer(evidence$predicted[evidence$at, , drop = FALSE],
     evidence$truth) > 0.5
+  is_rated <- evidence$rated[evidence$at]
   count_correct <- function(cases) {
+    cases <- cases & is_rated
     paste(number(sum(rater_correct[cases], na.rm = TRUE)), "of", number(sum(cases)))
   }
   words <- if (n_categories(x) > 2L) paste("was right on",
-    count_correct(rater_correct | TRUE)) else paste0(
+    count_correct(is_rated | TRUE)) else paste0(
     "said ", paste(map_chr(2:1, function(k) {
       label <- x$categories[[k]]
       paste(label, "for", count_correct(evidence$truth == k), "with truth", label)

@@ -81,6 +81,7 @@ measured_rows <- function(rows, x, prior, reason, ranges, estimate, interval, co
   ranges <- ranges[measured, , drop = FALSE]
   values <- unit_values * widths(ranges) + outer(ranges[, 1L], estimate_columns != "std.error")
   rows[measured, estimate_columns] <- as.data.frame(values)
+  rows$n[measured] <- estimate$table$n[match(rows$system[measured], estimate$table$system)]
   rows
 }
 

@@ -222,7 +222,7 @@ check_systems <- function(x) {
     )[has_unrated]
   )
   warn_if(any(has_unrated), "unrated", c(
-    "Some cases that systems answered have no rating; estimates are for the other cases.",
+    "Some cases that systems answered have no rating; estimates from ratings are for the others.",
     bullets(unrated_lines),
     i = "If raters rated these cases, check that the case identifiers are equal."
   ), systems = x$systems[has_unrated], unrated = unname(n_unrated[has_unrated]))

@@ -9,10 +9,12 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   undecided <- !first_better & !surely_better(x, table, "system2") %in% TRUE
   level <- x$options$conf_level
   # better_first() has swapped pairs, so that `system1` has the higher estimate in each row.
+  is_tie <- are_tied(table$estimate) %in% TRUE
   difference <- if (is.null(x$options$metric)) {
     sprintf(
-      "%s is estimated to be more accurate than %s by %s%s", system1, system2,
-      points_words(table$estimate), interval_words(table, level, points)
+      ifelse(is_tie, "%s and %s are estimated to be equally accurate, with a difference of %s%s",
+        "%s is estimated to be more accurate than %s by %s%s"),
+      system1, system2, points_words(table$estimate), interval_words(table, level, points)
     )
   } else {
     sprintf(
@@ -33,7 +35,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
     sprintf(
       "On the same %s %s, %s%s%s.%s", cases_words(table$n), x$options$judges, difference,
       ifelse(undecided & !is.na(table$conf.low), order_is_open, ""),
-      ifelse(table$order_known %in% FALSE, order_unknown, ""),
+      ifelse(table$order_known %in% FALSE & !is_tie, order_unknown, ""),
       pmax(reservations[system1], reservations[system2])
     )
   )
@@ -88,7 +90,7 @@ say_methods.result_parts <- function(x) { # nolint: object_name.
 
 say_methods.group_comparison <- function(x) { # nolint: object_name.
   first <- x$estimates[[1L]]
-  paste(say_methods(first), fill(
+  paste(say_methods.result_parts(x$estimates), fill(
     "Each group was estimated separately. Intervals of differences were constructed from the
     intervals of both groups (Zou and Donner 2008)%s%s.",
     only_if(!is.null(first$options$given_cluster),

@@ -76,6 +76,12 @@ say_methods <- function(x) UseMethod("say_methods")
 # Shortens references of measures, such as "Cohen (1960), Journal 20" to "Cohen 1960".
 cite_short <- function(full) gsub(" \\(([0-9]{4})\\)[^;]*", " \\1", full)
 
+# Titles of measures or metrics, with their short references in brackets, if they have one.
+cite_titles <- function(records, titles) {
+  works <- cite_short(map_chr(records, `[[`, "reference"))
+  paste0(titles, ifelse(nzchar(works), paste0(" (", works, ")"), ""))
+}
+
 # Selects those references of measures (`full`) that a paragraph cites by author and year, and that
 # `references` does not contain.
 cited_works <- function(full) {
@@ -233,7 +239,8 @@ say_methods.accuracy_estimate <- function(x) {
     if (is_pass_rate(x)) "The pass rate" else "Accuracy",
     count_noun(sum(pattern_lengths(ratings) * pattern_cases(ratings)), "rating"),
     only_if(ratings$voted$reruns, " (reruns of a rater count as one, tied reruns as none)"),
-    count_noun(count_cases(ratings), "case"), count_noun(n_raters(ratings), "rater"),
+    count_noun(count_cases(ratings, rated_patterns(ratings)), "case"),
+    count_noun(n_raters(ratings), "rater"),
     count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
     only_if(by_agreement, fill(
       ": it estimates the accuracy of fallible raters from their agreement, and then the accuracy of
@@ -244,7 +251,7 @@ say_methods.accuracy_estimate <- function(x) {
     c(
       first_sentences,
       if (by_agreement || inherits(x$fit, "judge_fit")) explain_estimate(method_of(x), x),
-      explain_estimate(interval_of(x), x)
+      if (!is.null(x$gold) || any_known(x$table$conf.low)) explain_estimate(interval_of(x), x)
     ),
     collapse = " "
   )
@@ -282,21 +289,31 @@ say_sentences.metric_estimate <- function(x) {
 }
 
 say_methods.metric_estimate <- function(x) {
-  records <- Filter(function(record) record$reference != by_name, x$plan$records)
-  works <- map_chr(records, `[[`, "reference")
-  citations <- paste0(map_chr(records, `[[`, "title"), ": ", cite_short(works), recycle0 = TRUE)
+  is_built_in <- names(x$plan$records) %in% names(package_metrics())
+  user_defined <- x$plan$records[!is_built_in]
+  records <- Filter(function(record) !record$reference %in% c(by_name, ""),
+    x$plan$records[is_built_in])
+  works <- map_chr(c(records, user_defined), `[[`, "reference")
+  citations <- paste0(map_chr(records, `[[`, "title"), ": ",
+    cite_short(map_chr(records, `[[`, "reference")), recycle0 = TRUE)
   by_delta_method <- accuracy_intervals[[x$options$interval]]$spread == "delta"
   c(fill(
     "%s Other metrics are computed from the expected joint table of true category and answer. Each
-    case is counted in every true category, weighted by its posterior probability%s. Definitions
-    follow the R package yardstick%s.",
+    case is counted in every true category, weighted by its posterior probability%s.%s%s",
     say_methods(x$estimates[[1L]]),
     only_if(!all(is.na(x$table$conf.low)), paste(
       "; their intervals are",
       if (by_delta_method) "by the delta method" else "percentiles of bootstrap samples"
     )),
-    only_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")"))
-  ), cited_works(works))
+    only_if(any(is_built_in), paste0(
+      " Definitions follow the R package yardstick",
+      only_if(length(citations) > 0L, paste0(" (", paste(citations, collapse = "; "), ")")), "."
+    )),
+    only_if(length(user_defined) > 0L, fill(
+      " User-defined: %s.",
+      paste(cite_titles(user_defined, map_chr(user_defined, `[[`, "title")), collapse = "; ")
+    ))
+  ), cited_works(works[nzchar(works)]))
 }
 
 # ---- Sentences and methods paragraph: agreement --------------------------------------------------
@@ -335,22 +352,33 @@ say_methods.agreement <- function(x) {
   about <- attr(x, "about")
   facts <- glance(x)
   records <- all_measures()[unique(as.character(x$measure))]
-  works <- map_chr(records, function(record) record$reference %||% "user-defined measure")
+  works <- map_chr(records, `[[`, "reference")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
+  systems <- intersect(about$systems, about$judges)
+  judges <- join_words(c(
+    count_noun(facts$raters - length(systems), "rater"),
+    if (length(systems) > 0L) count_noun(length(systems), "system")
+  ))
   interval_method <- if (!is.na(facts$replicates)) {
     fill(
       "percentiles of %s bootstrap samples of cases (Efron and Tibshirani 1993)",
       number(facts$replicates)
     )
   } else {
-    fill("by %s over cases with Student's t (Gwet 2014)",
-      if (about$interval == "analytic") "linearisation" else "the jackknife"
+    ways <- c(analytic = "linearisation", jackknife = "the jackknife")
+    used <- intersect(names(ways), x$method[!is.na(x$conf.low)])
+    by_jackknife <- if (length(used) > 1L) {
+      titles[names(records) %in% x$measure[x$method == "jackknife"]]
+    }
+    fill("by %s over cases%s with Student's t (Gwet 2014)", ways[used[1L]],
+      only_if(length(by_jackknife) > 0L,
+        paste0(" (", join_words(by_jackknife), ": by the jackknife)"))
     )
   }
   c(fill(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
-    count_noun(facts$raters, "rater"), count_noun(facts$cases, "case"),
-    paste0(titles, " (", cite_short(works), ")", collapse = "; "),
+    judges, count_noun(facts$cases, "case"),
+    paste(cite_titles(records, titles), collapse = "; "),
     only_if(!all(is.na(x$conf.low)), fill(
       " The %ss are %s.", interval_title(facts$conf_level), interval_method
     )),

@@ -110,6 +110,21 @@ test_that("unrated cases count where gold was drawn among them", {
   expect_equal(of(c(rated[1:20], unrated[1:2])), 300)
 })
 
+test_that("all tables and sentences count unrated cases where gold was drawn among them", {
+  x <- gold_panel(missing = 0.6)$x
+  unrated <- which(!rated_patterns(x)[x$index])
+  rated <- setdiff(1:300, unrated)
+  for (case in list(rated[1:40], c(rated[1:40], unrated[1:10]))) {
+    n <- if (length(case) > 40L) 300 else length(rated)
+    estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[case, ], gold_sample = "random"))
+    expect_equal(tidy(estimate)$n, rep(n, length(x$systems)))
+    expect_equal(tidy(estimate, "gold_details")$cases, tidy(estimate)$n)
+    expect_match(may_say(estimate)$sentence[[1L]], sprintf("On %s cases", n), fixed = TRUE)
+    expect_equal(unique(tidy(estimate_metrics(estimate, c("accuracy", "recall")))$n), n)
+    expect_equal(tidy(quiet(compare_systems(estimate)))$n, n)
+  }
+})
+
 test_that("clusters and probabilities go along with gold cases", {
   panel <- gold_panel()
   probability <- runif(300, 0.05, 0.3)

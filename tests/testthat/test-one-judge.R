@@ -394,3 +394,15 @@ test_that("a plan that no number of cases reaches asks for none", {
   expect_identical(glance(beyond)$more, NA_real_)
   expect_no_match(paste(utils::capture.output(print(beyond)), collapse = " "), "label these +cases")
 })
+
+test_that("the note on the judge counts only gold cases with a rating", {
+  x <- ratings(
+    data.frame(case = 1:12, judge = "j", verdict = rep(c("no", "yes"), 6)), case = case,
+    rater = judge, rating = verdict, categories = c("no", "yes"),
+    systems = data.frame(case = 1:20, system = "s", prediction = rep(c("no", "yes"), 10))
+  ) |> quiet()
+  gold <- data.frame(case = 1:20, truth = rep(c("no", "yes"), c(9, 11)))
+  estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
+  expect_identical(note_of_one_rater(estimate),
+    "On gold cases j said yes for 2 of 3 with truth yes, and no for 5 of 9 with truth no.")
+})

@@ -188,3 +188,91 @@ test_that("one percentage point is singular", {
   expect_identical(points_words(c(0.0104, 0.05, 0, -0.001)),
     c("1 percentage point", "5 percentage points", "0 percentage points", "0 percentage points"))
 })
+
+test_that("the paragraph names user-defined measures and how their intervals were computed", {
+  withr::defer(for (id in c("mine", "cited")) register_measure(id, kernel = NULL))
+  share <- function(counts, weights) {
+    sum(weights * (apply(counts, 1L, max) == rowSums(counts))) / sum(weights)
+  }
+  register_measure("mine", "My share", share)
+  register_measure("cited", "Cited share", share, reference = "Smith (2020), Journal 3")
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  paragraph <- function(ids, ...) may_say(agreement(x, ids, ...), "methods")
+  expect_match(paragraph("mine")[[1L]],
+    "by my share. The 90% intervals are by the jackknife over cases with", fixed = TRUE)
+  mixed <- paragraph(c("cited", "mine", "fleiss_kappa"))
+  expect_match(mixed[[1L]], "by cited share (Smith 2020); my share; Fleiss' kappa (", fixed = TRUE)
+  expect_match(mixed[[1L]], fixed = TRUE,
+    "by linearisation over cases (cited share and my share: by the jackknife) with Student's t")
+  expect_true("Smith (2020), Journal 3" %in% mixed)
+  expect_false("" %in% mixed)
+})
+
+test_that("the paragraph names user-defined metrics", {
+  withr::defer(register_measure("mine", kernel = NULL, kind = "metric"))
+  register_measure("mine", "My recall", function(tp, fn, fp, tn) tp / (tp + fn), kind = "metric")
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  paragraph <- function(ids) {
+    may_say(quiet(estimate_metrics(x, ids, method = "joint", interval = "none")), "methods")[[1L]]
+  }
+  expect_match(paragraph("mine"), "posterior probability. User-defined: My recall.$")
+  expect_match(paragraph(c("mine", "f_meas")), "1979). User-defined: My recall.", fixed = TRUE)
+  expect_match(paragraph("recall"), "yardstick.$")
+})
+
+test_that("the paragraph counts rated cases, systems and intervals as they are", {
+  set.seed(3)
+  x <- quiet(simulate_ratings(rater_design(c(0.8, 0.75, 0.7), c(a = 0.8, b = 0.7),
+    categories = 3, n = 100, missing = 0.4)))
+  n_rated <- sum(rated_patterns(x)[x$index])
+  expect_lt(n_rated, 100)
+  paragraph <- function(estimate) may_say(quiet(estimate), "methods")[[1L]]
+  expect_match(paragraph(estimate_accuracy(x, method = "joint", interval = "none")),
+    paste("ratings of", n_rated, "cases by 3 raters"), fixed = TRUE)
+  expect_match(paragraph(agreement(x, "cohen_kappa", pairwise = TRUE)),
+    "^Agreement of 3 raters and 2 systems on")
+  # Profile intervals of this model are NA, so the paragraph does not describe them.
+  no_interval <- quiet(estimate_accuracy(x, method = "joint", model = dawid_skene(),
+    interval = "profile"))
+  expect_true(all(is.na(tidy(no_interval)$conf.low)))
+  expect_no_match(paragraph(no_interval), "interval is")
+  # One model is no average.
+  posterior <- quiet(estimate_accuracy(fit_raters(x, method = "bayes",
+    sampling = list(draws = 200))))
+  expect_no_match(paragraph(posterior), "average was")
+})
+
+test_that("the paragraph of a comparison of groups says that it describes the first group", {
+  set.seed(3)
+  x <- simulate_ratings(rater_design(c(0.8, 0.75, 0.7), c(a = 0.8), n = 100))
+  estimate <- quiet(estimate_accuracy(x, by = rep(c("u", "v"), 50),
+    known_truth = truth(x)[1:60, ], gold_sample = "random"))
+  expect_match(may_say(compare_systems(estimate), "methods")[[1L]],
+    "^u .others likewise.: Accuracy was estimated from 150 ratings of 50 cases")
+})
+
+test_that("a reason in brackets has no full stop", {
+  x <- ratings(cbind(c("a", "b", "c"), c("a", "b", "b"), c("a", "c", "c")))
+  table <- agreement(x, c("fleiss_kappa", "gwet_ac"), scale_weights = "quadratic")
+  expect_match(table$reason, "none was declared$")
+})
+
+test_that("systems with equal estimates are not ordered, and known truths order systems", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.8, 0.75, 0.7), c(a = 0.85), categories = 2, n = 60))
+  answers <- as.data.frame(x, "systems")
+  other <- transform(answers, system = "b")
+  one <- transform(answers, system = "c")
+  at <- which(answers$prediction != truth(x)$category)[[1L]]
+  one$prediction[at] <- truth(x)$category[at]
+  y <- ratings(as.data.frame(x), case = case, rater = rater, rating = rating,
+    systems = rbind(answers, other, one))
+  equal <- quiet(compare_systems(y[, , c("a", "b")]))
+  sentences <- may_say(equal)$sentence
+  expect_match(sentences[[1L]], fixed = TRUE,
+    "a and b are estimated to be equally accurate, with a difference of 0 percentage points. ")
+  expect_no_match(c(sentences, capture.output(print(equal))), "favours|by the model the first")
+  known <- quiet(compare_systems(y, known_truth = truth(x)))
+  expect_identical(tidy(known)$order_known, rep(NA, 3))
+  expect_no_match(c(may_say(known)$sentence, capture.output(print(known))), "do not show")
+})

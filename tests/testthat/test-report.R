@@ -396,6 +396,7 @@ test_that("a report of two categories has a sensitivity, and nothing of constant
   heavy <- quiet(ratings(cbind(wide, w = 0.5), raters = r1:r3, systems = ai, weights = w))
   quiet(accuracy_report(heavy, file, judges = TRUE))
   expect_match(words_of(file), "Not made, as these ratings do not allow it. ", fixed = TRUE)
+  expect_match(words_of(file), "2 categories. Rows have weights that are not counts", fixed = TRUE)
   # Word, and one judge with a calibration sample.
   word <- withr::local_tempfile(fileext = ".docx")
   quiet(accuracy_report(x, word))
