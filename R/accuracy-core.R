@@ -207,7 +207,7 @@ shows_no_common <- function(estimate) {
 common_note <- function(x) {
   common <- common_of(x$options)
   correction <- x$details$common[!is.na(x$table$estimate)]
-  if (is.null(common) || !any_known(correction)) return(NULL)
+  if (is.null(common) || !any_known(correction) || knows_all_truths(x)) return(NULL)
   no_evidence <- shows_no_common(x)
   if (no_evidence && panel_kind(x) != "machines") {
     return("Assumed: independent errors; ratings neither show nor rule out shared errors.")

@@ -174,6 +174,8 @@ robust_note <- function(x) {
 allowance_words <- function(x) {
   if (has_fixed_common(x$options)) {
     " only, given the assumption"
+  } else if (knows_all_truths(x)) {
+    " only (the truth of all cases is known)"
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
   } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {

@@ -146,8 +146,10 @@ scores_of_system <- function(system, x, table, scale) {
   }
   values <- values[, x$categories, drop = FALSE]
   check_scores(values, x, scale, system)
-  values
+  if (scale == "probability") clip01(values) else values
 }
+
+rounding_error <- 1e-9 # probabilities may be outside [0, 1] by this amount
 
 check_scores <- function(values, x, scale, system) {
   # Raises an error if `is_invalid` is TRUE for any case, and names the first such case. `detail`:
@@ -166,7 +168,7 @@ check_scores <- function(values, x, scale, system) {
     "A case must have scores of all categories or of none."
   )
   is_probability <- scale == "probability"
-  is_outside <- is.infinite(values) | (is_probability & (values < 0 | values > 1))
+  is_outside <- is.infinite(values) | (is_probability & abs(values - 0.5) > 0.5 + rounding_error)
   fail_if(
     rowSums(is_outside, na.rm = TRUE) > 0,
     if (is_probability) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
@@ -177,7 +179,7 @@ check_scores <- function(values, x, scale, system) {
   if (!is_probability) return()
   sums <- rowSums(values)
   fail_if(
-    abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9, "Probabilities of a case must sum to one.",
+    abs(sums - 1) > sum_tolerance * ncol(values) + rounding_error, "Probabilities of a case must sum to one.",
     ", which sums to {signif(sums[first], 4L)}",
     "If they are probabilities, divide them by their sum. If they only order cases, add
       {.code scale = \"order\"} to the list {.arg scores}."

@@ -239,3 +239,14 @@ test_that("systems are not elements of an estimate", {
   expect_identical(estimate[["options"]], estimate$options)
   expect_null(estimate[["none"]])
 })
+
+test_that("the print of an estimate with all truths known has no assumption about shared errors", {
+  set.seed(1)
+  x <- quiet(simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.8), 3, 200)))
+  shown <- paste(capture.output(print(quiet(estimate_accuracy(x, known_truth = truth(x))))),
+    collapse = " ")
+  expect_match(shown, "sampling error only \\(the truth of all cases is known\\)")
+  expect_no_match(shown, "Assumed|no sign of shared")
+  some <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:100, ]))
+  expect_match(paste(capture.output(print(some)), collapse = " "), "Assumed")
+})

@@ -118,3 +118,14 @@ test_that("a database has no scores", {
   data <- dplyr::copy_to(con, wide_data(), "panel")
   expect_error(read_wide(data), class = "fallible_error_database")
 })
+
+test_that("probabilities may have rounding errors", {
+  data <- data.frame(r1 = c("n", "y", "n"), r2 = c("n", "y", "y"), s = c("n", "y", "y"),
+    p = c(-5.6e-17, 1 + 1e-12, 0.7))
+  read <- function(p) {
+    data$p <- p
+    quiet(ratings(data, raters = r1:r2, systems = s, scores = list(s = c(y = "p"))))
+  }
+  expect_identical(range(as.data.frame(read(data$p), "scores")$score), c(0, 1))
+  expect_error(read(c(-1e-6, 1, 0.7)), "must be probabilities", class = "fallible_error_scores")
+})

@@ -545,7 +545,7 @@ test_that("one judge has labels by gold only, and votes have no part in them", {
 
 test_that("labels of ratings that may agree by chance have a note", {
   notes <- function(n, accuracy) {
-    set.seed(2)
+    set.seed(5)
     x <- quiet(simulate_ratings(rater_design(rep(accuracy, 5), c(a = 0.8), 2, n)))
     paste(capture.output(print(quiet(ground_truth(x)))), collapse = " ")
   }
