@@ -5,12 +5,13 @@
 #' same raters before and after training. With `by`, compares two groups of cases.
 #'
 #' @section Standard errors:
-#' With `null = 0`, Scott's pi, Fleiss' kappa and Cohen's kappa are tested with the standard error
-#' under independent ratings and the normal distribution (method `"null"`). For Scott's pi and
-#' Fleiss' kappa it is the error of Fleiss, Nee and Landis (1979), here extended to weights and
-#' unequal numbers of ratings. For Cohen's kappa it is the error of Fleiss, Cohen and Everitt
-#' (1969). Do not use these errors for intervals. All other tests use the ordinary standard error
-#' and Student's t with `n - 1` degrees of freedom.
+#' With `null = 0`, Scott's pi, Fleiss' kappa, Krippendorff's alpha and Cohen's kappa are tested
+#' with the standard error under independent ratings and the normal distribution (method `"null"`).
+#' For Scott's pi and Fleiss' kappa it is the error of Fleiss, Nee and Landis (1979), here extended
+#' to weights and unequal numbers of ratings. The error of Krippendorff's alpha is derived in the
+#' same way. For Cohen's kappa it is the error of Fleiss, Cohen and Everitt (1969). Do not use these
+#' errors for intervals. All other tests use the ordinary standard error and Student's t with
+#' `n - 1` degrees of freedom. With few cases and a rare category, these tests reject too often.
 #'
 #' @section Dependent measures:
 #' Two panels that rated the same cases are dependent. The influence of a case is the derivative of
