@@ -45,7 +45,8 @@
 #' minus a quantile of the replicates), which correct the bias of the bounds. In simulated panels of
 #' the K-model (200 and 1000 cases), nominal 90% sets covered the whole range in .85 to .93 of
 #' panels (`bench/bounds.R`). If the fit has posterior draws, each replicate is fitted with one
-#' chain of 400 draws.
+#' chain of 400 draws. There is no set if all replicates have the same bounds, for example if raters
+#' and system always agree.
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted (a model with one
 #'   accuracy for all raters, see [k_model()]); or a [fit_raters()] result; or an
@@ -202,8 +203,13 @@ add_confidence_set <- function(bounds, refit_ends) {
   if (is.null(reason)) {
     replicates <- resampled_ends(bounds, weight, refit_ends)
     bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
-    reason <- "most bootstrap replicates gave no bounds"
-    without_set <- has_bounds & bounds$failed > bounds$options$replicates / 2
+    few_bounds <- has_bounds & bounds$failed > bounds$options$replicates / 2
+    # A set without width would claim that the bounds have no sampling error.
+    equal_bounds <- has_bounds & !few_bounds &
+      is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
+    without_set <- few_bounds | equal_bounds
+    reason <- ifelse(few_bounds, "most bootstrap replicates gave no bounds",
+      "all bootstrap replicates have the same bounds")[without_set]
   }
   table$reason[without_set] <- paste0(no_interval, reason)
   tail_probability <- (1 - bounds$options$conf_level) / 2
@@ -219,6 +225,14 @@ add_confidence_set <- function(bounds, refit_ends) {
   }
   bounds$bounds <- table
   bounds
+}
+
+# Returns TRUE for each column whose known values are equal, except for rounding errors.
+is_constant_column <- function(values) {
+  apply(values, 2L, function(column) {
+    known <- column[!is.na(column)]
+    length(known) == 0L || diff(range(known)) < 1e-12
+  })
 }
 
 # Bootstrap replicates of the bounds: a list of two matrices, lowest and highest, replicates x
