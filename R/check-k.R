@@ -83,8 +83,11 @@
 #'   `alternative`, the models compared; `statistic`; `df`, the difference of their numbers of
 #'   parameters; `p.value` and `p.adjusted`; `verdict`; `concerns`, the raters or categories with
 #'   the largest deviation; `reason`, why a property was not tested. The verdict is `"violated"`,
-#'   `"contradiction"` (the data are impossible or very improbable under the K-model),
-#'   `"not significant"` or `"not tested"`. See [tidy.k_check()] for methods.
+#'   `"contradiction"`, `"not significant"` or `"not tested"`. `"contradiction"` has two causes: a
+#'   test of `chance` is significant, or the agreement of all raters is at or below chance. In the
+#'   second case the K-model has no estimate, but it is not refuted. With three raters of accuracy
+#'   .6 and 60 cases of two categories, this happened in a third of simulated panels of the K-model.
+#'   See [tidy.k_check()] for methods.
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner
