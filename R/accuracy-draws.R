@@ -119,7 +119,7 @@ estimate_from_draws <- function(fit, chosen_ratings, options, gold = NULL) {
   fit <- replace_answers(fit, chosen_ratings)
   unmixed_draws <- draw_accuracies(fit)
   # Posterior probabilities from ratings without systems, a row per pattern of `chosen_ratings`.
-  fit$posterior <- unmixed_draws$posterior
+  fit$posterior <- add_unweighted(unmixed_draws$posterior, fit)
   draws <- with_one_seed({
     draws <- mix_draws(fit, unmixed_draws, options)
     if (is.null(gold)) draws else resample_by_gold(draws, fit$x, gold)

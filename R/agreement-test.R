@@ -6,12 +6,13 @@
 #' cases.
 #'
 #' @section Standard errors:
-#' With `null = 0` and without `y`, `by` and `interval`, tests of Scott's pi, Fleiss' kappa and
-#' Cohen's kappa use the standard error under independent ratings and the normal distribution.
-#' Column `method` is then `"null"`. These standard errors are those of Fleiss, Nee and
-#' Landis (1979) for Scott's pi and Fleiss' kappa, and of Fleiss, Cohen and Everitt (1969) for
-#' Cohen's kappa. All other tests use the standard error of [agreement()] and Student's t
-#' distribution with `n - 1` degrees of freedom.
+#' With `null = 0` and without `y`, `by` and `interval`, tests of Scott's pi, Fleiss' kappa,
+#' Krippendorff's alpha and Cohen's kappa use the standard error under independent ratings and the
+#' normal distribution. Column `method` is then `"null"`. These standard errors are those of Fleiss,
+#' Nee and Landis (1979), extended to weights and unequal numbers of ratings, and for Cohen's kappa
+#' those of Fleiss, Cohen and Everitt (1969). The error of Krippendorff's alpha is derived in the
+#' same way. All other tests use the standard error of [agreement()] and Student's t distribution
+#' with `n - 1` degrees of freedom. With few cases and a rare category, they reject too often.
 #'
 #' @section Comparison of two panels:
 #' Two panels that rated the same cases are dependent. The standard error of their difference is

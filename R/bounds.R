@@ -41,7 +41,8 @@
 #' estimate minus a quantile of the replicates. Each of the two limits has half of the error
 #' probability. In each replicate, cases (or the clusters of an [estimate_accuracy()] result) are
 #' resampled, and the raters are fitted again. In simulations with 200 and 1000 cases, nominal 90%
-#' sets covered the whole range with probability .85 to .93.
+#' sets covered the whole range with probability .85 to .93. There is no set if all replicates have
+#' the same bounds, for example if raters and system always agree.
 #'
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
@@ -199,8 +200,13 @@ add_confidence_set <- function(bounds, refit_ends) {
   if (is.null(reason)) {
     replicates <- resampled_ends(bounds, weight, refit_ends)
     bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
-    reason <- "most bootstrap replicates gave no bounds"
-    without_set <- has_bounds & bounds$failed > bounds$options$replicates / 2
+    few_bounds <- has_bounds & bounds$failed > bounds$options$replicates / 2
+    # A set without width would claim that the bounds have no sampling error.
+    equal_bounds <- has_bounds & !few_bounds &
+      is_constant_column(replicates$lowest) & is_constant_column(replicates$highest)
+    without_set <- few_bounds | equal_bounds
+    reason <- ifelse(few_bounds, "most bootstrap replicates gave no bounds",
+      "all bootstrap replicates have the same bounds")[without_set]
   }
   table$reason[without_set] <- paste0(no_interval, reason)
   tail_probability <- (1 - bounds$options$conf_level) / 2
@@ -216,6 +222,14 @@ add_confidence_set <- function(bounds, refit_ends) {
   }
   bounds$bounds <- table
   bounds
+}
+
+# Returns TRUE for each column whose known values are equal, except for rounding errors.
+is_constant_column <- function(values) {
+  apply(values, 2L, function(column) {
+    known <- column[!is.na(column)]
+    length(known) == 0L || diff(range(known)) < 1e-12
+  })
 }
 
 # Bootstrap replicates of the bounds: a list of two matrices, lowest and highest, replicates x

@@ -40,7 +40,7 @@
 #'     prior; `shift`, the change of the posterior mean in posterior standard deviations; `flagged`,
 #'     `TRUE` if the shift is above 0.3 or below -0.3.
 #'   * `"pairs"`, a row per pair of raters: `rater1`, `rater2`; `cases`, the number of cases that
-#'     both rated; `observed`, the number of these cases in which they agree; `expected`, `low` and
+#'     both rated, each once; `observed`, the number of these cases in which they agree; `expected`, `low` and
 #'     `high`, the mean and the 5% and 95% quantiles of this number in simulated ratings; `p.value`,
 #'     the share of simulated numbers that are at least as large as the observed one.
 #'   * `"patterns"`, one row for X2, or none if X2 cannot be computed: `observed`, `expected`,
@@ -108,13 +108,22 @@ predictive_row <- function(observed_values, simulated) {
     high = limits[[2L]], p.value = mean(simulated >= observed_values))
 }
 
+# Returns the ratings as codes of categories, a matrix (patterns x raters). The code is 0 if the
+# rating is missing, and also if the rater rated the case more than once.
+codes_of_single_ratings <- function(x) {
+  codes <- pattern_codes(x)
+  cell <- rating_pattern(x) + (rating_rater(x) - 1L) * nrow(codes)
+  codes[tabulate(cell, length(codes)) > 1L] <- 0L
+  codes
+}
+
 # Returns a row per pair of raters with common cases: observed and simulated numbers of agreements.
 # `draws`: list of parameters, one element per posterior draw, with base_rates (populations x
 # categories) and matrices (one per rater). `weight`: number of cases of each pattern (a pattern is
 # a distinct row of ratings).
 pair_checks <- function(fit, draws, weight) {
   x <- fit$x
-  codes <- pattern_codes(x)
+  codes <- codes_of_single_ratings(x)
   n <- n_raters(x)
   check_pair_numbers(n, 8)
   population <- fit$task$population
@@ -151,7 +160,7 @@ pair_checks <- function(fit, draws, weight) {
 pattern_check <- function(fit, draws, weight) {
   x <- fit$x
   possible_rows <- all_codes(x)
-  codes <- pattern_codes(x)
+  codes <- codes_of_single_ratings(x)
   if (is.null(possible_rows) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
     return(predictive_row(0, 0)[0L, ])
   }
@@ -306,12 +315,15 @@ fit_check_notes <- function(fit, mixing, x) {
 # Returns the reason why pattern_check() has no row.
 why_no_patterns <- function(fit) {
   is_used <- !is_known_pattern(fit)
-  n_incomplete <- count_cases(fit$x, is_used & rowSums(pattern_codes(fit$x) == 0L) > 0L)
+  n_incomplete <- count_cases(fit$x, is_used & rowSums(codes_of_single_ratings(fit$x) == 0L) > 0L)
   if (is.null(all_codes(fit$x))) return("More than 4096 rows are possible")
   if (n_incomplete == 0) return("The truth of all cases is known")
-  paste0("It needs every case rated by all raters: ", number(n_incomplete), " of ",
-    count_noun(count_cases(fit$x, is_used), "case"), if (n_incomplete == 1) " lacks" else " lack",
-    " ratings. Refit without them, see ?check_fit")
+  cases_words <- paste(number(n_incomplete), "of", count_noun(count_cases(fit$x, is_used), "case"))
+  if (!rates_once(fit$x)) {
+    return(paste("It needs every case rated once by all raters; this is not so for", cases_words))
+  }
+  paste0("It needs every case rated by all raters: ", cases_words,
+    if (n_incomplete == 1) " lacks" else " lack", " ratings. Refit without them, see ?check_fit")
 }
 
 note_untruncated <- paste(

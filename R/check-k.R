@@ -70,8 +70,10 @@
 #'   * `null`, `alternative`: the two models.
 #'   * `statistic`; `df`, the difference of their numbers of parameters.
 #'   * `p.value`, `p.adjusted`: see *P-values*.
-#'   * `verdict`: `"violated"`; `"contradiction"` (the data are impossible or very improbable under
-#'     the K-model); `"not significant"`; or `"not tested"`.
+#'   * `verdict`: `"violated"`, `"contradiction"`, `"not significant"` or `"not tested"`.
+#'     `"contradiction"` has two causes. A test of `"chance"` is significant, or all raters together
+#'     agree no better than by chance. In the second case the K-model has no estimate, but it is not
+#'     refuted: weak raters and few cases often lead to it.
 #'   * `concerns`: the raters or categories with the largest deviation.
 #'   * `reason`: why a property was not tested.
 #'

@@ -309,8 +309,20 @@ fit_checked_draws <- function(x, model, known, prior, sampling, seed) {
     conf_level = default_conf_level(), switched = drawn$switched, stuck = drawn$stuck,
     converged = worst_mixing(drawn)$rhat <= 1.01
   )
+  fit$posterior <- add_unweighted(fit$posterior, fit)
   fit$shown <- draws_to_print(fit)
   fit
+}
+
+# Replaces the posterior probabilities of patterns with weight 0, which the sampler leaves out.
+# `posterior`: patterns x categories.
+add_unweighted <- function(posterior, fit) {
+  is_unweighted <- pattern_weights(fit$x) <= 0
+  rated <- which(is_unweighted & rated_patterns(fit$x))
+  if (length(rated) > 0L) posterior[rated, ] <- compute_posterior(fit, fit$x)[rated, ]
+  known <- which(is_unweighted & is_known_pattern(fit))
+  posterior[known, ] <- diag(n_categories(fit$x))[fit$known$truth[known], ]
+  posterior
 }
 
 # Returns the base rates of all cases together, as `draws` (draws x categories) and their posterior

@@ -201,3 +201,27 @@ test_that("a gold case of weight n counts as n cases in draws", {
   expect_equal(counted$estimate, expanded$estimate, tolerance = 0.02)
   expect_equal(counted$std.error, expanded$std.error, tolerance = 0.2)
 })
+
+test_that("cases of weight 0 have posterior probabilities and do not change bounds", {
+  set.seed(3)
+  truth <- sample(2, 80, TRUE)
+  answer <- function(p) ifelse(runif(80) < p, truth, 3 - truth)
+  data <- data.frame(case = 1:80, a = answer(0.8), b = answer(0.7), c = answer(0.9))
+  data$s <- answer(0.8)
+  data$weight <- rep(c(1, 0), c(70, 10))
+  # These cases are patterns by themselves, because the system did not answer them.
+  data[71:72, 2:4] <- data[c(1, which(data$a != data$b)[[1L]]), 2:4]
+  data$s[71:72] <- NA
+  x <- ratings(data, raters = a:c, systems = s, case = case, weights = weight)
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", known_truth = c("80" = truth[[80]]),
+    sampling = list(draws = 400, chains = 1)))
+  # The posterior is that of a case with the same ratings, and not the base rate.
+  probability <- as.matrix(as.data.frame(ground_truth(fit))[-1])
+  same <- match(do.call(paste, data[71:72, 2:4]), do.call(paste, data[1:70, 2:4]))
+  expect_equal(probability[71:72, ], probability[same, ], tolerance = 0.02, ignore_attr = TRUE)
+  expect_identical(unname(probability[80, truth[[80]]]), 1)
+  estimate <- quiet(estimate_accuracy(fit))
+  expect_false(anyNA(posterior(estimate$fit)))
+  ends <- function(x) unlist(tidy(accuracy_bounds(x, interval = "none"))[c("lowest", "highest")])
+  expect_equal(ends(estimate), ends(fit), tolerance = 0.02)
+})

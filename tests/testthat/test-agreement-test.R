@@ -21,6 +21,19 @@ test_that("errors under independence are those published", {
   expect_equal(compare_agreement(ratings(sas, ordered = TRUE), measures = "cohen_kappa", scale_weights = "linear")$std.error, error)
 })
 
+test_that("Krippendorff's alpha has the null error of kappa", {
+  # With complete ratings, alpha is 1 - (1 - kappa) (N - 1) / N for N ratings.
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  test <- compare_agreement(x, measures = c("fleiss_kappa", "krippendorff_alpha"))
+  expect_identical(test$method, c("null", "null"))
+  expect_equal(test$std.error[[2L]], test$std.error[[1L]] * 179 / 180)
+  # Two raters never use the rare category on the same case, as is likely in 60 cases.
+  rare <- as.table(rbind(c(48, 6), c(6, 0)))
+  test <- compare_agreement(rare, measures = "krippendorff_alpha")
+  expect_equal(test$std.error, 119 / 120 / sqrt(60))
+  expect_gt(test$p.value, 0.05)
+})
+
 test_that("null errors are those of simulated independent ratings", {
   skip_unless_nightly()
   set.seed(1)
@@ -116,6 +129,10 @@ test_that("null errors hold where numbers of ratings differ", {
       expect_lt(abs(mean(p < 0.05) - 0.05), 4 * sqrt(0.05 * 0.95 / 200))
     }
   }
+  p <- replicate(200, {
+    compare_agreement(draw(rep(2:3, each = 30)), measures = "krippendorff_alpha")$p.value
+  })
+  expect_lt(abs(mean(p < 0.05) - 0.05), 4 * sqrt(0.05 * 0.95 / 200))
   first <- sample(c("x", "y"), 500, TRUE)
   second <- replace(sample(c("x", "y"), 500, TRUE), 21:500, NA)
   error <- function(...) compare_agreement(data.frame(...), measures = "conger_kappa")$std.error

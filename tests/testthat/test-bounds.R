@@ -191,6 +191,12 @@ test_that("what has no bounds or no confidence set says why", {
   expect_true(is.na(tidy(lost)$lowest))
   expect_match(tidy(lost)$reason, "by chance")
   expect_output(print(lost), "NA for s")
+  # Without disagreement, all replicates have the bounds 1 and 1; this is no set without width.
+  same <- data.frame(a = rep(c("x", "y"), 10))
+  table <- tidy(accuracy_bounds(ratings(same[c(1, 1, 1, 1)], raters = 1:3, systems = 4)))
+  expect_identical(c(table$lowest, table$highest), c(1, 1))
+  expect_true(is.na(table$conf.low) && is.na(table$conf.high))
+  expect_match(table$reason, "all bootstrap replicates have the same bounds")
 })
 
 test_that("wrong arguments are refused", {

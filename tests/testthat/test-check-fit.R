@@ -203,3 +203,25 @@ test_that("ratings may be missing in cases of known truth", {
   check <- quiet(check_fit(fit, priors = NULL))
   expect_false(anyNA(tidy(check, "patterns")$p.value))
 })
+
+test_that("predictive checks leave out cases that a rater rated more than once", {
+  set.seed(1)
+  truth <- sample(1:2, 100, TRUE)
+  rate <- function(cases) ifelse(runif(length(cases)) < 0.8, truth[cases], 3 - truth[cases])
+  long <- data.frame(case = rep(1:100, 4), rater = rep(c("a", "b", "c", "d"), each = 100))
+  # Rater a rated cases 1 to 60 three times.
+  long <- rbind(long, data.frame(case = rep(1:60, 2), rater = "a"))
+  long$rating <- rate(long$case)
+  x <- ratings(long, case = case, rater = rater, rating = rating, repeats = "ratings")
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes",
+    sampling = list(draws = 200, chains = 1, thin = 1)))
+  check <- quiet(check_fit(fit, priors = NULL))
+  pairs <- tidy(check, "pairs")
+  expect_identical(pairs$cases, c(40, 40, 40, 100, 100, 100))
+  agreeing <- vapply(c("b", "c", "d"), function(rater) {
+    sum(long$rating[long$rater == rater][61:100] == long$rating[61:100])
+  }, 0)
+  expect_equal(pairs$observed[1:3], unname(agreeing))
+  expect_identical(nrow(tidy(check, "patterns")), 0L)
+  expect_output(print(check), "It needs every case rated once by all raters")
+})

@@ -110,6 +110,24 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     return out;
   }
 
+  // If ratings are independent, observed minus expected disagreement is a degenerate U-statistic of
+  // pairs of ratings, as for Fleiss' kappa (PairKernel::null_error()). Every rating has the same
+  // weight in both disagreements, so there is no part that is linear in single ratings.
+  double null_error(const std::vector<double>& weight) const override {
+    const AlphaSums sums = total(weight);
+    const Eigen::MatrixXd distance = sums.distances();
+    const Eigen::VectorXd share = sums.total / sums.n_ratings, mean_distance = distance * share;
+    Eigen::MatrixXd centred = distance.array() + share.dot(mean_distance);
+    centred.colwise() -= mean_distance;
+    centred.rowwise() -= mean_distance.transpose();
+    const double spread = share.dot(centred.cwiseAbs2() * share);
+    double squares = 0;
+    for (int i = 0; i < rows_.size(); ++i) {
+      squares += weight[i] * rows_.ratings[i] / (rows_.ratings[i] - 1);
+    }
+    return (sums.n_ratings - 1) * std::sqrt(2 * spread * squares) / sums.expected(distance);
+  }
+
  protected:
   AlphaSums empty_sums() const override {
     const Eigen::Index k = rows_.scale.rows();
