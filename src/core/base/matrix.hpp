@@ -1,4 +1,4 @@
-// Square matrices of any number type, stored row by row in one array.
+// Matrices of any number type, stored row by row in one array.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,32 @@
 
 namespace fallible {
 
-// Refers to a matrix in memory that another object owns. m[k][l] is the element in row k and column
-// l.
+// Pointer to the first element of a row of a matrix. `columns` is the length of each row.
+template <class Values>
+auto* row_of(Values& values, std::size_t row, std::size_t columns) {
+  return values.data() + row * columns;
+}
+
+// table[i][j] is the element in row i and column j.
+template <class Number>
+class Table {
+ public:
+  Table() = default;
+  Table(std::size_t rows, std::size_t columns, Number value = Number())
+      : columns_(columns), values_(rows * columns, value) {}
+
+  Number* operator[](std::size_t row) { return row_of(values_, row, columns_); }
+  const Number* operator[](std::size_t row) const { return row_of(values_, row, columns_); }
+  std::vector<Number>& values() { return values_; }
+  const std::vector<Number>& values() const { return values_; }
+
+ private:
+  std::size_t columns_ = 0;
+  std::vector<Number> values_;
+};
+
+// Refers to a square matrix in memory that another object owns. m[k][l] is the element in row k and
+// column l.
 template <class Number>
 class SquareView {
  public:
