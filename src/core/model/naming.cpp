@@ -170,7 +170,7 @@ class PairTables {
   int count() const { return static_cast<int>(others_.size()); }
   Eigen::Map<Eigen::MatrixXd> table(int i) { return {&tables_[i * cells()], size_, size_}; }
   double& cell(const Reply& first, const Reply& second) {
-    return tables_[table_of_[second.judge] * cells() + second.answer * size_ + first.answer];
+    return table(table_of_[second.judge])(first.answer, second.answer);
   }
 
  private:

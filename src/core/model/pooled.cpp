@@ -276,10 +276,10 @@ LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const L
     alpha.insert(alpha.end(), system_rows.values().begin(), system_rows.values().end());
   }
   replace_zeros(alpha, joined.categories, fit.centre.c);
-  const std::size_t cells = static_cast<std::size_t>(joined.categories) * joined.categories;
+  const int cells = joined.categories * joined.categories;
   for (int j = 0; j < joined.raters; ++j) {
-    for (std::size_t i = 0; joined.has_calibration_sample(j) && i < cells; ++i) {
-      alpha[j * cells + i] += joined.calibration[j][i];
+    for (int i = 0; joined.has_calibration_sample(j) && i < cells; ++i) {
+      row_of(alpha, j, cells)[i] += joined.calibration[j][i];
     }
   }
   LatentPrior out = prior;
