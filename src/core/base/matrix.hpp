@@ -52,23 +52,19 @@ class SquareView {
 using Square = SquareView<double>;
 using ConstSquare = SquareView<const double>;
 
-// `count` matrices of size x size in one block of memory, all zero at first.
-class Squares {
+// `count` matrices of size x size in one block of memory. All elements are `value` at first.
+class Squares : Table<double> {
  public:
   Squares() = default;
-  Squares(std::size_t count, int size)
-      : size_(size), values_(count * static_cast<std::size_t>(size) * size) {}
+  Squares(std::size_t count, int size, double value = 0)
+      : Table(count, size * size, value), size_(size) {}
 
-  Square operator[](std::size_t i) { return {values_.data() + i * cells(), size_}; }
-  ConstSquare operator[](std::size_t i) const { return {values_.data() + i * cells(), size_}; }
-  std::vector<double>& values() { return values_; }
-  const std::vector<double>& values() const { return values_; }
+  Square operator[](std::size_t i) { return {Table::operator[](i), size_}; }
+  ConstSquare operator[](std::size_t i) const { return {Table::operator[](i), size_}; }
+  using Table::values;
 
  private:
-  std::size_t cells() const { return static_cast<std::size_t>(size_) * size_; }
-
   int size_ = 0;
-  std::vector<double> values_;
 };
 
 }  // namespace fallible

@@ -178,8 +178,7 @@ void replace_zeros(std::vector<double>& prior, int N, double c) {
 // from its answers, given the posterior of the truth from the raters only.
 Table<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
-  Squares probability(joined.judges, N), sums = probability;
-  std::fill(probability.values().begin(), probability.values().end(), 1.0);
+  Squares probability(joined.judges, N, 1), sums(joined.judges, N);
   for (int j = 0; j < system; ++j) {
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) {

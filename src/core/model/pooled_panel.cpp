@@ -90,11 +90,11 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
       K_(rows.categories),
       centre_(rows.judges, rows.categories, one_coin),
       answering_(rows),
-      log_theta_(rows.judges, K_),
+      log_theta_(rows.judges, K_, std::log(1.0 / K_)),
       probability_(rows.judges, K_),
       last_theta_(log_theta_.values().size()) {
   counts_.used = Table<char>(rows.judges, K_);
-  counts_.ratings = log_theta_;
+  counts_.ratings = Squares(rows.judges, K_);
   classes_.assign(K_, 0.0);
   std::vector<bool> used_judges(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
@@ -105,7 +105,6 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
       counts_.used[rows.judge[at]][rows.category[at]] = true;
     }
   }
-  log_theta_.values().assign(last_theta_.size(), std::log(1.0 / K_));
   for (int j = 0; j < rows.judges; ++j) {
     for (int i = 0; i < K_ * K_; ++i) {
       if (rows.has_calibration_sample(j) && rows.calibration[j][i] > 0) {
