@@ -174,7 +174,7 @@ List pooled_list(const PooledClass& pooled, const PooledOptions& options) {
                    _["kappa"] = depends ? answering.kappa : NA_REAL,
                    _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
                    _["raters"] = glue::from_one(answering.used_judges),
-                   _["answered"] = glue::by_row(fit.answered, rows.categories));
+                   _["answered"] = glue::by_row(fit.answered.values(), rows.categories));
   return out;
 }
 

@@ -33,21 +33,21 @@ std::vector<double> masked(std::vector<double> pattern_weight, const std::vector
 
 RightAnswers::RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,
                            const LatentRows& rows, const std::vector<double>& posterior) {
-  for_each_answer(ratings, system, rows, [&](int p, std::size_t row, int answer) {
+  for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
     cases += weight[p];
-    right += weight[p] * posterior[row * rows.categories + answer];
+    right += weight[p] * row_of(posterior, row, rows.categories)[answer];
   });
 }
 
 std::vector<double> answer_counts(const Ratings& ratings, const std::vector<double>& weight,
                                   int system, const LatentRows& rows,
                                   const std::vector<double>& posterior) {
-  const std::size_t N = rows.categories;
-  std::vector<double> out(N * N, 0.0);
-  for_each_answer(ratings, system, rows, [&](int p, std::size_t row, int answer) {
-    for (std::size_t k = 0; k < N; ++k) out[k * N + answer] += weight[p] * posterior[row * N + k];
+  const int N = rows.categories;
+  Table<double> out(N, N);
+  for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
+    for (int k = 0; k < N; ++k) out[k][answer] += weight[p] * row_of(posterior, row, N)[k];
   });
-  return out;
+  return std::move(out.values());
 }
 
 Cells pattern_cells(const Ratings& ratings) {

@@ -90,11 +90,11 @@ JointData JointData::with_weights(const std::vector<double>& pattern_weight) con
 }
 
 void JointData::set_rater_posterior(const std::vector<double>& of_patterns) {
-  const auto K = static_cast<std::size_t>(rows_.categories);
+  const std::size_t K = rows_.categories;
   rater_posterior_.resize(rows_.size() * K);
   for (std::size_t p = 0; p < rows_.of_pattern.size(); ++p) {
     if (rows_.of_pattern[p] < 0) continue;
-    std::copy_n(&of_patterns[p * K], K, &rater_posterior_[rows_.of_pattern[p] * K]);
+    std::copy_n(row_of(of_patterns, p, K), K, row_of(rater_posterior_, rows_.of_pattern[p], K));
   }
 }
 
@@ -129,7 +129,7 @@ double JointData::conditional_error(const std::vector<double>& posterior) const 
 double JointData::rater_error(const std::vector<double>& posterior) const {
   double wrong = 0, total = 0;
   for (int i = 0; i < rows_.size(); ++i) {
-    const double* probability = &posterior[static_cast<std::size_t>(i) * rows_.categories];
+    const double* probability = row_of(posterior, i, rows_.categories);
     for (int at = rows_.start[i]; at < rows_.start[i + 1]; ++at) {
       if (rows_.judge[at] >= rows_.raters) continue;
       total += rows_.weight[i];

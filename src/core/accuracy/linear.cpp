@@ -79,7 +79,7 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   std::vector<int> of_row(rows.size(), -1);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {
     of_row[row] = answer;
-    influence[p] += (posterior[row * rows.categories + answer] - value) / cases;
+    influence[p] += (row_of(posterior, row, rows.categories)[answer] - value) / cases;
   });
   const Eigen::MatrixXd curvature = -log_posterior_hessian(model, x, Kinks::smoothed);
   const Eigen::VectorXd by_row =

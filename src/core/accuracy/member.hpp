@@ -50,7 +50,7 @@ class JointData {
   // Counts the answered cases. `pattern_weight`: weight of each pattern.
   void count_cases(const std::vector<double>& pattern_weight);
   double answer_probability(const std::vector<double>& posterior, int row) const {
-    return posterior[static_cast<std::size_t>(row) * rows_.categories + answer_[row]];
+    return row_of(posterior, row, rows_.categories)[answer_[row]];
   }
 
   std::vector<bool> is_used_;  // see patterns_to_fit()

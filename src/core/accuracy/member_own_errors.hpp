@@ -51,7 +51,7 @@ class SeparateErrorRows : public Member {
   // Fits the model with the base `base_member`. Starts from the parameters of the base, and from
   // the expected numbers of ratings of the member `start_`, which has another concentration.
   void fit_from(const JointData& data, const OneCoin& base_member, double log_weight_limit) {
-    std::vector<double> counts;
+    Squares counts;
     if (start_) counts = start_->fit_.counts;
     const double log_volume = base_member.result().log_evidence - base_member.log_posterior();
     fit_ =

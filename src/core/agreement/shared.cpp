@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../base/host.hpp"
+#include "../base/matrix.hpp"
 #include "../base/rows.hpp"
 
 namespace fallible {
@@ -214,7 +215,7 @@ std::vector<int> nearer_answers(const PatternView& x, int system, const double* 
   std::vector<int> out(x.start[x.patterns], 0);
   std::vector<int> count(x.categories + 1, 0), sign(x.categories + 1, 0), rated_categories;
   const auto closeness_of = [&](int a, int b) {
-    return closeness[static_cast<std::size_t>(b - 1) * x.categories + a - 1];
+    return ConstSquare(closeness, x.categories)[b - 1][a - 1];
   };
   for (int p = 0; p < x.patterns; ++p) {
     const int answer = x.answer_of(p, system);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "../base/matrix.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -212,28 +213,26 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
 }
 
 std::vector<double> annotation_similarity(const Votes& votes, int labels) {
-  const std::size_t n = labels;
   const double units = votes.rows();
   // Number of units with both labels; on the diagonal, units with the label.
-  std::vector<double> joint_units(n * n, 0.0);
+  Table<double> joint_units(labels, labels), out(labels, labels, not_a_number);
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int a : votes.positions(u)) {
       for (const int b : votes.positions(u)) {
-        ++joint_units[votes.label[b] * n + votes.label[a]];
+        ++joint_units[votes.label[b]][votes.label[a]];
       }
     }
   }
-  std::vector<double> out(n * n, not_a_number);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double with_label = joint_units[i * n + i], without_label = units - with_label;
-    for (std::size_t j = 0; j < n; ++j) {
-      const double elsewhere = joint_units[j * n + j] - joint_units[j * n + i];
+  for (int i = 0; i < labels; ++i) {
+    const double with_label = joint_units[i][i], without_label = units - with_label;
+    for (int j = 0; j < labels; ++j) {
+      const double elsewhere = joint_units[j][j] - joint_units[j][i];
       if (i == j || with_label == 0 || without_label == 0 || elsewhere == without_label) continue;
-      const double p = joint_units[j * n + i] / with_label, q = elsewhere / without_label;
-      out[j * n + i] = (p - q) / (1 - q);
+      const double p = joint_units[j][i] / with_label, q = elsewhere / without_label;
+      out[j][i] = (p - q) / (1 - q);
     }
   }
-  return out;
+  return std::move(out.values());
 }
 
 }  // namespace fallible

@@ -30,9 +30,8 @@ Answering::Answering(const LatentRows& rows)
     used_judges.push_back(j);
     b[j] = std::log((answered[j] + 0.5) / (abstained[j] + 0.5));
   }
-  answers.assign(static_cast<std::size_t>(rows.judges) * categories, 0.0);
-  abstentions = answers;
-  abstain_probability_.assign(answers.size(), 1.0);
+  answers = abstentions = Table<double>(rows.judges, categories);
+  abstain_probability_ = Table<double>(rows.judges, categories, 1);
   is_used_.assign(rows.judges, false);
   for (const int j : used_judges) is_used_[j] = true;
 }
@@ -41,13 +40,13 @@ double Answering::mean(int judge, int truth) const {
   return std::clamp(logistic(b[judge] + h[truth]), mean_limit, 1 - mean_limit);
 }
 
-void Answering::clear() { std::fill(abstentions.begin(), abstentions.end(), 0.0); }
+void Answering::clear() { abstentions.values().assign(abstentions.values().size(), 0.0); }
 
 void Answering::add_expected(const LatentRows& rows, int row, const double* posterior) {
   if (used_judges.empty()) return;
   for (const int at : rows.abstentions_of(row)) {
     for (int k = 0; k < categories; ++k) {
-      abstentions[place(rows.abstained[at], k)] += rows.weight[row] * posterior[k];
+      abstentions[rows.abstained[at]][k] += rows.weight[row] * posterior[k];
     }
   }
 }
@@ -61,18 +60,17 @@ void Answering::update() {
   // representation of the Beta-binomial: for answers, and for answers and abstentions together.
   // They act like counts in a logistic regression for b and h. Both arrays are counted judges x
   // truths.
-  std::vector<double> answered(used_judges.size() * K), all(used_judges.size() * K);
+  Table<double> answered(used_judges.size(), K), all = answered;
   for (std::size_t i = 0; i < used_judges.size(); ++i) {
     for (int k = 0; k < K; ++k) {
-      const double n = answers[place(used_judges[i], k)],
-                   none = abstentions[place(used_judges[i], k)];
+      const double n = answers[used_judges[i]][k], none = abstentions[used_judges[i]][k];
       const double mu = mean(used_judges[i], k);
       const DigammaDifference of_answers(kappa * mu, n), of_none(kappa * (1 - mu), none),
           of_all(kappa, n + none);
       slope += mu * of_answers.value + (1 - mu) * of_none.value - of_all.value;
       bend += square(mu) * of_answers.bend + square(1 - mu) * of_none.bend - of_all.bend;
-      answered[i * K + k] = kappa * mu * of_answers.value;
-      all[i * K + k] = answered[i * K + k] + kappa * (1 - mu) * of_none.value;
+      answered[i][k] = kappa * mu * of_answers.value;
+      all[i][k] = answered[i][k] + kappa * (1 - mu) * of_none.value;
     }
   }
   kappa = newton_concentration(kappa, slope, bend);
@@ -82,8 +80,8 @@ void Answering::update() {
     double up = 0.5 - p, down = p * (1 - p);
     for (int k = 0; k < K; ++k) {
       const double mu = mean(used_judges[i], k);
-      up += answered[i * K + k] - all[i * K + k] * mu;
-      down += all[i * K + k] * mu * (1 - mu);
+      up += answered[i][k] - all[i][k] * mu;
+      down += all[i][k] * mu * (1 - mu);
     }
     parameter += clip_to(up / down, 1);
   }
@@ -93,8 +91,8 @@ void Answering::update() {
     double up = -h[k] * precision, down = precision;
     for (std::size_t i = 0; i < used_judges.size(); ++i) {
       const double mu = mean(used_judges[i], k);
-      up += answered[i * K + k] - all[i * K + k] * mu;
-      down += all[i * K + k] * mu * (1 - mu);
+      up += answered[i][k] - all[i][k] * mu;
+      down += all[i][k] * mu * (1 - mu);
     }
     h[k] += clip_to(up / down, 1);
     squares += square(h[k]) + 1 / down;
@@ -105,9 +103,9 @@ void Answering::update() {
 void Answering::compute_probabilities() {
   for (const int j : used_judges) {
     for (int k = 0; k < categories; ++k) {
-      const double n_abstained = abstentions[place(j, k)];
-      abstain_probability_[place(j, k)] =
-          (kappa * (1 - mean(j, k)) + n_abstained) / (kappa + answers[place(j, k)] + n_abstained);
+      const double n_abstained = abstentions[j][k];
+      abstain_probability_[j][k] =
+          (kappa * (1 - mean(j, k)) + n_abstained) / (kappa + answers[j][k] + n_abstained);
     }
   }
 }
@@ -119,8 +117,7 @@ double Answering::log_density() const {
     const double p = clip_probability(logistic(b[j]));
     out += (std::log(p) + std::log1p(-p)) / 2;
     for (int k = 0; k < categories; ++k) {
-      const double n = answers[place(j, k)], n_abstained = abstentions[place(j, k)],
-                   mu = mean(j, k);
+      const double n = answers[j][k], n_abstained = abstentions[j][k], mu = mean(j, k);
       out += log_gamma(kappa) - log_gamma(kappa + n + n_abstained) + log_gamma(kappa * mu + n) -
              log_gamma(kappa * mu) + log_gamma(kappa * (1 - mu) + n_abstained) -
              log_gamma(kappa * (1 - mu));
@@ -130,11 +127,12 @@ double Answering::log_density() const {
   return out - (categories + 1) * std::log(omega) - square(omega_guess / omega) / 2;
 }
 
-void Answering::multiply(std::vector<double>& probability) const {
+void Answering::multiply(Squares& probability) const {
   for (const int j : used_judges) {
-    for (int i = 0; i < categories * categories; ++i) {
-      probability[place(j, 0) * categories + i] *=
-          1 - abstain_probability_[place(j, i % categories)];
+    for (int l = 0; l < categories; ++l) {
+      for (int k = 0; k < categories; ++k) {
+        probability[j][l][k] *= 1 - abstain_probability_[j][k];
+      }
     }
   }
 }
@@ -146,7 +144,7 @@ void Answering::append_to(std::vector<double>& x) const {
   for (const int j : used_judges) {
     x.push_back(b[j]);
     for (int k = 0; k < categories; ++k) {
-      const double p = abstain_probability_[place(j, k)];
+      const double p = abstain_probability_[j][k];
       x.push_back(std::log(std::max(p, least_probability)) -
                   std::log(std::max(1 - p, least_probability)));
     }
@@ -161,7 +159,7 @@ const double* Answering::set_parameters(const double* x) {
   for (const int j : used_judges) {
     b[j] = clip_to(*x++, 30);
     for (int k = 0; k < categories; ++k) {
-      abstain_probability_[place(j, k)] = logistic(clip_to(*x++, 30));
+      abstain_probability_[j][k] = logistic(clip_to(*x++, 30));
     }
   }
   return x;

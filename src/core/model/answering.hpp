@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "../base/matrix.hpp"
 #include "latent_rows.hpp"
 
 namespace fallible {
@@ -20,7 +21,7 @@ struct Answering {
       used_judges;           // judges who both answered and abstained, from 0; only these have a_jk
   std::vector<double> b, h;  // b_j of all judges, h_k of all categories
   // Expected numbers of answers and of abstentions: judges x truths.
-  std::vector<double> answers, abstentions;
+  Table<double> answers, abstentions;
 
   Answering() = default;
   // Finds the judges with answers and abstentions, and their starting values b_j. If abstentions
@@ -30,8 +31,7 @@ struct Answering {
   // Probability a_jk that a judge answers. Judges who never abstain or never answer have no a_jk;
   // the result is then 1, a neutral factor.
   double rate(int judge, int truth) const {
-    return !used_judges.empty() && is_used_[judge] ? 1 - abstain_probability_[place(judge, truth)]
-                                                   : 1;
+    return !used_judges.empty() && is_used_[judge] ? 1 - abstain_probability_[judge][truth] : 1;
   }
 
   void clear();
@@ -48,11 +48,11 @@ struct Answering {
 
   // Multiplies the probability of each rating (judges x ratings x truths) by the probability that
   // the judge answers.
-  void multiply(std::vector<double>& probability) const;
+  void multiply(Squares& probability) const;
   // Probabilities of abstaining: judges x truths; 1, a neutral factor, for judges who always or
   // never answer. Null if there are no other judges.
   const double* abstaining() const {
-    return used_judges.empty() ? nullptr : abstain_probability_.data();
+    return used_judges.empty() ? nullptr : abstain_probability_[0];
   }
 
   // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
@@ -62,14 +62,11 @@ struct Answering {
   const double* set_parameters(const double* x);
 
  private:
-  std::size_t place(int judge, int truth) const {
-    return static_cast<std::size_t>(judge) * categories + truth;
-  }
   double mean(int judge, int truth) const;
 
   std::vector<bool> is_used_;  // true for judges with answers and abstentions
   // Judges x truths: 1 - a_jk, the probability of abstaining; 1 for other judges.
-  std::vector<double> abstain_probability_;
+  Table<double> abstain_probability_;
 };
 
 }  // namespace fallible

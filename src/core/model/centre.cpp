@@ -27,7 +27,7 @@ constexpr double variance_tolerance = 1e-10, least_bend = 1e-3;
 // `errors`: wrong answers of all judges, truths x ratings. `slope`, `bend`: first and second
 // derivative of the log density with respect to c.
 struct Centre::Tables {
-  std::vector<double> right, answers, errors;
+  Table<double> right, answers, errors;
   double slope = 0, bend = 0;
 };
 
@@ -37,8 +37,8 @@ Centre::Centre(int judges, int of_categories, bool of_one_coin)
       a(of_categories - 1),
       u(of_categories, 1.0),
       s(judges, 0.0),
-      w(static_cast<std::size_t>(of_categories) * of_categories, 1.0 / (of_categories - 1)) {
-  for (int k = 0; k < categories; ++k) w[k * categories + k] = 0;
+      w(of_categories, of_categories, 1.0 / (of_categories - 1)) {
+  for (int k = 0; k < categories; ++k) w[k][k] = 0;
 }
 
 double Centre::right_probability(double skill, int truth) const {
@@ -48,15 +48,14 @@ double Centre::right_probability(double skill, int truth) const {
 double Centre::mean(double skill, int truth, int rating) const {
   const double right = right_probability(skill, truth);
   if (rating == truth) return right;
-  return std::max((1 - right) * w[truth * categories + rating], least_error);
+  return std::max((1 - right) * w[truth][rating], least_error);
 }
 
 Centre::Tables Centre::tables(const CentreCounts& n) const {
   const int K = categories;
   Tables out;
-  out.right.assign(s.size() * K, 0.0);
-  out.answers = out.right;
-  out.errors.assign(static_cast<std::size_t>(K) * K, 0.0);
+  out.right = out.answers = Table<double>(s.size(), K);
+  out.errors = Table<double>(K, K);
   const double prior_weight = 2 / (1 + c);
   out.slope = -prior_weight;
   out.bend = square(prior_weight) / 2;
@@ -64,16 +63,16 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
     for (int k = 0; k < K; ++k) {
       double total = 0;
       for (int l = 0; l < K; ++l) {
-        if (!n.used[j * K + l]) continue;
-        const double number = n.at(j, l, k), m = mean(s[j], k, l);
+        if (!n.used[j][l]) continue;
+        const double number = n.ratings[j][l][k], m = mean(s[j], k, l);
         if (number <= 0) continue;
         total += number;
         const DigammaDifference gain(c * m, number);
         out.slope += m * gain.value;
         out.bend += m * m * gain.bend;
         const double t = c * m * gain.value;
-        out.answers[j * K + k] += t;
-        (l == k ? out.right[j * K + k] : out.errors[k * K + l]) += t;
+        out.answers[j][k] += t;
+        (l == k ? out.right[j][k] : out.errors[k][l]) += t;
       }
       if (total <= 0) continue;
       const DigammaDifference gain(c, total);
@@ -102,8 +101,8 @@ void Centre::update_confusions(const Tables& t) {
     double total = 0;
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
-      total += t.errors[k * K + l];
-      const DigammaDifference gain(entry, t.errors[k * K + l]);
+      total += t.errors[k][l];
+      const DigammaDifference gain(entry, t.errors[k][l]);
       slope += gain.value / (K - 1);
       bend += gain.bend / square(K - 1);
     }
@@ -111,7 +110,7 @@ void Centre::update_confusions(const Tables& t) {
     slope -= gain.value;
     bend -= gain.bend;
     for (int l = 0; l < K; ++l) {
-      if (l != k) w[k * K + l] = (t.errors[k * K + l] + entry) / (total + a);
+      if (l != k) w[k][l] = (t.errors[k][l] + entry) / (total + a);
     }
   }
   a = newton_concentration(a, slope, bend);
@@ -122,8 +121,8 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   std::vector<double> slope(K, 0.0), bend(K, 0.0);
   for (const int j : n.used_judges) {
     for (int k = 0; k < K; ++k) {
-      const double p = right(j, k), answers = t.answers[j * K + k];
-      slope[k] += t.right[j * K + k] - answers * p;
+      const double p = right(j, k), answers = t.answers[j][k];
+      slope[k] += t.right[j][k] - answers * p;
       bend[k] += answers * p * (1 - p);
     }
   }
@@ -165,8 +164,8 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   for (const int j : n.used_judges) {
     double slope = 0, bend = 0;
     for (int k = 0; k < categories; ++k) {
-      const double p = right(j, k), answers = t.answers[j * categories + k];
-      slope += t.right[j * categories + k] - answers * p;
+      const double p = right(j, k), answers = t.answers[j][k];
+      slope += t.right[j][k] - answers * p;
       bend += answers * p * (1 - p);
     }
     linear.push_back(slope + bend * s[j]);
@@ -213,7 +212,7 @@ void Centre::balance_skills(const CentreCounts& n) {
   ubar += shift;
 }
 
-double Centre::skill_of(const double* ratings) const {
+double Centre::skill_of(ConstSquare ratings) const {
   const int K = categories;
   const double precision = 1 / square(tau);
   double skill = 0;
@@ -222,7 +221,7 @@ double Centre::skill_of(const double* ratings) const {
     for (int k = 0; k < K; ++k) {
       const double p = right_probability(skill, k);
       for (int l = 0; l < K; ++l) {
-        const double number = ratings[l * K + k], m = mean(skill, k, l);
+        const double number = ratings[l][k], m = mean(skill, k, l);
         if (number <= 0) continue;
         const double t = c * m * DigammaDifference(c * m, number).value;
         slope += t * ((l == k) - p);
@@ -244,7 +243,7 @@ double Centre::log_density(const CentreCounts& n) const {
     for (int k = 0; k < K; ++k) {
       double total = 0;
       for (int l = 0; l < K; ++l) {
-        const double number = n.at(j, l, k);
+        const double number = n.ratings[j][l][k];
         if (number <= 0) continue;
         total += number;
         const double alpha = c * mean(s[j], k, l);
@@ -266,7 +265,7 @@ double Centre::log_density(const CentreCounts& n) const {
   out += -2 * std::log1p(a) + K * (log_gamma(a) - (K - 1) * log_gamma(entry));
   for (int k = 0; k < K; ++k) {
     for (int l = 0; l < K; ++l) {
-      if (l != k) out += (entry - 1) * std::log(std::max(w[k * K + l], least_error));
+      if (l != k) out += (entry - 1) * std::log(std::max(w[k][l], least_error));
     }
   }
   return out;
@@ -277,7 +276,7 @@ void Centre::append_to(std::vector<double>& x) const {
   x.push_back(ubar);
   x.insert(x.end(), u.begin(), u.end());
   x.insert(x.end(), s.begin(), s.end());
-  for (const double share : w) x.push_back(std::log(std::max(share, least_error)));
+  for (const double share : w.values()) x.push_back(std::log(std::max(share, least_error)));
 }
 
 const double* Centre::set_parameters(const double* x) {
@@ -290,9 +289,8 @@ const double* Centre::set_parameters(const double* x) {
   for (double& to : s) to = clip_to(*x++, 30);
   for (int k = 0; k < categories; ++k) {
     double total = 0;
-    double* row = &w[static_cast<std::size_t>(k) * categories];
-    for (int l = 0; l < categories; ++l, ++x) total += row[l] = l == k ? 0 : std::exp(*x);
-    for (int l = 0; l < categories; ++l) row[l] /= total;
+    for (int l = 0; l < categories; ++l, ++x) total += w[k][l] = l == k ? 0 : std::exp(*x);
+    for (int l = 0; l < categories; ++l) w[k][l] /= total;
   }
   return x;
 }

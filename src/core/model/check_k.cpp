@@ -151,13 +151,13 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
     panels_.push_back(std::move(panel));
   }
   const int N = law_.categories;
-  cumulative_.resize(static_cast<std::size_t>(judges_) * law_.classes * N);
+  cumulative_ = Table<double>(judges_ * law_.classes, N);
   for (int u = 0; u < judges_; ++u) {
     for (int c = 0; c < law_.classes; ++c) {
       double total = 0;
       for (int l = 0; l < N; ++l) {
         total += law_.answer_probability(u, l, c);
-        cumulative_[(static_cast<std::size_t>(u) * law_.classes + c) * N + l] = total;
+        cumulative_[u * law_.classes + c][l] = total;
       }
     }
   }
@@ -230,8 +230,7 @@ LatentRows RowSampler::draw(Stream& stream) const {
     for (std::int64_t i = 0; i < panel.cases; ++i) {
       const int c = draw_index(classes.data(), law_.classes);
       for (std::size_t j = 0; j < length; ++j) {
-        const std::size_t at = static_cast<std::size_t>(panel.judges[j]) * law_.classes + c;
-        key[2 * j + 1] = draw_index(&cumulative_[at * N], N);
+        key[2 * j + 1] = draw_index(cumulative_[panel.judges[j] * law_.classes + c], N);
       }
       const std::size_t row = rows.insert(key.data(), key.size());
       weight.resize(rows.size(), 0.0);

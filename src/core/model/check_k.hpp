@@ -83,8 +83,8 @@ class RowSampler {
 
   int raters_, judges_;
   AnswerLaw law_;
-  // Judges x classes x ratings: cumulative probabilities of the ratings.
-  std::vector<double> cumulative_;
+  // Cumulative probabilities of the ratings: (judges x classes) x ratings.
+  Table<double> cumulative_;
   std::vector<Panel> panels_;
 };
 

@@ -14,10 +14,9 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
   const double prior_cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(layout.rates, layout.rates), block(N - 1, N - 1);
   for (int g = 0; g < layout.populations(); ++g) {
-    const auto first = counts.classes.begin() + static_cast<std::ptrdiff_t>(g) * K;
+    const double* first = row_of(counts.classes, g, K);
     const double cases = std::accumulate(first, first + K, prior_cases * layout.share[g]);
-    const Eigen::Map<const Eigen::VectorXd> rate(&law.rates[static_cast<std::size_t>(g) * N],
-                                                 N - 1);
+    const Eigen::Map<const Eigen::VectorXd> rate(row_of(law.rates, g, N), N - 1);
     block = -cases * rate * rate.transpose();
     block.diagonal() += cases * rate;
     for (int i = 0; i < layout.coefficients(); ++i) {
@@ -86,13 +85,13 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
         });
       }
     }
-    if (layout_->errors_at >= 0) expected_errors_[layout_->group[judge] * N + k] += wrong;
+    if (layout_->errors_at >= 0) row_of(expected_errors_, layout_->group[judge], N)[k] += wrong;
     if (layout_->dispersions_at < 0) continue;
     double mean = 0;
     score.wrong(judge, k, [&](int, double slope) { mean = slope; });
     for (int l = 0; l < N; ++l) {
       score.answer(judge, k, l, [&](int at, double slope) {
-        diagonal_[at] += wrong * law.error(judge)[k * N + l] * square(mean + slope);
+        diagonal_[at] += wrong * law.error(judge)[k][l] * square(mean + slope);
       });
     }
   }
@@ -152,8 +151,7 @@ void CompleteCurvature::add_errors(const Law& law) {
   error_share_.resize(expected_errors_.size() * N);
   for (int u = 0; u < layout_->rows.judges; ++u) {
     if (layout_->has_known_matrix(u)) continue;
-    std::copy_n(law.error(u), N * N,
-                &error_share_[static_cast<std::size_t>(layout_->group[u]) * N * N]);
+    std::copy_n(law.error(u).begin(), N * N, row_of(error_share_, layout_->group[u], N * N));
   }
   for (std::size_t i = 0; i < error_share_.size(); ++i) {
     diagonal_[layout_->errors_at + static_cast<Eigen::Index>(i)] =
@@ -212,7 +210,7 @@ Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const 
     raters += mean_precision_ * out[layout_->mean_at] * of_raters.cwiseInverse();
   }
   for (std::size_t row = 0; row < expected_errors_.size(); ++row) {
-    const Eigen::Map<const Eigen::VectorXd> error(&error_share_[row * N], N);
+    const Eigen::Map<const Eigen::VectorXd> error(row_of(error_share_, row, N), N);
     const auto at = layout_->errors_at + static_cast<Eigen::Index>(row) * N;
     auto step = out.segment(at, N);
     const Eigen::VectorXd direction = error.cwiseQuotient(diagonal_.segment(at, N));

@@ -235,7 +235,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
     if (u > 0 && u < raters && !layout.model.by_rater) continue;
     double variance = 0, mean = 0, square = 0;
     for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
-      const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
+      const double rate = law.base_rates[k], p = law.accuracy[u][k];
       if (k == 0 || by_category) {
         variance += std::pow((by_category ? rate : 1) * p * (1 - p), 2) *
                     curvature.variance(layout.accuracy_at(u, k));

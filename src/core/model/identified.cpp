@@ -162,7 +162,7 @@ class SmallPanel {
           matrix.push_back(0.2 + stream.uniform() + (k == l));
           total += matrix.back();
         }
-        for (int l = 0; l < N; ++l) matrix[k * N + l] /= total;
+        for (int l = 0; l < N; ++l) row_of(matrix, k, N)[l] /= total;
       }
     }
   }

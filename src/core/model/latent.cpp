@@ -33,13 +33,14 @@ std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
   const std::size_t N = layout.categories;
   std::vector<double> out(layout.rows.size() * N, 0.0);
   const auto add = [&](int row, const double* probability) {
-    for (std::size_t c = 0; c < N * layout.strata; ++c) out[row * N + c % N] += probability[c];
+    for (std::size_t c = 0; c < N * layout.strata; ++c)
+      row_of(out, row, N)[c % N] += probability[c];
   };
   expect(Law(layout, x), nullptr, add, true);
   return out;
 }
 
-std::vector<double> LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
+Squares LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
   ExpectedCounts counts(layout);
   expect(Law(layout, x), &counts);
   return counts.by_truth(layout);
@@ -53,7 +54,7 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), layout.size);
   const auto add = [&](int i, const double* posterior) {
     const int population = rows.population_of(i);
-    const double* rate = &law.rates[static_cast<std::size_t>(population) * N];
+    const double* rate = row_of(law.rates, population, N);
     for (int c = 0; c < law.classes; ++c) {
       const double p = posterior[c];
       for (int k = 0; k < N - 1; ++k) {
@@ -85,9 +86,9 @@ double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorX
     score.rating(judge, k, c,
                  [&](int at, double derivative) { (*slope)[at] += right * derivative; });
   }
-  const double* accurate = &law.accuracy[static_cast<std::size_t>(judge) * N];
+  const double* accurate = law.accuracy[judge];
   for (int g = 0; g < layout.populations(); ++g) {
-    const double* rate = &law.rates[static_cast<std::size_t>(g) * N];
+    const double* rate = row_of(law.rates, g, N);
     const double mean = std::inner_product(rate, rate + N, accurate, 0.0);
     for (int k = 0; k < N - 1; ++k) {
       const double change = layout.share[g] * rate[k] * (accurate[k] - mean);

@@ -45,7 +45,7 @@ struct LatentClass {
   // Posterior probabilities of the categories, summed over strata: rows x categories, row by row.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   // Expected numbers of ratings: judges x ratings x truths.
-  std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
+  Squares expected_ratings(const Eigen::VectorXd& x) const;
   // Gradient of the log likelihood of one case of each row: rows x parameters.
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
   // Accuracy of a judge, averaged over true categories and strata. Also computes its gradient

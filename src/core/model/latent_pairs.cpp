@@ -53,7 +53,8 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   const LatentRows& rows = layout.rows;
   PairFrequencies out;
   out.categories = rows.categories;
-  const std::size_t N = rows.categories;
+  const int N = rows.categories;
+  const auto table = [&](int kind) { return Square(row_of(out.frequency, kind, N * N), N); };
   double total = 0;
   const Kinds kinds = for_each_pair(layout, [&](int row, int kind, int k, int l) {
     if (kind >= out.kinds()) {
@@ -62,7 +63,7 @@ PairFrequencies pair_frequencies(const Layout& layout) {
     }
     total += rows.weight[row];
     out.share[kind] += rows.weight[row];
-    out.frequency[(kind * N + k) * N + l] += rows.weight[row];
+    table(kind)[k][l] += rows.weight[row];
   });
   out.first.resize(out.kinds());
   out.second.resize(out.kinds());
@@ -70,13 +71,13 @@ PairFrequencies pair_frequencies(const Layout& layout) {
     const int kind = entry.second;
     out.first[kind] = entry.first.first;
     out.second[kind] = entry.first.second;
-    double* cell = &out.frequency[kind * N * N];
-    for (std::size_t i = 0; i < N * N; ++i) cell[i] /= out.share[kind];
+    const Square cell = table(kind);
+    for (double& frequency : cell) frequency /= out.share[kind];
     out.share[kind] /= total;
     if (out.first[kind] != out.second[kind]) continue;
-    for (std::size_t k = 0; k < N; ++k) {
-      for (std::size_t l = 0; l < k; ++l) {
-        cell[k * N + l] = cell[l * N + k] = (cell[k * N + l] + cell[l * N + k]) / 2;
+    for (int k = 0; k < N; ++k) {
+      for (int l = 0; l < k; ++l) {
+        cell[k][l] = cell[l][k] = (cell[k][l] + cell[l][k]) / 2;
       }
     }
   }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "../base/matrix.hpp"
+
 namespace fallible {
 
 void LatentRows::find_prefixes() {
@@ -123,21 +125,22 @@ std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterio
   std::vector<double> out;
   out.reserve(of_row.size() * rows.categories);
   for (const int row : of_row) {
-    const auto from = posterior.begin() + row * static_cast<long>(rows.categories);
+    const double* from = row_of(posterior, row, rows.categories);
     out.insert(out.end(), from, from + rows.categories);
   }
   return out;
 }
 
 std::vector<double> ExchangeableRows::merge(const std::vector<double>& by_row) const {
-  const auto K = static_cast<std::size_t>(rows.categories);
-  std::vector<double> out(rows.size() * K, 0.0), count(rows.size(), 0.0);
+  const int K = rows.categories;
+  Table<double> out(rows.size(), K);
+  std::vector<double> count(rows.size(), 0.0);
   for (const int row : of_row) ++count[row];
-  for (std::size_t i = 0; i < of_row.size() * K; ++i) {
+  for (std::size_t i = 0; i < by_row.size(); ++i) {
     const int row = of_row[i / K];
-    out[row * K + i % K] += by_row[i] / count[row];
+    out[row][i % K] += by_row[i] / count[row];
   }
-  return out;
+  return std::move(out.values());
 }
 
 void ExchangeableRows::reweight(const std::vector<double>& weight) {
@@ -148,24 +151,24 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
                                const std::vector<double>& otherwise) {
   std::vector<double> out;
   for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
-    const long row = rows.of_pattern[p], N = rows.categories;
-    const auto from = row < 0 ? otherwise.begin() + rows.populations.index(static_cast<int>(p)) * N
-                              : posterior.begin() + row * N;
-    out.insert(out.end(), from, from + rows.categories);
+    const int row = rows.of_pattern[p], N = rows.categories;
+    const double* from = row < 0 ? row_of(otherwise, rows.populations.index(static_cast<int>(p)), N)
+                                 : row_of(posterior, row, N);
+    out.insert(out.end(), from, from + N);
   }
   return out;
 }
 
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior) {
-  const std::size_t N = rows.categories;
-  const std::size_t populations = rows.populations.size();
-  std::vector<double> mean(populations * N, 0.0), cases(populations, 0.0);
+  const int N = rows.categories;
+  Table<double> mean(rows.populations.size(), N);
+  std::vector<double> cases(rows.populations.size(), 0.0);
   for (int i = 0; i < rows.size(); ++i) cases[rows.population_of(i)] += rows.weight[i];
   for (std::size_t i = 0; i < posterior.size(); ++i) {
-    const std::size_t population = rows.population_of(static_cast<int>(i / N));
-    mean[population * N + i % N] += rows.weight[i / N] * posterior[i] / cases[population];
+    const int population = rows.population_of(static_cast<int>(i / N));
+    mean[population][i % N] += rows.weight[i / N] * posterior[i] / cases[population];
   }
-  return by_pattern(rows, posterior, mean);
+  return by_pattern(rows, posterior, mean.values());
 }
 
 }  // namespace fallible

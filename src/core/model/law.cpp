@@ -15,24 +15,24 @@ namespace {
 // Lower limit of the probability of an answer, so that its logarithm is finite.
 constexpr double least_probability = 1e-305;
 
-// Replaces the logarithms in each row of an N x N matrix by shares that sum to 1. The diagonal
-// becomes 0, because right answers are not errors.
-void softmax_rows(double* x, int N) {
-  for (int k = 0; k < N; ++k, x += N) {
-    x[k] = -std::numeric_limits<double>::infinity();
-    softmax(x, x + N);
-    x[k] = 0;
+// Replaces the logarithms in each row of a matrix by shares that sum to 1. The diagonal becomes 0,
+// because right answers are not errors.
+void softmax_rows(Square x) {
+  for (int k = 0; k < x.size(); ++k) {
+    x[k][k] = -std::numeric_limits<double>::infinity();
+    softmax(x[k], x[k + 1]);
+    x[k][k] = 0;
   }
 }
 
 }  // namespace
 
-std::vector<double> shares_by_distance(int categories, double dispersion) {
-  std::vector<double> out;
+Table<double> shares_by_distance(int categories, double dispersion) {
+  Table<double> out(categories, categories);
   for (int k = 0; k < categories; ++k) {
-    for (int l = 0; l < categories; ++l) out.push_back(-dispersion * std::abs(k - l));
+    for (int l = 0; l < categories; ++l) out[k][l] = -dispersion * std::abs(k - l);
   }
-  softmax_rows(out.data(), categories);
+  softmax_rows({out[0], categories});
   return out;
 }
 
@@ -80,14 +80,14 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   for (auto rate = rates.begin(); rate != rates.end(); rate += N) {
     for (int c = 0; c < classes; ++c) weight.push_back(rate[c % N] / layout.strata);
   }
-  accuracy.resize(static_cast<std::size_t>(judges) * N);
-  error_share_.resize(accuracy.size() * N);
+  accuracy = Table<double>(judges, N);
+  error_share_ = Squares(judges, N);
   probability.resize(judges * answer_codes * static_cast<std::size_t>(classes));
   for (int g = 0; layout.ordinal_at >= 0 && g < layout.groups; ++g) {
     ordinal.emplace_back(x.data() + layout.ordinal_at + g * N, N);
   }
   if (layout.levels_at >= 0) levels.emplace(x.data() + layout.levels_at, layout.rows.levels);
-  std::vector<double> by_distance;
+  Table<double> by_distance;
   for (int u = 0; u < judges; ++u) {
     if (layout.has_known_matrix(u)) {
       fill_matrix(layout, u, layout.rows.matrix[u], floor_probability);
@@ -95,18 +95,19 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
       fill_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
     } else {
       const int at = layout.dispersion_at(u);
-      double* share = &error_share_[static_cast<std::size_t>(u) * N * N];
+      const Square share = error_share_[u];
       if (layout.fixed_values.log_error) {
-        const double* log = &(*layout.fixed_values.log_error)[static_cast<std::size_t>(u) * N * N];
-        std::transform(log, log + N * N, share, [](double value) { return std::exp(value); });
+        const ConstSquare log = (*layout.fixed_values.log_error)[u];
+        std::transform(log.begin(), log.end(), share.begin(),
+                       [](double value) { return std::exp(value); });
       } else if (layout.errors_at >= 0) {
-        std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share);
-        softmax_rows(share, N);
+        std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share.begin());
+        softmax_rows(share);
       } else {
-        if (by_distance.empty() || (at >= 0 && u == layout.rows.raters)) {
+        if (by_distance.values().empty() || (at >= 0 && u == layout.rows.raters)) {
           by_distance = shares_by_distance(N, at < 0 ? 0 : x[at]);
         }
-        std::copy(by_distance.begin(), by_distance.end(), share);
+        std::copy(by_distance.values().begin(), by_distance.values().end(), share.begin());
       }
       fill_judge(layout, x, reader.shift(layout.is_system(u)), u, share);
     }
@@ -115,7 +116,7 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
 }
 
 void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
-                     const double* share) {
+                     ConstSquare share) {
   const int N = categories;
   double mean = 0;
   Strata by_stratum(0, 0);
@@ -124,14 +125,14 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
       mean = logistic(x[layout.accuracy_at(judge, k)]);
       if (layout.strata > 1) by_stratum = Strata(mean, shift);
     }
-    accuracy[judge * N + k] = mean;
+    accuracy[judge][k] = mean;
     if (layout.strata > 1) strata.push_back(by_stratum);
     for (int s = 0; s < layout.strata; ++s) {
       const double right = clip_probability(layout.strata > 1 ? by_stratum.p[s] : mean),
                    wrong = 1 - right;
       for (int l = 0; l < N; ++l) {
         probability[place(judge, l) + s * N + k] =
-            l == k ? right : std::max(wrong * share[k * N + l], least_probability);
+            l == k ? right : std::max(wrong * share[k][l], least_probability);
       }
     }
   }
@@ -143,10 +144,10 @@ void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>
                       double least) {
   const int N = categories;
   for (int k = 0; k < N; ++k) {
-    const double* row = &matrix[static_cast<std::size_t>(k) * N];
-    accuracy[judge * N + k] = row[k];
+    const double* row = row_of(matrix, k, N);
+    accuracy[judge][k] = row[k];
     for (int l = 0; l < N; ++l) {
-      if (l != k && row[k] < 1) error_share_[(judge * N + k) * N + l] = row[l] / (1 - row[k]);
+      if (l != k && row[k] < 1) error_share_[judge][k][l] = row[l] / (1 - row[k]);
       for (int s = 0; s < layout.strata; ++s) {
         probability[place(judge, l) + s * N + k] = std::max(row[l], least);
       }
@@ -169,11 +170,11 @@ void Law::fill_levels(int judge) {
 
 std::vector<double> Law::confusion(int judge) const {
   const int N = categories;
-  std::vector<double> out(static_cast<std::size_t>(N) * N);
+  std::vector<double> out;
   for (int k = 0; k < N; ++k) {
     for (int l = 0; l < N; ++l) {
-      const double right = accuracy[judge * N + k];
-      out[k * N + l] = l == k ? right : (1 - right) * error(judge)[k * N + l];
+      const double right = accuracy[judge][k];
+      out.push_back(l == k ? right : (1 - right) * error(judge)[k][l]);
     }
   }
   return out;

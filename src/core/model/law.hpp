@@ -18,10 +18,10 @@ struct Strata {
   Strata(double accuracy, double shift);
 };
 
-// Share of each error among the errors of its row: truths x ratings, row by row, diagonal 0. Shares
-// are proportional to exp(-dispersion |k - l|), so the argument is the logarithm of the dispersion
+// Share of each error among the errors of its row: truths x ratings, diagonal 0. Shares are
+// proportional to exp(-dispersion |k - l|), so the argument is the logarithm of the dispersion
 // that users see. With 0, all errors have equal shares.
-std::vector<double> shares_by_distance(int categories, double dispersion);
+Table<double> shares_by_distance(int categories, double dispersion);
 
 // Probabilities of answers given the class, and of the classes. A class is a true category within a
 // stratum of difficulty: class = stratum * categories + category. In `probability`, the values of
@@ -56,16 +56,14 @@ class Law : public AnswerLaw {
 
   std::vector<double> base_rates;  // averaged over the cases of all populations
   std::vector<double> rates;       // base rates: populations x categories
-  std::vector<double> accuracy;    // probability of a right answer: judges x truths
+  Table<double> accuracy;          // probability of a right answer: judges x truths
   std::vector<Strata> strata;  // accuracies in the strata: judges x truths; empty without strata
   // One per group of judges with equal parameters; only for ordinal errors.
   std::vector<OrdinalLaw> ordinal;
   std::optional<LevelLaw> levels;
 
   // Shares of the wrong answers of a judge: truths x ratings, each row has sum 1 and diagonal 0.
-  const double* error(int judge) const {
-    return &error_share_[static_cast<std::size_t>(judge) * categories * categories];
-  }
+  ConstSquare error(int judge) const { return error_share_[judge]; }
   // Confusion matrix of a judge, averaged over strata: truths x ratings, row by row.
   std::vector<double> confusion(int judge) const;
 
@@ -74,9 +72,9 @@ class Law : public AnswerLaw {
                    double least);
   void fill_levels(int judge);
   void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
-                  const double* share);
+                  ConstSquare share);
 
-  std::vector<double> error_share_;  // shares of wrong answers: judges x truths x ratings
+  Squares error_share_;  // shares of wrong answers: judges x truths x ratings
 };
 
 }  // namespace fallible

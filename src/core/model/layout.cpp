@@ -167,7 +167,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
   for (int g = 0; g < layout.populations(); ++g) {
     const double prior_cases = prior.base_rates * layout.share[g];
     for (int k = 0; k < N; ++k) {
-      const double rate = rates[static_cast<std::size_t>(g) * N + k];
+      const double rate = row_of(rates, g, N)[k];
       out.value += prior_cases * std::log(std::max(rate, 1e-300));
       for (int j = 0; k < N - 1 && j < layout.coefficients(); ++j) {
         out.slope(layout.rate_at(j, k),

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "../base/matrix.hpp"
 #include "latent_rows.hpp"
 
 namespace fallible {
@@ -46,9 +47,9 @@ struct LatentPrior {
 struct FixedValues {
   std::optional<double> shift = {};  // shift between strata of difficulty, if the model has strata
   // Log probabilities of ratings given that they are wrong: judges x truths x ratings. They replace
-  // the errors of the model, and need not sum to one. Not copied: the vector must exist longer than
+  // the errors of the model, and need not sum to one. Not copied: the object must exist longer than
   // this object.
-  const std::vector<double>* log_error = nullptr;
+  const Squares* log_error = nullptr;
 };
 
 // Objective of a fit: the likelihood, or least squares on pairs of ratings.
@@ -106,7 +107,7 @@ struct Layout {
   // Dirichlet parameters of a row of a judge's confusion matrix under a pooled prior: `categories`
   // numbers.
   const double* prior_row(int judge, int truth) const {
-    return &(*prior.rows)[(static_cast<std::size_t>(judge) * categories + truth) * categories];
+    return row_of(*prior.rows, judge * categories + truth, categories);
   }
 
   // Number of free parameters. It is lower than `size`: normalised error rates have redundant

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "../base/matrix.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -15,10 +16,11 @@ namespace {
 constexpr int most_replies = 100;
 constexpr double least_gain = 1e-9;
 
-// Assigns each row of the n x n matrix `gain` to a different column, so that the sum of the chosen
+// Assigns each row of the square matrix `gain` to a different column, so that the sum of the chosen
 // entries is highest. Returns the column of each row. Uses shortest augmenting paths (Jonker and
 // Volgenant, 1987).
-std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
+std::vector<int> best_assignment(ConstSquare gain) {
+  const int n = gain.size();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> row(n + 1, 0.0), column(n + 1, 0.0);
   std::vector<int> of_column(n + 1, 0), previous(n + 1, 0);
@@ -34,7 +36,7 @@ std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
       int j1 = 0;
       for (int j = 1; j <= n; ++j) {
         if (used[j]) continue;
-        const double cost = -gain[(i0 - 1) * n + j - 1] - row[i0] - column[j];
+        const double cost = -gain[i0 - 1][j - 1] - row[i0] - column[j];
         if (cost < least[j]) {
           least[j] = cost;
           previous[j] = j0;
@@ -73,18 +75,19 @@ std::vector<double> ratings_by_judge(const LatentRows& rows) {
 
 std::vector<int> names_by_majority(const std::vector<double>& matrices,
                                    const std::vector<double>& weight, int categories) {
-  const std::size_t cells = static_cast<std::size_t>(categories) * categories;
-  std::vector<double> gain(cells, 0.0);
+  const int cells = categories * categories;
+  std::vector<double> sum(cells, 0.0);
+  const ConstSquare gain(sum.data(), categories);
   for (std::size_t j = 0; j < weight.size(); ++j) {
-    for (std::size_t i = 0; i < cells && weight[j] > 0; ++i) {
-      gain[i] += weight[j] * matrices[j * cells + i];
+    for (int i = 0; i < cells && weight[j] > 0; ++i) {
+      sum[i] += weight[j] * row_of(matrices, j, cells)[i];
     }
   }
-  std::vector<int> name = best_assignment(gain, categories);
+  std::vector<int> name = best_assignment(gain);
   double best = 0, current = 0, total = 0;
   for (int k = 0; k < categories; ++k) {
-    best += gain[k * categories + name[k]];
-    current += gain[k * categories + k];
+    best += gain[k][name[k]];
+    current += gain[k][k];
   }
   for (const double w : weight) total += w;
   if (best > current + least_gain * total) return name;
@@ -167,7 +170,7 @@ class PairTables {
   int count() const { return static_cast<int>(others_.size()); }
   Eigen::Map<Eigen::MatrixXd> table(int i) { return {&tables_[i * cells()], size_, size_}; }
   double& cell(const Reply& first, const Reply& second) {
-    return tables_[table_of_[second.judge] * cells() + second.answer * size_ + first.answer];
+    return table(table_of_[second.judge])(first.answer, second.answer);
   }
 
  private:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "../base/matrix.hpp"
+
 namespace fallible {
 
 // Errors of ordered categories, as a cumulative probit model. For a case of category k of K, the
@@ -25,7 +27,7 @@ class OrdinalLaw {
   // log probability of the rating given the truth.
   template <class Put>
   void score(int truth, int rating, const Put& put) const {
-    const double p = std::max(matrix_[truth * categories_ + rating], least);
+    const double p = std::max(row_of(matrix_, truth, categories_)[rating], least);
     // Side 0: the threshold above the rating's category; side 1: the one below it.
     for (const int side : {0, 1}) {
       const int t = rating - side;

@@ -60,7 +60,7 @@ RowsInUse rows_in_use(const LatentRows& x) {
       std::vector<double> submatrix;
       for (std::size_t k = 0; k < out.category.size() && !matrix.empty(); ++k) {
         for (const int l : out.category) {
-          submatrix.push_back(matrix[out.category[k] * x.categories + l]);
+          submatrix.push_back(row_of(matrix, out.category[k], x.categories)[l]);
         }
       }
       matrix = std::move(submatrix);
@@ -83,7 +83,7 @@ std::vector<double> posterior_from_judge(const LatentRows& rows, int judge) {
   std::vector<double> out = posterior_from_votes(rows);
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.known[i] >= 0) continue;
-    double* p = &out[static_cast<std::size_t>(i) * K];
+    double* p = row_of(out, i, K);
     for (const int at : rows.positions(i)) {
       if (rows.judge[at] != judge) continue;
       std::fill(p, p + K, (1 - own_rating_probability) / (K - 1));
@@ -115,7 +115,7 @@ bool rename_classes(const LatentRows& rows, PooledPanel& panel) {
   }
   std::vector<double> replies = ratings_by_judge(rows);
   for (const int j : panel.answering().used_judges) {
-    for (int k = 0; k < K; ++k) replies[j] += panel.answering().abstentions[j * K + k];
+    for (int k = 0; k < K; ++k) replies[j] += panel.answering().abstentions[j][k];
   }
   const std::vector<int> name = names_by_majority(matrices, replies, K);
   bool same = true;
@@ -139,24 +139,24 @@ PooledFit make_result(const PooledPanel& panel, const RowsInUse& used, const Lat
   out.log_likelihood = panel.log_likelihood();
   out.rounds = panel.rounds();
   out.converged = panel.converged();
-  out.posterior.assign(static_cast<std::size_t>(rows.size()) * N, 0.0);
+  Table<double> posterior(rows.size(), N);
   for (std::size_t i = 0; i < panel.posterior().size(); ++i) {
-    out.posterior[i / K * N + used.category[i % K]] = panel.posterior()[i];
+    posterior[i / K][used.category[i % K]] = panel.posterior()[i];
   }
+  out.posterior = std::move(posterior.values());
   out.rates.assign(N, 0.0);
-  out.matrix.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
-  out.prior.assign(out.matrix.size(), 0.0);
-  out.answered.assign(static_cast<std::size_t>(rows.judges) * N, not_a_number);
+  out.matrix = out.prior = Squares(rows.judges, N);
+  out.answered = Table<double>(rows.judges, N, not_a_number);
   for (int k = 0; k < K; ++k) {
-    out.rates[used.category[k]] = panel.rate(k);
+    const int truth = used.category[k];
+    out.rates[truth] = panel.rate(k);
     for (int j = 0; j < rows.judges; ++j) {
-      out.answered[static_cast<std::size_t>(j) * N + used.category[k]] =
-          panel.answering().rate(j, k);
+      out.answered[j][truth] = panel.answering().rate(j, k);
       for (int l = 0; l < K; ++l) {
-        const std::size_t at =
-            (static_cast<std::size_t>(j) * N + used.category[k]) * N + used.category[l];
-        out.matrix[at] = panel.theta(j, k, l);
-        out.prior[at] = panel.centre().c * panel.centre().mean(panel.centre().s[j], k, l);
+        const int rating = used.category[l];
+        out.matrix[j][truth][rating] = panel.theta(j, k, l);
+        out.prior[j][truth][rating] =
+            panel.centre().c * panel.centre().mean(panel.centre().s[j], k, l);
       }
     }
   }
@@ -167,48 +167,39 @@ PooledFit make_result(const PooledPanel& panel, const RowsInUse& used, const Lat
 // belongs to a category that is not in use: all its entries become c / N. Other zeros become 1e-9 *
 // c.
 void replace_zeros(std::vector<double>& prior, int N, double c) {
-  for (std::size_t row = 0; row < prior.size(); row += N) {
-    double total = 0;
-    for (int l = 0; l < N; ++l) total += prior[row + l];
-    for (int l = 0; l < N; ++l) {
-      double& alpha = prior[row + l];
-      alpha = total > 0 ? std::max(alpha, 1e-9 * c) : c / N;
-    }
+  for (auto row = prior.begin(); row != prior.end(); row += N) {
+    const double total = std::accumulate(row, row + N, 0.0);
+    for (int l = 0; l < N; ++l) row[l] = total > 0 ? std::max(row[l], 1e-9 * c) : c / N;
   }
 }
 
 // Dirichlet parameters c * m of the system's confusion matrix: truths x ratings. c is the
 // concentration and m the mean, see Centre. The system's skill s, on which m depends, is estimated
 // from its answers, given the posterior of the truth from the raters only.
-std::vector<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joined) {
+Table<double> prior_rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
-  std::vector<double> probability(static_cast<std::size_t>(joined.judges) * N * N, 1.0);
+  Squares probability(joined.judges, N, 1), sums(joined.judges, N);
   for (int j = 0; j < system; ++j) {
     for (int k = 0; k < N; ++k) {
       for (int l = 0; l < N; ++l) {
-        probability[(static_cast<std::size_t>(j) * N + l) * N + k] =
-            std::max(fit.matrix[(static_cast<std::size_t>(j) * N + k) * N + l],
-                     PooledPanel::least_probability);
+        probability[j][l][k] = std::max(fit.matrix[j][k][l], PooledPanel::least_probability);
       }
     }
   }
-  std::vector<double> sums(probability.size(), 0.0), classes(N, 0.0);
-  const AnswerTables tables{N, fit.rates.data(), probability.data()};
-  const AnswerSums to{classes.data(), sums.data()};
+  std::vector<double> classes(N, 0.0);
+  const AnswerTables tables{N, fit.rates.data(), probability.values().data()};
+  const AnswerSums to{classes.data(), sums.values().data()};
   pass_over(joined, tables, &to, false, [](int, const double*) {});
   const std::vector<int>& used = fit.category;
   const int K = static_cast<int>(used.size());
-  std::vector<double> ratings;
-  for (const int l : used) {
-    for (const int k : used) {
-      ratings.push_back(sums[(static_cast<std::size_t>(system) * N + l) * N + k]);
-    }
+  Table<double> ratings(K, K), out(N, N);
+  for (int l = 0; l < K; ++l) {
+    for (int k = 0; k < K; ++k) ratings[l][k] = sums[system][used[l]][used[k]];
   }
-  const double skill = fit.centre.skill_of(ratings.data());
-  std::vector<double> out(static_cast<std::size_t>(N) * N, 0.0);
+  const double skill = fit.centre.skill_of({ratings[0], K});
   for (int k = 0; k < K; ++k) {
     for (int l = 0; l < K; ++l) {
-      out[used[k] * N + used[l]] = fit.centre.c * fit.centre.mean(skill, k, l);
+      out[used[k]][used[l]] = fit.centre.c * fit.centre.mean(skill, k, l);
     }
   }
   return out;
@@ -261,7 +252,7 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
   for (int u = 0; u < layout.rows.judges; ++u) {
     if (layout.has_known_matrix(u)) continue;
     for (int k = 0; k < N; ++k) {
-      const double* row = &fit.matrix[(static_cast<std::size_t>(u) * N + k) * N];
+      const double* row = fit.matrix[u][k];
       double wrong = 0, mean = 0;
       for (int l = 0; l < N; ++l) {
         if (l == k) continue;
@@ -278,16 +269,16 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
 }
 
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined) {
-  std::vector<double> alpha = fit.prior;
+  std::vector<double> alpha = fit.prior.values();
   if (joined.joined()) {
-    const std::vector<double> system_rows = prior_rows_of_system(fit, joined);
-    alpha.insert(alpha.end(), system_rows.begin(), system_rows.end());
+    const Table<double> system_rows = prior_rows_of_system(fit, joined);
+    alpha.insert(alpha.end(), system_rows.values().begin(), system_rows.values().end());
   }
   replace_zeros(alpha, joined.categories, fit.centre.c);
-  const std::size_t cells = static_cast<std::size_t>(joined.categories) * joined.categories;
+  const int cells = joined.categories * joined.categories;
   for (int j = 0; j < joined.raters; ++j) {
-    for (std::size_t i = 0; joined.has_calibration_sample(j) && i < cells; ++i) {
-      alpha[j * cells + i] += joined.calibration[j][i];
+    for (int i = 0; joined.has_calibration_sample(j) && i < cells; ++i) {
+      row_of(alpha, j, cells)[i] += joined.calibration[j][i];
     }
   }
   LatentPrior out = prior;

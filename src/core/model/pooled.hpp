@@ -13,16 +13,11 @@ namespace fallible {
 
 // Expected numbers of ratings from which the centre is estimated.
 struct CentreCounts {
-  int categories = 0;
   // Judges whose matrix is unknown and who have ratings, from 0; only these are used.
   std::vector<int> used_judges;
-  std::vector<bool> used;  // judges x ratings: true if the judge used this category at least once
+  Table<char> used;  // judges x ratings: true if the judge used this category at least once
   // Expected numbers of ratings: judges x ratings x truths, the order of AnswerSums (passes.hpp).
-  std::vector<double> ratings;
-
-  double at(int judge, int rating, int truth) const {
-    return ratings[(static_cast<std::size_t>(judge) * categories + rating) * categories + truth];
-  }
+  Squares ratings;
 };
 
 // Distribution of the confusion matrices of the panel. The row of judge j and true category k is
@@ -36,8 +31,8 @@ struct Centre {
   bool one_coin = false;  // true: one u for all categories, and equal probabilities of all errors
   int categories = 0;
   double c = 4, tau = 0.6, ups = 0.3, a = 1, ubar = 1;
-  // u: per truth; s: per judge; w: truths x ratings, rows with sum 1 and diagonal 0.
-  std::vector<double> u, s, w;
+  std::vector<double> u, s;  // u: per truth; s: per judge
+  Table<double> w;           // truths x ratings, rows with sum 1 and diagonal 0
 
   Centre() = default;
   Centre(int judges, int categories, bool one_coin);
@@ -51,7 +46,7 @@ struct Centre {
   void update(const CentreCounts& n);
   // Most probable skill s of a judge with the expected numbers `ratings` (ratings x truths), if all
   // other parameters are fixed. Used for a system, whose answers must not change the centre.
-  double skill_of(const double* ratings) const;
+  double skill_of(ConstSquare ratings) const;
   // Logarithm of the marginal density of the expected numbers, integrated over confusion matrices,
   // and of the prior density of the parameters. Up to a constant.
   double log_density(const CentreCounts& n) const;
@@ -103,10 +98,6 @@ class PooledPanel {
   bool converged() const { return converged_; }
 
  private:
-  std::size_t place(int judge, int rating, int truth) const {
-    return (static_cast<std::size_t>(judge) * K_ + rating) * K_ + truth;
-  }
-
   // Sets the expected numbers to the counts of the calibration samples. Base rates start without
   // counts, because calibration samples contain no information about them.
   void clear();
@@ -123,7 +114,7 @@ class PooledPanel {
   // `tolerance` in two consecutive rounds, if there is no progress, or after `most` rounds in all.
   void iterate_near_end(double tolerance, int most);
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
-  std::vector<double> used_entries(const std::vector<double>& table) const;
+  std::vector<double> used_entries(const Squares& table) const;
   Eigen::VectorXd parameters() const;
   // Weights of the components of parameters() in the extrapolation. A probability has the weight of
   // the number of cases or ratings behind it, because the likelihood is curved in proportion to it.
@@ -137,8 +128,9 @@ class PooledPanel {
   CentreCounts counts_;
   Centre centre_;
   Answering answering_;
-  std::vector<double> posterior_, classes_, log_theta_, log_rates_, probability_, weight_;
-  std::vector<double> last_theta_;  // probabilities of ratings in the last round
+  std::vector<double> posterior_, classes_, log_rates_, weight_;
+  Squares log_theta_, probability_;  // judges x ratings x truths
+  std::vector<double> last_theta_;   // probabilities of ratings in the last round
   int rounds_ = 0;
   bool converged_ = false;
 };
@@ -162,10 +154,10 @@ struct PooledFit {
   std::vector<int> category;      // original index of each category in use, from 0
   std::vector<double> posterior;  // rows x all categories
   std::vector<double> rates;
-  std::vector<double> matrix;  // confusion matrices: judges x truths x ratings
-  std::vector<double> prior;   // Dirichlet parameters c * m_jkl: judges x truths x ratings
+  Squares matrix;  // confusion matrices: judges x truths x ratings
+  Squares prior;   // Dirichlet parameters c * m_jkl: judges x truths x ratings
   // Probability of an answer: judges x truths; 1 if abstentions are not modelled.
-  std::vector<double> answered;
+  Table<double> answered;
   double log_likelihood = 0, log_answers = 0;  // defined at PooledPanel
   double log_density = 0;  // log density of centre and data, summed over the true categories
   int rounds = 0;

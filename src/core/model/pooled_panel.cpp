@@ -89,10 +89,12 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
     : rows_(rows),
       K_(rows.categories),
       centre_(rows.judges, rows.categories, one_coin),
-      answering_(rows) {
-  counts_.categories = K_;
-  counts_.used.assign(static_cast<std::size_t>(rows.judges) * K_, false);
-  counts_.ratings.assign(static_cast<std::size_t>(rows.judges) * K_ * K_, 0.0);
+      answering_(rows),
+      log_theta_(rows.judges, K_, std::log(1.0 / K_)),
+      probability_(rows.judges, K_),
+      last_theta_(log_theta_.values().size()) {
+  counts_.used = Table<char>(rows.judges, K_);
+  counts_.ratings = Squares(rows.judges, K_);
   classes_.assign(K_, 0.0);
   std::vector<bool> used_judges(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
@@ -100,19 +102,17 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
     if (rows.weight[i] == 0) continue;
     for (const int at : rows.positions(i)) {
       if (!rows.has_known_matrix(rows.judge[at])) used_judges[rows.judge[at]] = true;
-      counts_.used[rows.rating(at)] = true;
+      counts_.used[rows.judge[at]][rows.category[at]] = true;
     }
   }
-  log_theta_.assign(counts_.ratings.size(), std::log(1.0 / K_));
   for (int j = 0; j < rows.judges; ++j) {
     for (int i = 0; i < K_ * K_; ++i) {
       if (rows.has_calibration_sample(j) && rows.calibration[j][i] > 0) {
         used_judges[j] = true;
-        counts_.used[j * K_ + i % K_] = true;
+        counts_.used[j][i % K_] = true;
       }
       if (!rows.has_known_matrix(j)) continue;
-      log_theta_[place(j, i % K_, i / K_)] =
-          std::log(std::max(rows.matrix[j][i], least_probability));
+      log_theta_[j][i % K_][i / K_] = std::log(std::max(rows.matrix[j][i], least_probability));
     }
     if (used_judges[j]) counts_.used_judges.push_back(j);
   }
@@ -123,9 +123,9 @@ void PooledPanel::start(std::vector<double> from) {
   posterior_ = std::move(from);
   clear();
   for (int i = 0; i < rows_.size(); ++i) {
-    rows_.add_expected(i, &posterior_[static_cast<std::size_t>(i) * K_], K_, classes_.data(),
-                       counts_.ratings.data());
-    answering_.add_expected(rows_, i, &posterior_[static_cast<std::size_t>(i) * K_]);
+    const double* p = row_of(posterior_, i, K_);
+    rows_.add_expected(i, p, K_, classes_.data(), counts_.ratings.values().data());
+    answering_.add_expected(rows_, i, p);
   }
   for (int i = 0; i < first_updates; ++i) update_centres();
   compute_probabilities();
@@ -200,7 +200,7 @@ double PooledPanel::log_density() const {
   for (const double n : classes_) out += log_gamma(1 + n);
   for (int i = 0; i < rows_.size(); ++i) {
     for (int k = 0; k < K_; ++k) {
-      const double p = posterior_[static_cast<std::size_t>(i) * K_ + k];
+      const double p = row_of(posterior_, i, K_)[k];
       if (p > 0) out -= rows_.weight[i] * p * std::log(p);
     }
   }
@@ -208,21 +208,21 @@ double PooledPanel::log_density() const {
 }
 
 double PooledPanel::theta(int judge, int truth, int rating) const {
-  if (rows_.has_known_matrix(judge)) return rows_.matrix[judge][truth * K_ + rating];
+  if (rows_.has_known_matrix(judge)) return row_of(rows_.matrix[judge], truth, K_)[rating];
   double total = 0;
-  for (int l = 0; l < K_; ++l) total += counts_.at(judge, l, truth);
+  for (int l = 0; l < K_; ++l) total += counts_.ratings[judge][l][truth];
   return (centre_.c * centre_.mean(centre_.s[judge], truth, rating) +
-          counts_.at(judge, rating, truth)) /
+          counts_.ratings[judge][rating][truth]) /
          (centre_.c + total);
 }
 
 void PooledPanel::clear() {
-  std::fill(counts_.ratings.begin(), counts_.ratings.end(), 0.0);
+  std::fill(counts_.ratings.values().begin(), counts_.ratings.values().end(), 0.0);
   std::fill(classes_.begin(), classes_.end(), 0.0);
   answering_.clear();
   for (int j = 0; j < rows_.judges; ++j) {
     for (int i = 0; rows_.has_calibration_sample(j) && i < K_ * K_; ++i) {
-      counts_.ratings[place(j, i % K_, i / K_)] = rows_.calibration[j][i];
+      counts_.ratings[j][i % K_][i / K_] = rows_.calibration[j][i];
     }
   }
 }
@@ -231,8 +231,8 @@ void PooledPanel::update_centres() {
   centre_.update(counts_);
   for (const int j : answering_.used_judges) {
     for (int k = 0; k < K_; ++k) {
-      double& total = answering_.answers[static_cast<std::size_t>(j) * K_ + k] = 0;
-      for (int l = 0; l < K_; ++l) total += counts_.at(j, l, k);
+      double& total = answering_.answers[j][k] = 0;
+      for (int l = 0; l < K_; ++l) total += counts_.ratings[j][l][k];
     }
   }
   answering_.update();
@@ -244,14 +244,13 @@ void PooledPanel::compute_probabilities() {
   for (const int j : counts_.used_judges) {
     std::fill(total.begin(), total.end(), 0.0);
     for (int l = 0; l < K_; ++l) {
-      for (int k = 0; k < K_; ++k) total[k] += counts_.at(j, l, k);
+      for (int k = 0; k < K_; ++k) total[k] += counts_.ratings[j][l][k];
     }
     for (int l = 0; l < K_; ++l) {
-      if (!counts_.used[j * K_ + l]) continue;
+      if (!counts_.used[j][l]) continue;
       for (int k = 0; k < K_; ++k) {
         const double alpha = centre_.c * centre_.mean(centre_.s[j], k, l);
-        log_theta_[place(j, l, k)] =
-            std::log((alpha + counts_.at(j, l, k)) / (centre_.c + total[k]));
+        log_theta_[j][l][k] = std::log((alpha + counts_.ratings[j][l][k]) / (centre_.c + total[k]));
       }
     }
   }
@@ -259,14 +258,12 @@ void PooledPanel::compute_probabilities() {
 }
 
 double PooledPanel::round() {
-  probability_.resize(log_theta_.size());
-  last_theta_.resize(log_theta_.size());
   weight_.resize(K_);
   double change = 0;
-  for (std::size_t at = 0; at < log_theta_.size(); ++at) {
-    const double probability = std::exp(log_theta_[at]);
+  for (std::size_t at = 0; at < last_theta_.size(); ++at) {
+    const double probability = std::exp(log_theta_.values()[at]);
     change = std::max(change, std::fabs(probability - last_theta_[at]));
-    probability_[at] = last_theta_[at] = probability;
+    probability_.values()[at] = last_theta_[at] = probability;
   }
   std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(),
                  [](double x) { return std::exp(x); });
@@ -274,14 +271,15 @@ double PooledPanel::round() {
   if (answering) answering_.multiply(probability_);
   const AnswerTables tables{K_,
                             weight_.data(),
-                            probability_.data(),
+                            probability_.values().data(),
                             log_rates_.data(),
-                            answering ? nullptr : log_theta_.data(),
+                            answering ? nullptr : log_theta_.values().data(),
                             answering_.abstaining()};
   clear();
-  const AnswerSums sums{classes_.data(), counts_.ratings.data(), answering_.abstentions.data()};
+  const AnswerSums sums{classes_.data(), counts_.ratings.values().data(),
+                        answering_.abstentions.values().data()};
   pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
-    double* row_posterior = &posterior_[static_cast<std::size_t>(row) * K_];
+    double* row_posterior = row_of(posterior_, row, K_);
     for (int k = 0; k < K_; ++k) {
       if (rows_.weight[row] > 0) change = std::max(change, std::fabs(p[k] - row_posterior[k]));
       row_posterior[k] = p[k];
@@ -294,14 +292,15 @@ double PooledPanel::round() {
 }
 
 double PooledPanel::sum_log_probabilities(const std::vector<bool>* only) const {
-  std::vector<double> probability(log_theta_.size()), weight(K_);
-  for (std::size_t at = 0; at < probability.size(); ++at) {
-    const bool left_out = only != nullptr && !(*only)[at / K_ / K_];
-    probability[at] = left_out ? 1 : std::exp(log_theta_[at]);
+  Squares probability = log_theta_;
+  std::vector<double> weight(K_);
+  for (int j = 0; j < rows_.judges; ++j) {
+    const bool left_out = only != nullptr && !(*only)[j];
+    for (double& p : probability[j]) p = left_out ? 1 : std::exp(p);
   }
   answering_.multiply(probability);
   for (int k = 0; k < K_; ++k) weight[k] = rate(k);
-  const AnswerTables tables{K_,      weight.data(), probability.data(),
+  const AnswerTables tables{K_,      weight.data(), probability.values().data(),
                             nullptr, nullptr,       answering_.abstaining()};
   return pass_over(rows_, tables, nullptr, false, [](int, const double*) {});
 }
@@ -312,13 +311,11 @@ double PooledPanel::log_answers(const std::vector<bool>& constant) const {
   return sum_log_probabilities(nullptr) - sum_log_probabilities(&constant);
 }
 
-std::vector<double> PooledPanel::used_entries(const std::vector<double>& table) const {
+std::vector<double> PooledPanel::used_entries(const Squares& table) const {
   std::vector<double> out;
   for (const int j : counts_.used_judges) {
     for (int l = 0; l < K_; ++l) {
-      if (!counts_.used[j * K_ + l]) continue;
-      const auto from = table.begin() + place(j, l, 0);
-      out.insert(out.end(), from, from + K_);
+      if (counts_.used[j][l]) out.insert(out.end(), table[j][l], table[j][l] + K_);
     }
   }
   return out;
@@ -349,8 +346,8 @@ void PooledPanel::set_parameters(const Eigen::VectorXd& x) {
   for (double& log : log_rates_) log = std::min(*at++, 0.0);
   for (const int j : counts_.used_judges) {
     for (int l = 0; l < K_; ++l) {
-      for (int k = 0; counts_.used[j * K_ + l] && k < K_; ++k) {
-        log_theta_[place(j, l, k)] = std::min(*at++, 0.0);
+      for (int k = 0; counts_.used[j][l] && k < K_; ++k) {
+        log_theta_[j][l][k] = std::min(*at++, 0.0);
       }
     }
   }

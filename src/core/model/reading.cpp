@@ -35,7 +35,7 @@ double ParameterReader::accuracy(int judge) const {
   double out = 0;
   for (int k = 0; k < N; ++k) {
     out += base_rates_[k] *
-           (matrix.empty() ? logistic(x_[layout_.accuracy_at(judge, k)]) : matrix[k * N + k]);
+           (matrix.empty() ? logistic(x_[layout_.accuracy_at(judge, k)]) : row_of(matrix, k, N)[k]);
   }
   return out;
 }

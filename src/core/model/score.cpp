@@ -23,13 +23,14 @@ std::vector<double> ExpectedCounts::levels(const Layout& layout) const {
   return out;
 }
 
-std::vector<double> ExpectedCounts::by_truth(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = layout.classes(),
-                    answer_codes = layout.rows.answer_codes();
-  std::vector<double> out(layout.rows.judges * N * N, 0.0);
-  for (std::size_t i = 0; i < ratings.size(); ++i) {
-    const std::size_t judge = i / K / answer_codes, answer = i / K % answer_codes % N;
-    out[(judge * N + answer) * N + i % K % N] += ratings[i];
+Squares ExpectedCounts::by_truth(const Layout& layout) const {
+  const int N = layout.categories;
+  Squares out(layout.rows.judges, N);
+  const double* number = ratings.data();
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    for (int answer_code = 0; answer_code < layout.rows.answer_codes(); ++answer_code) {
+      for (int c = 0; c < layout.classes(); ++c) out[u][answer_code % N][c % N] += *number++;
+    }
   }
   return out;
 }
@@ -41,12 +42,12 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
     double cases = 0;
     std::vector<double> of_category(N, 0.0);
     for (int c = 0; c < law.classes; ++c) {
-      const double n = counts.classes[static_cast<std::size_t>(g) * law.classes + c];
+      const double n = row_of(counts.classes, g, law.classes)[c];
       of_category[c % N] += n;
       cases += n;
     }
     for (int k = 0; k < N - 1; ++k) {
-      const double excess = of_category[k] - cases * law.rates[static_cast<std::size_t>(g) * N + k];
+      const double excess = of_category[k] - cases * row_of(law.rates, g, N)[k];
       for (int j = 0; j < layout.coefficients(); ++j) {
         gradient[layout.rate_at(j, k)] += excess * layout.rows.populations.value(g, j);
       }
@@ -117,14 +118,13 @@ Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts&
   for (std::size_t c = 0; c < counts.classes.size(); ++c) of_category[c % N] += counts.classes[c];
   for (int k = 0; k < N - 1; ++k) x[k] = std::log(of_category[k] / of_category[N - 1]);
 
-  const std::vector<double> ratings = counts.by_truth(layout);
+  const Squares ratings = counts.by_truth(layout);
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
     for (int k = 0; k < N && !layout.has_known_matrix(u) && layout.per_group > 0; ++k) {
       for (int l = 0; l < N; ++l) {
-        const double n = ratings[(static_cast<std::size_t>(u) * N + l) * N + k] +
-                         (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);
+        const double n = ratings[u][l][k] + (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);
         (l == k ? right : wrong)[layout.accuracy_at(u, k)] += n;
         if (l != k && layout.errors_at >= 0) errors[layout.error_at(u, k, l)] += n;
       }

@@ -38,8 +38,9 @@ class Score {
   template <class Put>
   void right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
     const int k = in_class % categories_, s = in_class / categories_;
-    const double mean = law_.accuracy[judge * categories_ + k];
-    const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * categories_ + k] : nullptr;
+    const double mean = law_.accuracy[judge][k];
+    const Strata* strata =
+        layout_.strata > 1 ? row_of(law_.strata, judge, categories_) + k : nullptr;
     const double p = clip_probability(strata ? strata->p[s] : mean);
     const double slope = right ? 1 / p : -1 / (1 - p);
     put(layout_.accuracy_at(judge, k),
@@ -54,7 +55,7 @@ class Score {
   // logarithm of the constant that normalises the error shares.
   template <class Put>
   void wrong(int judge, int k, const Put& put) const {
-    const double* error = law_.error(judge) + k * categories_;
+    const double* error = law_.error(judge)[k];
     double distance = 0;
     for (int l = 0; l < categories_; ++l) {
       if (l == k) continue;
@@ -103,7 +104,7 @@ struct ExpectedCounts {
   std::vector<double> levels(const Layout& layout) const;
   // Numbers of ratings by true category, summed over strata and confidence levels: judges x ratings
   // x truths.
-  std::vector<double> by_truth(const Layout& layout) const;
+  Squares by_truth(const Layout& layout) const;
 };
 
 // Adds the gradient of the log likelihood for observed classes to `gradient`. With expected numbers

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "../base/host.hpp"
+#include "../base/matrix.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -48,7 +49,7 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
   }
   for (int i = 0; i < rows.rows(); ++i) {
     if (weight[i] == 0) continue;
-    const double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
+    const double* p = row_of(fit.posterior, i, K);
     for (int k = 0; k < K; ++k) rates[k] += weight[i] * p[k];
     for (const int at : rows.positions(i)) {
       const int s = rows.source[at];
@@ -79,7 +80,7 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
   fit.posterior.resize(static_cast<std::size_t>(rows.rows()) * K);
   fit.log_likelihood = 0;
   for (int i = 0; i < rows.rows(); ++i) {
-    double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
+    double* p = row_of(fit.posterior, i, K);
     std::copy(rate.begin(), rate.end(), p);
     count_steps(1);
     for (const int at : rows.positions(i)) {

@@ -29,7 +29,8 @@ constexpr double separate_error_gain = 1e-3;
 struct State {
   std::vector<double> accuracy;
   double mean = accuracy_guess, dispersion = 0;
-  std::vector<double> counts, classes;
+  Squares counts;
+  std::vector<double> classes;
 };
 
 // Kullback-Leibler divergence of the posterior Dirichlet(prior + n) from Dirichlet(prior). Also
@@ -63,9 +64,9 @@ class DawidSkeneFit {
         U_(rows.judges),
         precision_(1 / (prior.dispersion * prior.dispersion)),
         base_rates_(prior.base_rates),
-        separate_(std::isfinite(options.concentration)) {
+        separate_(std::isfinite(options.concentration)),
+        log_(rows.judges, rows.categories) {
     state.accuracy.assign(U_, accuracy_guess);
-    log_.resize(static_cast<std::size_t>(U_) * N_ * N_);
     log_class_.resize(N_);
   }
 
@@ -76,19 +77,23 @@ class DawidSkeneFit {
     for (int i = 0; i < rows_.size(); ++i) {
       count_steps(static_cast<unsigned>(N_));
       if (!(rows_.weight[i] > 0)) continue;
-      rows_.add_expected(i, &posterior[static_cast<std::size_t>(i) * N_], N_, state.classes.data(),
-                         state.counts.data());
+      rows_.add_expected(i, row_of(posterior, i, N_), N_, state.classes.data(),
+                         state.counts.values().data());
     }
   }
 
   // Computes accuracies and dispersion of the mean matrices from the expected numbers. Accuracies
   // of raters are shrunk to the raters' mean.
   void update_means() {
-    std::vector<double> right(U_, 0.0), all(U_, 0.0), error(static_cast<std::size_t>(N_) * N_, 0.0);
-    for (std::size_t i = 0; i < state.counts.size(); ++i) {
-      const std::size_t judge = i / (N_ * N_), rating = i / N_ % N_, truth = i % N_;
-      all[judge] += state.counts[i];
-      (rating == truth ? right[judge] : error[truth * N_ + rating]) += state.counts[i];
+    std::vector<double> right(U_, 0.0), all(U_, 0.0);
+    Table<double> error(N_, N_);
+    for (int u = 0; u < U_; ++u) {
+      for (int l = 0; l < N_; ++l) {
+        for (int k = 0; k < N_; ++k) {
+          all[u] += state.counts[u][l][k];
+          (l == k ? right[u] : error[k][l]) += state.counts[u][l][k];
+        }
+      }
     }
     double sum = guess_weight * accuracy_guess, weight = guess_weight;
     for (int u = 0; u < rows_.raters; ++u) {
@@ -109,10 +114,10 @@ class DawidSkeneFit {
         double mean = 0, square = 0, n = 0, distance = 0;
         for (int l = 0; l < N_; ++l) {
           const int d = std::abs(k - l);
-          mean += share[k * N_ + l] * d;
-          square += share[k * N_ + l] * d * d;
-          n += error[k * N_ + l];
-          distance += error[k * N_ + l] * d;
+          mean += share[k][l] * d;
+          square += share[k][l] * d * d;
+          n += error[k][l];
+          distance += error[k][l] * d;
         }
         slope += n * mean - distance;
         bend -= n * (square - mean * mean);
@@ -137,13 +142,14 @@ class DawidSkeneFit {
         out += (a0 - 1) * std::log(p) + (b0 - 1) * std::log1p(-p) - log_beta;
       }
       for (int k = 0; k < N_; ++k) {
-        const std::size_t first = static_cast<std::size_t>(u) * N_ * N_ + k;
         for (int l = 0; l < N_; ++l) {
-          mean[l] = std::max(k == l ? p : (1 - p) * share[k * N_ + l], least_mean_entry);
-          if (!separate_) log_[first + l * N_] = std::log(mean[l]);
+          mean[l] = std::max(k == l ? p : (1 - p) * share[k][l], least_mean_entry);
+          if (!separate_) log_[u][l][k] = std::log(mean[l]);
           mean[l] *= separate_ ? c : 1;
         }
-        if (separate_) out -= dirichlet(&state.counts[first], mean.data(), &log_[first], N_, N_);
+        if (separate_) {
+          out -= dirichlet(&state.counts[u][0][k], mean.data(), &log_[u][0][k], N_, N_);
+        }
       }
     }
     out += expect(posterior);
@@ -152,21 +158,22 @@ class DawidSkeneFit {
 
  private:
   void clear() {
-    state.counts.assign(log_.size(), 0.0);
+    state.counts = Squares(U_, N_);
     state.classes.assign(N_, 0.0);
   }
 
   double expect(std::vector<double>& posterior) {
     clear();
     const auto exponent = [](double x) { return std::exp(x); };
-    exp_.resize(log_.size());
+    exp_.resize(log_.values().size());
     exp_class_.resize(N_);
-    std::transform(log_.begin(), log_.end(), exp_.begin(), exponent);
+    std::transform(log_.values().begin(), log_.values().end(), exp_.begin(), exponent);
     std::transform(log_class_.begin(), log_class_.end(), exp_class_.begin(), exponent);
-    const AnswerTables tables{N_, exp_class_.data(), exp_.data(), log_class_.data(), log_.data()};
-    const AnswerSums sums{state.classes.data(), state.counts.data()};
+    const AnswerTables tables{N_, exp_class_.data(), exp_.data(), log_class_.data(),
+                              log_.values().data()};
+    const AnswerSums sums{state.classes.data(), state.counts.values().data()};
     return pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
-      std::copy_n(p, N_, &posterior[static_cast<std::size_t>(row) * N_]);
+      std::copy_n(p, N_, row_of(posterior, row, N_));
     });
   }
 
@@ -175,7 +182,8 @@ class DawidSkeneFit {
   int N_, U_;
   double precision_, base_rates_;
   bool separate_;
-  std::vector<double> log_, exp_, log_class_, exp_class_;
+  Squares log_;
+  std::vector<double> exp_, log_class_, exp_class_;
 };
 
 }  // namespace
@@ -212,17 +220,16 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
 
 SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
-                                   double concentration, std::vector<double> counts,
-                                   double useful_value) {
+                                   double concentration, Squares counts, double useful_value) {
   const int N = rows.categories;
   // The shift is fixed and not in `x`. If errors depend on distance, the dispersion is the last
   // parameter. It is removed from `x`, because `log_error` replaces it.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
-  std::vector<double> share = shares_by_distance(N, dispersion);
+  const Table<double> share = shares_by_distance(N, dispersion);
   SeparateErrors out;
   out.x = model.errors == Errors::distance ? x.head(x.size() - 1).eval() : x;
-  out.log_error.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
-  if (counts.empty()) {
+  out.log_error = Squares(rows.judges, N);
+  if (counts.values().empty()) {
     counts = LatentClass(rows, model, prior, {shift, nullptr}).expected_ratings(x);
   }
   OptimiserOptions steps;
@@ -237,12 +244,12 @@ SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& mo
       for (int k = 0; k < N; ++k) {
         for (int l = 0, i = 0; l < N; ++l) {
           if (l == k) continue;
-          n[i] = counts[(static_cast<std::size_t>(u) * N + l) * N + k];
-          around[i++] = concentration * share[k * N + l];
+          n[i] = counts[u][l][k];
+          around[i++] = concentration * share[k][l];
         }
         divergence += dirichlet(n.data(), around.data(), log.data(), N - 1, 1);
         for (int l = 0, i = 0; l < N; ++l) {
-          if (l != k) out.log_error[(static_cast<std::size_t>(u) * N + k) * N + l] = log[i++];
+          if (l != k) out.log_error[u][k][l] = log[i++];
         }
       }
     }

@@ -45,9 +45,9 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
 // distance, of a one-coin model that was fitted before.
 struct SeparateErrors {
   Eigen::VectorXd x;  // parameters of the one-coin model, while errors are fixed at `log_error`
-  std::vector<double> log_error;  // expected logarithms of error shares: judges x truths x ratings
+  Squares log_error;  // expected logarithms of error shares: judges x truths x ratings
   // Expected numbers from which `log_error` is computed: judges x ratings x truths.
-  std::vector<double> counts;
+  Squares counts;
   double bound = 0;  // lower bound on the log posterior density, used instead of it
   int rounds = 0;
   bool hopeless = false;  // true if the fit ended early because it would not reach `useful_value`
@@ -58,7 +58,7 @@ struct SeparateErrors {
 // reach `useful_value`, below which the caller would not use the result.
 SeparateErrors fit_separate_errors(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, double shift, const Eigen::VectorXd& x,
-                                   double concentration, std::vector<double> counts,
+                                   double concentration, Squares counts,
                                    double useful_value = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible

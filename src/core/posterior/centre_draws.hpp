@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "../base/matrix.hpp"
 #include "../base/random.hpp"
-#include "../base/square.hpp"
 
 namespace fallible {
 

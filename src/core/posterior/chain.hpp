@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../base/matrix.hpp"
 #include "gibbs.hpp"
 
 namespace fallible {
@@ -61,7 +62,7 @@ class Chain {
   // One iteration of the chain: draws all parameters. Adds the draw to `kept` unless it is null.
   virtual void sweep(PosteriorChain* kept) = 0;
 
-  // Position of an element in an array of rows x classes, or of populations x classes.
+  // Position of an element in an array of rows, populations or pairs x classes.
   std::size_t place(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
 
   // Confusion matrix of the average rater: the mean of the raters' matrices. A stack of one matrix.
@@ -78,7 +79,7 @@ class Chain {
   template <class Visit>
   void for_each_answer(int row, const Visit& visit) const {
     for (int s = 0; s < rows_.systems; ++s) {
-      const int answer = rows_.answer[static_cast<std::size_t>(row) * rows_.systems + s];
+      const int answer = row_of(rows_.answer, row, rows_.systems)[s];
       if (answer >= 0) visit(s, answer);
     }
   }

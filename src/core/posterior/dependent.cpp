@@ -32,7 +32,7 @@ class DependentChain : public Chain {
       : Chain(rows, prior, options, number),
         easy_(prior.dependence == Dependence::easy),
         shared_(dependence_parameters(rows, prior), 0.25),
-        given_class_(static_cast<std::size_t>(rows.size()) * K_) {
+        given_class_(place(rows.size(), 0)) {
     list_answers();
     start_matrices(prior, K_, stream_, theta_);
     for (int k = 0; k < K_; ++k) update_row_probabilities(all_rows_, k);
@@ -117,7 +117,7 @@ class DependentChain : public Chain {
   double pair_probability(const Answer& a, int k) const {
     const double* first = theta_[a.matrix][k];
     const double* second = theta_[a.other_matrix][k];
-    const double u = shared_[static_cast<std::size_t>(a.pair) * K_ + k];
+    const double u = shared_[place(a.pair, k)];
     const auto common = [&](int l) { return std::min(first[l], second[l]); };
     double coupled = 0;
     if (a.category == a.other_category) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "../base/host.hpp"
+#include "../base/matrix.hpp"
 #include "../base/random.hpp"
-#include "../base/square.hpp"
 #include "../ratings/patterns.hpp"
 #include "../ratings/rated_rows.hpp"
 

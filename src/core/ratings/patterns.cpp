@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "../base/matrix.hpp"
 #include "rated_rows.hpp"
 
 namespace fallible {
@@ -41,7 +42,7 @@ Patterns PatternBuilder::patterns() const {
   out.answer.resize(n * systems_);
   for (std::size_t p = 0; p < n; ++p) {
     const int* row = rows_.row(static_cast<int>(p));
-    for (int s = 0; s < systems_; ++s) out.answer[s * n + p] = row[s];
+    for (int s = 0; s < systems_; ++s) row_of(out.answer, s, n)[p] = row[s];
     for (std::size_t i = systems_; i < rows_.length(static_cast<int>(p)); i += 2) {
       out.rater.push_back(row[i]);
       out.category.push_back(row[i + 1]);

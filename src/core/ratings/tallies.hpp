@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "../base/matrix.hpp"
 #include "patterns.hpp"
 
 namespace fallible {
@@ -30,9 +31,7 @@ struct Tallies : Ragged {
   std::vector<int> of_pattern;   // tally of each pattern, from 0
 
   int size() const { return static_cast<int>(ratings.size()); }
-  int answer_of(int i, int system) const {
-    return answer[static_cast<std::size_t>(i) * systems + system];
-  }
+  int answer_of(int i, int system) const { return row_of(answer, i, systems)[system]; }
 };
 
 // Combines patterns into tallies. The order of the tallies does not depend on the order of cases,

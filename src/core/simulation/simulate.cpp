@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "../base/host.hpp"
+#include "../base/matrix.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
@@ -40,9 +41,10 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
                                      const std::vector<double>& factor) {
   const int N = static_cast<int>(base_rates.size());
   accuracy = std::clamp(accuracy, 0.0, 1.0);
-  std::vector<double> out(static_cast<std::size_t>(N) * N, 0.0), wrong(N, 0.0);
+  Table<double> out(N, N);
+  std::vector<double> wrong(N, 0.0);
   for (int k = 0; k < N; ++k) {
-    double* row = &out[static_cast<std::size_t>(k) * N];
+    double* row = out[k];
     double spread = 0;
     // Distance of the most probable error. Powers are relative to it, so that large dispersions do
     // not overflow.
@@ -51,40 +53,39 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
       if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
     }
     for (int l = 0; l < N; ++l) {
-      wrong[k] += row[l] *= (1 - accuracy) / spread * factor[static_cast<std::size_t>(k) * N + l];
+      wrong[k] += row[l] *= (1 - accuracy) / spread * row_of(factor, k, N)[l];
     }
   }
   const bool by_row = options.normalise == Normalise::row || accuracy == 0 || accuracy == 1;
   const double right = by_row ? 0 : accuracy * diagonal_factor(accuracy, base_rates, wrong);
   for (int k = 0; k < N; ++k) {
-    double* row = &out[static_cast<std::size_t>(k) * N];
+    double* row = out[k];
     const double total = by_row ? 0 : right + wrong[k];
     const double error_scale = wrong[k] > 0 ? (1 - accuracy) / wrong[k] : 0;
     for (int l = 0; l < N; ++l) row[l] = by_row ? row[l] * error_scale : row[l] / total;
     row[k] = by_row ? accuracy : right / total;
   }
-  return out;
+  return std::move(out.values());
 }
 
 std::vector<double> error_factors(int categories, double error_range, Stream& stream) {
-  std::vector<double> out(static_cast<std::size_t>(categories) * categories, 1.0);
-  if (error_range == 0) return out;
-  for (int k = 0; k < categories; ++k) {
+  Table<double> out(categories, categories, 1);
+  for (int k = 0; k < categories && error_range != 0; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
       // The factor is always positive, because uniform() is below 1. Otherwise a row could be left
       // without errors to rescale.
-      out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
+      out[k][l] += error_range * (1 - 2 * stream.uniform());
     }
   }
-  return out;
+  return std::move(out.values());
 }
 
 double expected_accuracy(const std::vector<double>& confusion,
                          const std::vector<double>& base_rates) {
   double out = 0;
   const std::size_t N = base_rates.size();
-  for (std::size_t k = 0; k < N; ++k) out += base_rates[k] * confusion[k * N + k];
+  for (std::size_t k = 0; k < N; ++k) out += base_rates[k] * row_of(confusion, k, N)[k];
   return out;
 }
 
@@ -149,7 +150,7 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
   const std::size_t N = base_rates.size();
   double out = 0;
   for (std::size_t k = 0; k < N; ++k) {
-    out += base_rates[k] * mean_accuracy(matrix[k * N + k], drift);
+    out += base_rates[k] * mean_accuracy(row_of(matrix, k, N)[k], drift);
   }
   return out;
 }
@@ -157,10 +158,9 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
 // User-defined matrix of a judge in a stratum. `matrices` contains one matrix for all strata, or
 // one per stratum, each row by row.
 std::vector<double> custom_matrix(const std::vector<double>& matrices, std::size_t stratum, int N) {
-  const std::size_t size = static_cast<std::size_t>(N) * N;
-  const auto first =
-      matrices.begin() + static_cast<std::ptrdiff_t>(matrices.size() == size ? 0 : stratum * size);
-  return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
+  const std::size_t size = N * N;
+  const double* first = row_of(matrices, matrices.size() == size ? 0 : stratum, size);
+  return {first, first + size};
 }
 
 // Uniform variable that is correlated with the effect of the case, a normal variable that all
@@ -233,7 +233,7 @@ CaseSampler::CaseSampler(const Design& design, const Truths& truths, std::size_t
   rows_.reserve(truths.matrix.size() * N * N);
   for (const auto& matrix : truths.matrix) {
     for (std::size_t k = 0; k < N; ++k) {
-      const auto row = cumulate(matrix.data() + k * N, N);
+      const auto row = cumulate(row_of(matrix, k, N), N);
       rows_.insert(rows_.end(), row.begin(), row.end());
     }
   }
@@ -270,7 +270,7 @@ void CaseSampler::next(Stream& stream) {
 // rest in proportion.
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = categories_.size(), S = strata_.size();
-  const double* row = rows_.data() + ((judge * S + stratum_) * N + truth_) * N;
+  const double* row = row_of(rows_, (judge * S + stratum_) * N + truth_, N);
   const double loading = value_of_judge(design_.loading, judge),
                drift = value_of_judge(design_.drift, judge);
   if (loading == 0 && drift == 0) return draw_index(row, N, stream);

@@ -52,13 +52,13 @@ TEST_CASE("judges who never abstain always answer") {
   Replies replies("111 30 112 5 221 4 222 20 12? 3 21? 2", 2);
   const PooledFit found = fit(replies.rows(), false);
   CHECK(found.answering.used_judges == std::vector<int>{2});
-  CHECK(found.answered[0] == 1);
-  CHECK(found.answered[5] < 1);
+  CHECK(found.answered[0][0] == 1);
+  CHECK(found.answered[2][1] < 1);
   // A judge who always abstains has no effect.
   const PooledFit four =
       fit(Replies("111? 30 112? 5 221? 4 222? 20 12?? 3 21?? 2", 2).rows(), false);
   CHECK(near(four.log_likelihood, found.log_likelihood));
-  CHECK(four.answered[6] == 1);
+  CHECK(four.answered[3][0] == 1);
   // If abstentions are not modelled, all judges always answer.
   LatentRows rows = replies.rows();
   rows.abstained.clear();

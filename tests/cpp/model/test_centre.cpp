@@ -80,10 +80,10 @@ double log_density(const Centre& x, const CentreCounts& n) {
       std::vector<double> alpha, number;
       double rest = x.c;
       for (int l = 0; l < K; ++l) {
-        if (n.at(j, l, k) <= 0) continue;
-        alpha.push_back(x.c * (l == k ? right : (1 - right) * x.w[k * K + l]));
+        if (n.ratings[j][l][k] <= 0) continue;
+        alpha.push_back(x.c * (l == k ? right : (1 - right) * x.w[k][l]));
         rest -= alpha.back();
-        number.push_back(n.at(j, l, k));
+        number.push_back(n.ratings[j][l][k]);
       }
       alpha.push_back(std::max(rest, 1e-200));
       number.push_back(0);
@@ -104,7 +104,7 @@ double log_density(const Centre& x, const CentreCounts& n) {
     out += std::lgamma(x.a);
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
-      out += (x.a / (K - 1) - 1) * std::log(x.w[k * K + l]) - std::lgamma(x.a / (K - 1));
+      out += (x.a / (K - 1) - 1) * std::log(x.w[k][l]) - std::lgamma(x.a / (K - 1));
     }
   }
   return out;
@@ -118,8 +118,7 @@ double log_density(const Answering& x) {
     out += 0.5 * std::log(p * (1 - p));
     for (int k = 0; k < K; ++k) {
       const double m = 1 / (1 + std::exp(-x.b[j] - x.h[k]));
-      out += log_polya({x.kappa * m, x.kappa * (1 - m)},
-                       {x.answers[j * K + k], x.abstentions[j * K + k]});
+      out += log_polya({x.kappa * m, x.kappa * (1 - m)}, {x.answers[j][k], x.abstentions[j][k]});
     }
   }
   for (const double h : x.h) out += -h * h / (2 * x.omega * x.omega) - std::log(x.omega);
@@ -146,7 +145,7 @@ struct Draws {
       for (int k = 0; k < K; ++k) {
         const double p = x.right(j, k);
         for (int l = 0; l < K; ++l) {
-          const double number = n.at(j, l, k), alpha = x.c * x.mean(x.s[j], k, l);
+          const double number = n.ratings[j][l][k], alpha = x.c * x.mean(x.s[j], k, l);
           if (number <= 0) continue;
           const double draws = alpha * (digamma(alpha + number) - digamma(alpha));
           by_judge[j] += draws * p * (1 - p);
@@ -248,7 +247,7 @@ TEST_CASE("after a fit, each parameter of the centre solves its equation") {
       for (int l = 0; l < K; ++l) total += draws.errors[k * K + l];
       for (int l = 0; l < K; ++l) {
         const double share = (draws.errors[k * K + l] + x.a / (K - 1)) / (total + x.a);
-        CHECK(std::fabs(x.w[k * K + l] - (l == k ? 0 : share)) < 1e-6);
+        CHECK(std::fabs(x.w[k][l] - (l == k ? 0 : share)) < 1e-6);
       }
     }
   });
@@ -277,8 +276,8 @@ TEST_CASE("after a fit, each parameter of the abstentions solves its equation") 
       for (const int j : x.used_judges) {
         const double m = logistic(x.b[j] + x.h[k]);
         const double yes = x.kappa * m, no = x.kappa * (1 - m);
-        const double draws = yes * (digamma(yes + x.answers[j * K + k]) - digamma(yes)) +
-                             no * (digamma(no + x.abstentions[j * K + k]) - digamma(no));
+        const double draws = yes * (digamma(yes + x.answers[j][k]) - digamma(yes)) +
+                             no * (digamma(no + x.abstentions[j][k]) - digamma(no));
         information += draws * m * (1 - m);
       }
       squares += x.h[k] * x.h[k] + 1 / information;
@@ -296,7 +295,7 @@ TEST_CASE("after a fit, each parameter of the abstentions solves its equation") 
       }
       double answers = 0, none = 0;
       for (int k = 0; k < K; ++k) {
-        const double yes = x.answers[j * K + k], no = x.abstentions[j * K + k];
+        const double yes = x.answers[j][k], no = x.abstentions[j][k];
         answers += yes;
         none += no;
         const double m = logistic(x.b[j] + x.h[k]);
@@ -373,7 +372,7 @@ TEST_CASE("parameters are unchanged after transformation to the real line and ba
     REQUIRE(again.size() == numbers.size());
     for (std::size_t i = 0; i < again.size(); ++i) CHECK(again[i] == Approx(numbers[i]));
     for (int k = 0; k < x.categories; ++k) {
-      CHECK(y.w[k * x.categories + k] == 0);
+      CHECK(y.w[k][k] == 0);
       for (int j = 0; j < of.rows.judges; ++j) {
         CHECK(z.rate(j, k) == Approx(of.panel.answering().rate(j, k)));
       }

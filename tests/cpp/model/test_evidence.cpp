@@ -39,7 +39,7 @@ TEST_CASE("fixing the shift or the errors gives the model with these values") {
   CHECK(gap == Approx(-0.5 * 0.13 * 0.13 / (0.2 * 0.2)).epsilon(1e-10));
   CHECK((of_free.head(held.layout.size) - of_held).norm() < 1e-9);
 
-  const std::vector<double> none(rows.judges * 4, 0.0);  // each true category has only one error
+  const Squares none(rows.judges, 2);  // each true category has only one error
   const LatentClass errors(rows, settings, prior, {0.13, &none});
   CHECK(errors.evaluate(x.head(held.layout.size), nullptr) ==
         Approx(held.evaluate(x.head(held.layout.size), nullptr)).epsilon(1e-12));
@@ -48,12 +48,11 @@ TEST_CASE("fixing the shift or the errors gives the model with these values") {
   for (int i = 0; i < rows.size(); ++i) {
     answers += rows.weight[i] * (rows.start[i + 1] - rows.start[i]);
   }
-  for (const double count : counts) counted += count;
+  for (const double count : counts.values()) counted += count;
   CHECK(counted == Approx(answers).epsilon(1e-12));
 }
 
-TEST_CASE("evidence is the integral over the parameters" *
-          doctest::test_suite("slow")) {
+TEST_CASE("evidence is the integral over the parameters" * doctest::test_suite("slow")) {
   const LatentRows rows = binary_rows();
   for (const double shift : {0.0, 0.1}) {
     LatentModel settings;

@@ -74,7 +74,7 @@ std::vector<double> slow_ratings(const LatentRows& rows, const std::vector<doubl
 
 TEST_CASE("each parameter has a separate position in the parameter vector") {
   LatentPrior prior;
-  const std::vector<double> errors(6 * N * N, 0.0);
+  const Squares errors(6, N);
   for (const std::vector<int>& known : {std::vector<int>{}, {1}, {0, 1, 2, 3, 4}}) {
     for (const int system : {-1, 0}) {
       const LatentRows rows = rows_of(system, with_known(known));
@@ -133,7 +133,8 @@ TEST_CASE("expected numbers of ratings are sums of posterior probabilities of th
   for (const LatentModel& model : all_models()) {
     const LatentClass latent(rows, model, LatentPrior());
     const Eigen::VectorXd x = latent.start();
-    const auto found = latent.expected_ratings(x), slow = slow_ratings(rows, latent.posterior(x));
+    const auto found = latent.expected_ratings(x).values();
+    const auto slow = slow_ratings(rows, latent.posterior(x));
     REQUIRE(found.size() == slow.size());
     for (std::size_t i = 0; i < slow.size(); ++i) CHECK(std::fabs(found[i] - slow[i]) < 1e-10);
   }

@@ -67,7 +67,7 @@ TEST_CASE("the association equals that of the table of two raters") {
 TEST_CASE("the estimated skill of a judge maximises the probability of its counts") {
   Centre centre(2, 3, false);
   centre.u = {0.8, 0.2, 1.1};
-  centre.w = {0, 0.7, 0.3, 0.4, 0, 0.6, 0.5, 0.5, 0};
+  centre.w.values() = {0, 0.7, 0.3, 0.4, 0, 0.6, 0.5, 0.5, 0};
   const double numbers[] = {9, 1, 0, 2, 3, 5, 1, 2, 6};  // ratings x truths
   const auto density = [&](double skill) {
     double out = -skill * skill / (2 * centre.tau * centre.tau);
@@ -81,7 +81,7 @@ TEST_CASE("the estimated skill of a judge maximises the probability of its count
     }
     return out;
   };
-  const double skill = centre.skill_of(numbers);
+  const double skill = centre.skill_of({numbers, 3});
   CHECK(std::fabs(density(skill + 1e-4) - density(skill - 1e-4)) / 2e-4 < 1e-5);
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("in the one-coin model all errors are equally probable") {
   const PooledFit found = fit(rows, true);
   for (int row = 0; row < rows.judges * 3; ++row) {
     const int k = row % 3;
-    const double* alpha = &found.prior[static_cast<std::size_t>(row) * 3];
+    const double* alpha = row_of(found.prior.values(), row, 3);
     CHECK(alpha[(k + 1) % 3] == Approx(alpha[(k + 2) % 3]));
     CHECK(alpha[0] + alpha[1] + alpha[2] == Approx(found.centre.c));
   }
